@@ -15,23 +15,28 @@ local function enter(plan, id, task, place)
     will(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
     return
   end
-  local group, band = group_of(plan, task), tonumber(task.P or 0)
-  local full = group.h > 0 or room(group, plan.now) < 1
+  local group, band = group_of(plan, task), tonumber(task.priority or 0)
+  local full = group.limited > 0 or room(group, plan.now) < 1
   -- A tag that was delivered lies behind, unless virtual time began anew since.
-  if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+  if place == 'kept' and task.fair_score and task.fair_score % BAND <= (plan.times[band] or 0) then
     ready(group, band, 1)
-    put_into_fair(plan, group, task.S, id)
-    group.returned = group.h > 0
+    put_into_fair(plan, group, task.fair_score, id)
+    group.returned = group.limited > 0
   elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-    local zone = place == 'aside' and 'p' or 'q'
-    group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-    plan.times.h = plan.times.h + 1
-    local number = group[zone] + (zone == 'q' and LIMITED_LATER or 0)
-    will(plan, 'ZADD limited', int(group.settings.n * LIMITED_GROUP + (9 - band) * LIMITED_BAND + number), id)
+    local last = place == 'aside' and 'last_front_place' or 'last_back_place'
+    group[last], group.limited, group.fresh = group[last] + 1, group.limited + 1, group.fresh + 1
+    plan.times.limited = plan.times.limited + 1
+    local number = group[last] + (place == 'aside' and 0 or LIMITED_LATER)
+    will(
+      plan,
+      'ZADD limited',
+      int(group.settings.number * LIMITED_GROUP + (9 - band) * LIMITED_BAND + number),
+      id
+    )
   else
     admit(plan, group, band, id)
   end
-  task.S = nil
+  task.fair_score = nil
 end
 
 -- The held tasks of a group in the order in which they come in, as many as there may be room for: those of
@@ -65,14 +70,14 @@ end
 local function release(plan)
   -- In any order: no group takes another's room.
   for _, group in pairs(plan.groups) do
-    local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
+    local free = group.changed and math.min(group.limited, room(group, plan.now), 100) or 0
     -- Held tasks of a higher priority go past a task that was handed back, as many as may be delivered.
-    local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+    local past = group.returned and math.min(group.limited, deliverable(group, plan.now), 100) or 0
     local most = math.max(free, past)
     group.returned = nil
     if most >= 1 then
-      local lowest = group.settings.n * LIMITED_GROUP
-      local wanted = math.min(most, group.h - group.fresh)
+      local lowest = group.settings.number * LIMITED_GROUP
+      local wanted = math.min(most, group.limited - group.fresh)
       local waiting, found = limited_of(plan, group, lowest, wanted)
       local kept, taken, count = {}, {}, 0
       for i = 1, math.min(most, #waiting) do
@@ -99,8 +104,8 @@ local function release(plan)
       end
       plan.writes['ZADD limited'] = kept
       -- Fewer than are counted: then these are all.
-      local left = (found < wanted and #waiting or group.h) - count
-      plan.times.h, group.h = plan.times.h - group.h + left, left
+      local left = (found < wanted and #waiting or group.limited) - count
+      plan.times.limited, group.limited = plan.times.limited - group.limited + left, left
     end
   end
 end
@@ -108,10 +113,10 @@ end
 -- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or
 -- some are left.
 local function set_timer(plan, group)
-  if group.h > stuck(group) then
+  if group.limited > stuck(group) then
     local when = plan.now
-    if group.settings.r then
-      local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+    if group.settings.rate then
+      local left, opens = recent(group.settings.rate, group.used, plan.now, 0)
       when = left > group.ready and when or opens
     end
     will(plan, 'timers', when and int(when), when and '~g:' .. group.name)
@@ -124,13 +129,13 @@ local function refund(plan, id, task, place, score)
   if place == plan.at.fair then
     local share, tag = take_off_fair(plan, task, score, id), score % BAND
     -- One that was handed back has had its turn; one not yet straight is in nobody's way.
-    if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
+    if tag >= (plan.times[tonumber(task.priority or 0)] or 0) and tag <= (share.straight or tag) then
       share.holes = share.holes or {}
       append(share.holes, tag)
     end
   else
     local group = group_of(plan, task)
-    group.h, plan.times.h = group.h - 1, plan.times.h - 1
+    group.limited, plan.times.limited = group.limited - 1, plan.times.limited - 1
   end
 end
 
@@ -156,17 +161,17 @@ local function serve(plan, id, task, place)
     local group = group_of(plan, task)
     if not place.listed then
       local share = have_turn(plan, task, place.score, id)
-      task.S = place.score
+      task.fair_score = place.score
       if share.through then
         -- Nobody stands behind this before the next of the group has moved up.
         local next_turn = score_at(band, share.straight + cost_of(group))
         plan.bound = math.min(plan.bound or next_turn, next_turn)
       end
     end
-    group.w = group.w + 1
-    if group.settings.r then
-      local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
-      group.u = used
+    group.working = group.working + 1
+    if group.settings.rate then
+      local _, _, used = recent(group.settings.rate, group.used, plan.now, 1)
+      group.used = used
     end
   end
 end
@@ -181,7 +186,7 @@ local function close_groups(plan)
       group.fresh = 0
       more_stuck = more_stuck + stuck(group) - group.stuck
       group.stuck = stuck(group)
-      group.v = math.max(plan.now, (group.v or 0) + 1)
+      group.version = math.max(plan.now, (group.version or 0) + 1)
       local text = format_group(group)
       if text == '' then
         will(plan, 'HDEL tasks', '~g:' .. group.name)
@@ -189,7 +194,7 @@ local function close_groups(plan)
         will(plan, 'HSET tasks', '~g:' .. group.name, text)
       end
       local set = group.settings
-      if group.h == 0 and set.n and #sorted_keys(set) == 1 then
+      if group.limited == 0 and set.number and #sorted_keys(set) == 1 then
         -- The limit is no more, and what it held has gone on.
         will(plan, 'HDEL tasks', '~s:' .. group.name)
       end
@@ -198,14 +203,14 @@ local function close_groups(plan)
     end
   end
   if plan.shared then
-    local any_limited = plan.times.h > 0
-    plan.times.t = any_limited and math.max(plan.times.t or 0, plan.now) or nil
-    plan.times.c = any_limited and plan.times.c or nil
+    local any_limited = plan.times.limited > 0
+    plan.times.written_at = any_limited and math.max(plan.times.written_at or 0, plan.now) or nil
+    plan.times.reset_from = any_limited and plan.times.reset_from or nil
   end
   if plan.times then
-    plan.times.m = math.max(0, plan.times.m + more_stuck)
+    plan.times.stuck = math.max(0, plan.times.stuck + more_stuck)
   end
-  if plan.shared and plan.dry and plan.times.h == 0 and planned(plan, 'ZADD fair') == 0 then
+  if plan.shared and plan.dry and plan.times.limited == 0 and planned(plan, 'ZADD fair') == 0 then
     will(plan, 'HDEL tasks', '~fair')
   elseif plan.shared then
     will(plan, 'HSET tasks', '~fair', format_clock(plan.times))

@@ -10,14 +10,16 @@ end
 -- at: the queue's keys by part, those that the script declares. news: what `tell` notes, where the queue's
 -- settings ask for events or statistics.
 local function new_plan(at, now)
-  local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+  local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+  -- How many tasks of a group move up at once. The others do when these have had their turns.
+  plan.run = 200
   return clear(plan)
 end
 
 -- Takes in the control fields `~set` and `~stats`. True for those of a later release.
 local function heed(plan, set, stats)
   plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-  plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+  plan.news = (plan.settings.events or plan.settings.statistics) and {} or nil
   return newer(set)
 end
 
@@ -31,7 +33,7 @@ end
 local function close(plan)
   if not plan.closed then
     close_groups(plan)
-    if plan.news and plan.settings.s and next(plan.news) then
+    if plan.news and plan.settings.statistics and next(plan.news) then
       count_news(plan)
     end
     plan.closed = true
@@ -79,7 +81,7 @@ local function commit(plan)
   if timers > 0 then
     redis.call('HINCRBY', at.tasks, '~timers', int(timers))
   end
-  if plan.news and plan.settings.e then
+  if plan.news and plan.settings.events then
     publish(plan)
   end
 end

@@ -49,11 +49,11 @@ local function mend_control(mending, found, is)
       times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
     end
   end
-  if (times.l or 0) >= LATEST_TAG then
-    times.l, lost = nil, true
+  if (times.list_tag or 0) >= LATEST_TAG then
+    times.list_tag, lost = nil, true
   end
-  if lost or times.h ~= is.limited then
-    times.h = is.limited
+  if lost or times.limited ~= is.limited then
+    times.limited = is.limited
     will(plan, 'HSET tasks', '~fair', format_clock(times))
     note(mending, 'control_broken', '~fair')
   end

@@ -1,19 +1,13 @@
 -- dequeue-in-full: a dequeue that is not plain.
 
--- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.
-local SHARED = 200
-
--- After how many groups such a call looks no further.
-local GROUPS = 90
-
--- After about so many entries that are not to be delivered a call looks no further.
-local PASSED = 200
-
 -- pending -> working; promotes and reclaims first where too few are pending. (I2 I4 I5 I6 I8)
 -- call: what dequeue was told, by name, and its `slot`; then what was taken and read already, as `new_line`
 -- has it.
 -- Returns the reply of dequeue.
 local function dequeue_in_full(at, call, popped, ahead, reads)
+  local MOST_IN_FAIR = 200 -- tasks of a call if groups are in use: no command has more than SLICE arguments
+  local MOST_GROUPS_READ = 90 -- such a call looks no further after this many groups
+  local MOST_SKIPPED = 200 -- a call looks no further after about this many entries that are not deliverable
   local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
   local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
   local batch = new_batch(max, tonumber(call.max_bytes))
@@ -40,17 +34,17 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
     if control.slot and string.match(control.slot, '^%S+') == token then
       batch.given = true
       local again = lease_again(at, time(), token, string.sub(control.slot, #token + 1))
-      local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).p
+      local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).paused
       return paused and { 'paused' } or again, false
     elseif heed(plan, control.set, control.stats) then
       return { 'newer_schema' }, false
-    elseif plan.settings.p then
+    elseif plan.settings.paused then
       spend()
       return { 'paused' }, false
     end
-    if (plan.settings.m or plan.settings.r) and (#line > 0 or control.fair) then
+    if (plan.settings.max_working or plan.settings.rate) and (#line > 0 or control.fair) then
       local again, jumped
-      local leased = plan.settings.m and redis.call('ZCARD', at.working)
+      local leased = plan.settings.max_working and redis.call('ZCARD', at.working)
       batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
       if jumped then
         redis.pcall('HSET', tasks, '~rate', used)
@@ -72,7 +66,7 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
     if reply then
       put_back(line, 1)
       -- Expired leases may be what fills the limit: they would wait for the next sweep.
-      if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
+      if full and plan.settings.max_working and not line.next_due and bring_due(line, 1, max, time) then
         return choose()
       elseif full then
         spend()
@@ -83,18 +77,18 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
     if control.fair then
       put_back(line, 1)
       local times = parse_clock(control.fair)
-      if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
+      if not line.reset and times.limited > 0 and ((times.written_at or 0) > time() or times.reset_from) then
         reset_timers(at, plan.now, times)
         line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
         return choose()
       end
       -- Where a group is at a limit, a timer lets it go on, however much else is in line.
-      if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
+      if not line.next_due and times.limited > 0 and bring_due(line, 1, max, time) then
         line.busy = nil
         return choose()
       end
       plan.times, plan.shared, line.times = times, true, times
-      line.busy, batch.most = true, math.min(batch.most, SHARED)
+      line.busy, batch.most = true, math.min(batch.most, MOST_IN_FAIR)
       time()
       fetch(line, batch.most)
       last, found = 128, nil
@@ -110,8 +104,13 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
       first, last, found = last + 1, last + 128, nil
       if #batch >= batch.most then
         put_back(line, first)
-      elseif first > #line and not line.drained and #line - #batch < PASSED and plan.opened < GROUPS then
-        -- Strays do not stand in the way of tasks behind them, within bounds. Where some are, more are.
+      elseif
+        first > #line
+        and not line.drained
+        and #line - #batch < MOST_SKIPPED
+        and plan.opened < MOST_GROUPS_READ
+      then
+        -- Entries that are not deliverable do not block the tasks behind them, within these bounds.
         local looked = line.next_due
         fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
         if worker ~= '' and line.next_due ~= looked then

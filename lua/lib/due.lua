@@ -37,7 +37,7 @@ local function ring(at, timers, now)
   local plan, groups, alarm = new_plan(at, now), {}, false
   for _, timer in ipairs(timers) do
     if string.sub(timer, 2, 2) == 'g' then
-      groups[#groups + 1] = { G = string.sub(timer, 4) }
+      groups[#groups + 1] = { group = string.sub(timer, 4) }
     else
       alarm = true
     end
@@ -50,7 +50,7 @@ local function ring(at, timers, now)
   if commit(plan) then
     local again = new_plan(at, now)
     for _, task in ipairs(groups) do
-      will(again, 'timers', int(now + RETRY), '~g:' .. task.G)
+      will(again, 'timers', int(now + RETRY), '~g:' .. task.group)
     end
     commit(again)
   end
@@ -63,7 +63,7 @@ end
 -- After the clock has jumped back, timers of groups with held tasks are due much too late. Sets them anew, of
 -- 32 groups a call, and notes in `~fair` where the next call goes on. times: the parsed `~fair`.
 local function reset_timers(at, now, times)
-  local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
+  local plan, ids, names, from = new_plan(at, now), {}, {}, times.reset_from or 0
   while from and #ids < 32 do
     local least = int(from * LIMITED_GROUP)
     local first = redis.call('ZRANGE', at.limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
@@ -77,7 +77,7 @@ local function reset_timers(at, now, times)
   for i, id in ipairs(ids) do
     tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
   end
-  times.t, times.c = now, from
+  times.written_at, times.reset_from = now, from
   plan.times, plan.shared = times, true
   open_groups(plan, tasks)
   for _, task in ipairs(tasks) do

@@ -2,9 +2,6 @@
 -- `fair-by-group` lists the turns of each group. If a task leaves early, the tasks behind it move up, so that
 -- the group is where it would be without that task.
 
--- How many tasks of a group move up at once. The others do when these have had their turns.
-local RUN = 200
-
 -- A member of `fair-by-group`: sorted by group, then by score.
 local function turn_of(group, score, id)
   return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
@@ -17,7 +14,7 @@ end
 
 -- Notes that a task leaves `fair`. Returns its group's share of that priority.
 local function take_off_fair(plan, task, score, id)
-  local group, band = group_of(plan, task), tonumber(task.P or 0)
+  local group, band = group_of(plan, task), tonumber(task.priority or 0)
   local share = ready(group, band, -1)
   local member = turn_of(group.name, score, id)
   will(plan, 'ZREM fair_by_group', member)

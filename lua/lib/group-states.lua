@@ -9,20 +9,20 @@ end
 
 -- Counts a working one.
 local function count_working(group)
-  group.w = group.w + 1
+  group.working = group.working + 1
 end
 
 -- True if a group's state is wrong, or not in the right form. Corrects it. is: what was counted; text: the
 -- state as it stands in `tasks`.
 local function correct(group, is, text)
-  local wrong = group.w ~= is.w or group.h ~= is.h
+  local wrong = group.working ~= is.working or group.limited ~= is.limited
   -- `open_groups` has changed it already if it has a rate and the clock has jumped back.
   wrong = wrong or (not group.changed and format_group(group) ~= text)
-  if is.h > 0 and group.q == 0 then
+  if is.limited > 0 and group.last_back_place == 0 then
     -- Behind all that are held.
-    group.q = LIMITED_LATER / 2
+    group.last_back_place = LIMITED_LATER / 2
   end
-  group.w, group.h, group.ready = is.w, is.h, is.ready
+  group.working, group.limited, group.ready = is.working, is.limited, is.ready
   for band = 0, 9 do
     local share = group.bands[band] or { last = 0, ready = 0 }
     local real = is.bands[band] or { last = 0, ready = 0 }
@@ -39,7 +39,7 @@ end
 
 -- True if a group needs a timer and has none.
 local function unwatched(mending, group)
-  if group.h == 0 then
+  if group.limited == 0 then
     return false
   end
   local plan = mending.plan

@@ -29,31 +29,44 @@ local LIMITED_LATER = 2147483648
 
 -- True for a task that stands in `fair` or `limited`, not in the list, when it waits.
 local function shared(task)
-  return task.G or task.P
+  return task.group or task.priority
 end
 
 -- How many of a group are held because so many work, or are ready, as may at once: nobody knows until when.
 local function stuck(group)
-  local most = tonumber(group.settings.m)
-  return most and group.w + group.ready >= most and group.h or 0
+  local most = tonumber(group.settings.max_working)
+  return most and group.working + group.ready >= most and group.limited or 0
 end
 
+-- The letters of a group's state; README.md says what each counts. Digits are priorities.
+local GROUP_FIELDS = {
+  v = 'version',
+  w = 'working',
+  h = 'limited',
+  p = 'last_front_place',
+  q = 'last_back_place',
+  u = 'used',
+}
+
 local function parse_group(name, state, settings)
-  local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-  for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+  local group =
+    { name = name, working = 0, limited = 0, last_front_place = 0, last_back_place = 0, used = '' }
+  group.ready, group.fresh, group.bands = 0, 0, {}
+  for letter, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
     local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-    if last and tonumber(field) then
+    local field = GROUP_FIELDS[letter]
+    if last and tonumber(letter) then
       local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-      group.bands[tonumber(field)] = share
+      group.bands[tonumber(letter)] = share
       group.ready = group.ready + ready
-    else
-      group[field] = field == 'u' and value or tonumber(value) or 0
+    elseif field then
+      group[field] = field == 'used' and value or tonumber(value) or 0
     end
   end
   group.settings = parse_settings(settings)
-  if not group.settings.n then
+  if not group.settings.number then
     -- Without a number nothing can be held, whatever a broken state or setting says.
-    group.h, group.settings.m, group.settings.r = 0, nil, nil
+    group.limited, group.settings.max_working, group.settings.rate = 0, nil, nil
   end
   group.stuck = stuck(group)
   return group
@@ -63,10 +76,10 @@ end
 -- sweep, which counts while the queue goes on, sees whether a group has changed meanwhile.
 local function format_group(group)
   local text = ''
-  for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-    local value = group[field]
-    if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-      text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+  for _, letter in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+    local value = group[GROUP_FIELDS[letter]]
+    if value ~= '' and value ~= 0 and (group.limited > 0 or (letter ~= 'p' and letter ~= 'q')) then
+      text = text .. ';' .. letter .. '=' .. (letter == 'u' and value or int(value))
     end
   end
   for band = 0, 9 do
@@ -79,25 +92,32 @@ local function format_group(group)
   if text == '' then
     return ''
   end
-  return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+  return '1' .. (group.version and ';v=' .. int(group.version) or '') .. text
 end
 
--- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held, `m`: how many of
--- these are stuck. If tasks are held, `t`: the latest time (ms) at which this was written; and while timers
--- are set anew, `c`: the number of the group at which `reset_timers` goes on.
+-- The letters of `~fair`. Digits are priorities, and have their virtual times.
+local CLOCK_FIELDS = {
+  l = 'list_tag', -- the tag of the list's next task
+  h = 'limited', -- how many tasks wait in `limited`
+  m = 'stuck', -- how many of these are stuck
+  t = 'written_at', -- while tasks wait there: the latest time (ms) at which this was written
+  c = 'reset_from', -- while timers are set anew: the number of the group at which `reset_timers` goes on
+}
+
 local function parse_clock(text)
-  local times = { h = 0, m = 0 }
-  for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-    times[tonumber(field) or field] = tonumber(value)
+  local times = { limited = 0, stuck = 0 }
+  for letter, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+    times[tonumber(letter) or CLOCK_FIELDS[letter] or letter] = tonumber(value)
   end
   return times
 end
 
 local function format_clock(times)
   local text = '1'
-  for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-    if times[field] and times[field] > 0 then
-      text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+  for letter in string.gmatch('0123456789lhmtc', '%w') do
+    local value = times[tonumber(letter) or CLOCK_FIELDS[letter]]
+    if value and value > 0 then
+      text = text .. ';' .. letter .. '=' .. int(value)
     end
   end
   return text
@@ -107,7 +127,7 @@ end
 local function open_groups(plan, tasks)
   local names, fields = {}, {}
   for _, task in ipairs(tasks) do
-    local name = shared(task) and (task.G or '')
+    local name = shared(task) and (task.group or '')
     if name and not plan.groups[name] then
       plan.groups[name] = {}
       names[#names + 1] = name
@@ -129,9 +149,9 @@ local function open_groups(plan, tasks)
   for i, name in ipairs(names) do
     local group = parse_group(name, found[2 * i - 1], found[2 * i])
     -- In a deep sweep a rate may be unreadable.
-    if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-      local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-      group.u = jumped and used or group.u
+    if plan.now and string.find(group.settings.rate or '', '^%d+/%d+$') then
+      local _, _, used, jumped = recent(group.settings.rate, group.used, plan.now, 0)
+      group.used = jumped and used or group.used
       group.changed = jumped or nil
     end
     plan.groups[name] = group
@@ -140,7 +160,7 @@ end
 
 -- The group of a task, about to be changed.
 local function group_of(plan, task)
-  local group = plan.groups[task.G or '']
+  local group = plan.groups[task.group or '']
   group.changed = true
   return group
 end
@@ -148,11 +168,11 @@ end
 -- How many more tasks of a group may be delivered.
 local function deliverable(group, now)
   local free = math.huge
-  if group.settings.m then
-    free = group.settings.m - group.w
+  if group.settings.max_working then
+    free = group.settings.max_working - group.working
   end
-  if group.settings.r then
-    free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+  if group.settings.rate then
+    free = math.min(free, (recent(group.settings.rate, group.used, now, 0)))
   end
   return free
 end
@@ -183,5 +203,5 @@ local function ready(group, band, amount)
 end
 
 local function cost_of(group)
-  return math.floor(SHARE / (group.settings.k or 1))
+  return math.floor(SHARE / (group.settings.weight or 1))
 end

@@ -1,7 +1,7 @@
 -- leases: gives the tasks of a batch to their holder.
 
--- How many leases one slice gives: no command then has more than SLICE arguments. More than SHARED of
--- dequeue: so whatever `give_up` meets is of the list.
+-- How many leases one slice gives: no command then has more than SLICE arguments. It is more than a dequeue
+-- takes from `fair`, so what `give_up` puts back is of the list.
 local LEASES = 490
 
 -- Leases the taken ones from first to last, all of them or, where Redis has no room, none: returns the
@@ -11,17 +11,17 @@ local function lease_slice(plan, batch, call, first, last)
   for i = first, last do
     local entry = batch[i]
     local task = entry.task
-    transition(task, 'w', plan.now)
-    add(task, 'a', 1)
-    add(task, 'c', 1)
-    task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
-    task.W = call.worker
-    task.l = lease_of(entry.fixed, call.lease)
-    entry.deadline, entry.written = plan.now + tonumber(task.l), true
+    transition(task, 'working', plan.now)
+    add(task, 'attempts', 1)
+    add(task, 'charged', 1)
+    task.lease_number, task.lease_token, task.dequeued_at = int(call.counter + i), call.token, int(plan.now)
+    task.worker = call.worker
+    task.leased_for = lease_of(entry.fixed, call.lease)
+    entry.deadline, entry.written = plan.now + tonumber(task.leased_for), true
     ids[#ids + 1] = entry.id
     append(deadlines, int(entry.deadline), entry.id)
     will(plan, 'HSET tasks', '.' .. entry.id, format(task, entry.text))
-    append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
+    append(members, call.worker and '0', call.worker and hand(call.worker, task.lease_number, entry.id))
   end
   local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
   if failed then
@@ -41,9 +41,9 @@ local function give_up(line, batch, first)
   for i = #batch, first, -1 do
     local entry = batch[i]
     redis.call('RPUSH', line.at.pending, entry.id)
-    local ghosts_left = entry.task.g
+    local ghosts_left = entry.task.ghosts
     entry.task, entry.text = parse_with(entry.fixed, entry.record)
-    entry.task.g, entry.written, batch[i] = ghosts_left, nil, nil
+    entry.task.ghosts, entry.written, batch[i] = ghosts_left, nil, nil
   end
   line.drained = false
 end
@@ -61,8 +61,8 @@ local function lease_all(plan, line, batch, call)
   end
   will(plan, 'HSET tasks', '~lease', int(call.counter + #batch))
   will(plan, 'HSET tasks', call.slot, table.concat(names, ' '))
-  if plan.settings.r then
-    local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
+  if plan.settings.rate then
+    local _, _, used = recent(plan.settings.rate, call.used, plan.now, #batch)
     will(plan, 'HSET tasks', '~rate', used)
   end
   for first = 1, #batch, LEASES do

@@ -1,21 +1,51 @@
 -- limits: what the settings of a queue, or of a group, allow at the moment.
 
--- The settings in a record of theirs, by letter; none where there is none.
-local function parse_settings(text)
-  local settings = {}
+-- The values in a record of letters, `1;<letter>=<value>…`, or behind one, by the name of the letter or, if
+-- `names` has none, by the letter.
+local function parse_named(text, names)
+  local values = {}
   for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-    settings[letter] = value
+    values[names[letter] or letter] = value
   end
-  return settings
+  return values
 end
 
--- Empty where nothing is set.
-local function format_settings(settings)
-  local text = ''
-  for _, letter in ipairs(sorted_keys(settings)) do
-    text = text .. ';' .. letter .. '=' .. settings[letter]
+-- The reverse of `parse_named`; empty without a value.
+local function format_named(values, names)
+  local letters, by_letter, text = {}, {}, ''
+  -- In any order: each name has one letter.
+  for letter, name in pairs(names) do
+    letters[name] = letter
+  end
+  -- In any order: they are sorted below.
+  for name, value in pairs(values) do
+    by_letter[letters[name] or name] = value
+  end
+  for _, letter in ipairs(sorted_keys(by_letter)) do
+    text = text .. ';' .. letter .. '=' .. by_letter[letter]
   end
   return text ~= '' and '1' .. text or ''
+end
+
+-- The letters of settings. Those of a later release keep their letters as names.
+local SETTING_NAMES = {
+  p = 'paused',
+  m = 'max_working',
+  r = 'rate',
+  b = 'max_pending',
+  e = 'events',
+  s = 'statistics',
+  k = 'weight',
+  n = 'number',
+}
+
+-- The settings of a queue or a group, by name; none without a record.
+local function parse_settings(text)
+  return parse_named(text, SETTING_NAMES)
+end
+
+local function format_settings(settings)
+  return format_named(settings, SETTING_NAMES)
 end
 
 -- A rate's most dequeues, its period, and a tenth of that (ms).
@@ -74,12 +104,12 @@ local ASK_AGAIN = 1000
 -- of its rate: `used`, and whether that must be written.
 local function allowed(settings, most, working, used, now)
   local again, jumped
-  if settings.m then
-    most = math.min(most, settings.m - working)
+  if settings.max_working then
+    most = math.min(most, settings.max_working - working)
     again = now + ASK_AGAIN
   end
-  if settings.r then
-    local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
+  if settings.rate then
+    local left, opens, counted, has_jumped = recent(settings.rate, used, now, 0)
     if left < most then
       most, again = left, opens or again
     end
@@ -95,12 +125,12 @@ end
 
 -- How many more pending tasks a queue may have. control: a table with `~ghosts` and `~dropped`.
 local function places_left(settings, at, control)
-  if not settings or not settings.b then
+  if not settings or not settings.max_pending then
     return math.huge
   end
   local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.limited)
   local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
-  return tonumber(settings.b) - listed - zsets
+  return tonumber(settings.max_pending) - listed - zsets
 end
 
 -- True if `coming` more tasks are more than a queue may have pending.

@@ -5,11 +5,20 @@ local LOOK = 1000
 
 local LOOK_BYTES = 8000000
 
--- Which tasks are meant: `;<letter>=<value>…⏎<text>`, with the letters of records for what has to be equal
--- (G, y) or not earlier (z, e), and Z, E for what has to be earlier. Empty for all.
+-- The letters of a filter. Instants (ms) are from … on, or before ….
+local FILTER_FIELDS = {
+  G = 'group',
+  y = 'reason',
+  z = 'ended_from',
+  Z = 'ended_before',
+  e = 'enqueued_from',
+  E = 'enqueued_before',
+}
+
+-- Which tasks are meant: `;<letter>=<value>…⏎<text>`. Empty for all.
 local function parse_filter(argument)
   local letters, text = string.match(argument, '^([^\n]*)\n?(.*)$')
-  local filter = parse_settings(letters)
+  local filter = parse_named(letters, FILTER_FIELDS)
   filter.text = text
   return filter
 end
@@ -25,10 +34,10 @@ end
 
 -- text: the task's result or last error; of one in base64 nothing is found.
 local function matches(filter, task, text)
-  return (not filter.G or task.G == filter.G)
-    and (not filter.y or task.y == filter.y)
-    and within(task.z, filter.z, filter.Z)
-    and within(task.e, filter.e, filter.E)
+  return (not filter.group or task.group == filter.group)
+    and (not filter.reason or task.reason == filter.reason)
+    and within(task.ended_at, filter.ended_from, filter.ended_before)
+    and within(task.enqueued_at, filter.enqueued_from, filter.enqueued_before)
     and (
       filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
     )
@@ -36,7 +45,7 @@ end
 
 -- The zset of a state's tasks. Those that were cancelled are no dead letters: only `expiry` knows them.
 local function zset_of(at, state, filter)
-  if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
+  if state == 'completed' or (state == 'rejected' and filter.reason == 'cancelled') then
     return at.expiry
   end
   return state == 'rejected' and at.dead or at[state]
@@ -169,10 +178,11 @@ end
 -- Adds to a plan that an ended task's record goes. A tombstone stays while a late copy of a request may come;
 -- ghosts in the list stay counted.
 local function erase(plan, id, task)
-  local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
+  local known_until = math.min(tonumber(task.ended_at or 0), plan.now) + RESEND_WINDOW
   if known_until > plan.now then
-    add(task, 'v', 1)
-    task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
+    add(task, 'version', 1)
+    task.state, task.history, task.reason = STATE.deleted, nil, nil
+    task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
     will(plan, 'HSET tasks', id, '')
     will(plan, 'HSET tasks', '.' .. id, format(task, ''))
     will(plan, 'ZADD expiry', int(known_until), id)

@@ -58,8 +58,8 @@ end
 
 -- What the list gave that was no task costs it nothing.
 local function pay_back(line)
-  if line.times and line.times.l then
-    line.times.l = math.max(0, line.times.l - line.unpaid)
+  if line.times and line.times.list_tag then
+    line.times.list_tag = math.max(0, line.times.list_tag - line.unpaid)
   end
   line.unpaid = 0
 end
@@ -71,7 +71,7 @@ local function pop_shared(line, most)
   local at, times = line.at, line.times
   local ids = redis.call('RPOP', at.pending, int(most)) or {}
   local fair = redis.call('ZPOPMIN', at.fair, int(most))
-  local tag = #ids > 0 and (times.l or (times[0] or 0) + SHARE)
+  local tag = #ids > 0 and (times.list_tag or (times[0] or 0) + SHARE)
   local i, j, before = 1, 1, #line
   while #line - before < most and (ids[i] or fair[j]) do
     local score = ids[i] and 9 * BAND + tag
@@ -84,7 +84,7 @@ local function pop_shared(line, most)
     end
   end
   -- The tag of the list's next task stands while it waits; an empty list has none.
-  times.l = (#ids == most or ids[i]) and tag or nil
+  times.list_tag = (#ids == most or ids[i]) and tag or nil
   write('RPUSH', at.pending, reversed(ids, i))
   local rest = {}
   for first = j, #fair, 2 do
@@ -117,7 +117,7 @@ local function put_back(line, first)
     if in_list(entry) then
       ids[#ids + 1] = entry.id
       if entry.score then
-        line.times.l = entry.score % BAND
+        line.times.list_tag = entry.score % BAND
       end
     else
       append(scores, entry.score, entry.id)
@@ -171,7 +171,7 @@ end
 -- When more will be in line (ms; 0: nothing known).
 local function when_again(line, plan)
   local next_due = line.drained and not line.unseen and line.next_due or plan.now
-  if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
+  if line.drained and plan.times and plan.times.limited > 0 and plan.times.stuck > 0 then
     local soon = plan.now + ASK_AGAIN
     next_due = math.min(next_due > 0 and next_due or soon, soon)
   end

@@ -35,7 +35,7 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
   local now_text, most_bytes, bytes = time(), tonumber(most), 0
   local now = tonumber(now_text)
   local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
-  local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
+  local deadline_text, last_enqueued_at, since, number_text = int(deadline), '', '', ''
   -- As large as one task needs: a table that grows costs more.
   local deadlines, from = { '', '' }, also and #also or 0
   local fields = { '~lease', '', slot, '', '', '', unpack(also or {}) }
@@ -48,9 +48,9 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
     end
     local place = CONTROL + 2 * (i - first) + 1
     local fixed, record = found[place], found[place + 1]
-    local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\n]*)\n')
+    local enqueued_at, own_letters = string.match(fixed or '', '^1;(%d+)([^\n]*)\n')
     number, bytes = number + 1, bytes + #(fixed or '')
-    if record or not e or (bytes > most_bytes and i > 1) then
+    if record or not enqueued_at or (bytes > most_bytes and i > 1) then
       return nil
     end
     if own_letters ~= letters then
@@ -66,19 +66,19 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
       deadline = now + tonumber(length)
       deadline_text = int(deadline)
     end
-    if e ~= enqueued_at then
-      enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+    if enqueued_at ~= last_enqueued_at then
+      last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
     end
-    told_number = int(number)
+    number_text = int(number)
     deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
     -- The first record stands in front of those fields, the others behind them.
     local to = (i > 1 and from or 0) + 2 * i + 3
     fields[to] = '.' .. id
     -- As `transition` and `format` would write it.
     fields[to + 1] = '1;2;'
-      .. e
+      .. enqueued_at
       .. ';1;1;w;'
-      .. told_number
+      .. number_text
       .. ';'
       .. token
       .. ';'
@@ -92,7 +92,7 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
     local at = 5 * i - 2
     reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
   end
-  fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
+  fields[2], fields[4] = number_text, token .. ' ' .. table.concat(ids, ' ')
   -- Fewer where an id stands in line twice.
   local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and stored(tasks, fields)
   if not leased then
@@ -101,8 +101,9 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
   return leased and reply
 end
 
--- The changing record of a task that works: v, e, a, c, n, k, q, letters and history.
-local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
+-- The changing record of a working task: version, enqueued at, attempts, charged, lease number, lease token,
+-- dequeued at, letters, and the history, which is the last of these.
+local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
 -- Completes tasks whose leases are current: ends the leases, and leaves it to the caller to store the
 -- records. Returns the reply, fields to be stored, and the ids; nothing where anything is not plain or Redis
@@ -115,12 +116,16 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     return nil, nil, nil
   end
   local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
-  local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
+  local now, last_enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
   for i = 1, count do
     local place = from + SETTLEMENT * (i - 1)
     local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
-    local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
-    if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
+    local version, enqueued_at, attempts, charged, number, token, dequeued_at, letters, history =
+      string.match(records[i + 2] or '', WORKING_RECORD)
+    if terms ~= 'complete' or not version then
+      return nil, nil, nil
+    end
+    if number .. ',' .. token ~= proof or tonumber(version) > HISTORY then
       return nil, nil, nil
     end
     local own, ttl = '', DEFAULT_RESULT_TTL
@@ -135,25 +140,25 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     if ttl ~= kept_for then
       kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
     end
-    if e ~= enqueued_at then
-      enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+    if enqueued_at ~= last_enqueued_at then
+      last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
     end
     ids[i] = id
     local at = 4 * i
     fields[at - 3], fields[at - 2], fields[at - 1] = id, '', '.' .. id
     -- As `finish` would write it.
     fields[at] = '1;'
-      .. int(v + 1)
+      .. int(version + 1)
       .. ';'
-      .. e
+      .. enqueued_at
       .. ';'
-      .. a
+      .. attempts
       .. ';'
-      .. c
+      .. charged
       .. ';c;'
-      .. n
+      .. number
       .. ';;'
-      .. q
+      .. dequeued_at
       .. ';;z='
       .. now_text
       .. own

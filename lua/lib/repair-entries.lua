@@ -193,7 +193,7 @@ local function blank(mending, indexes)
   end
   local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
   local task = parse(found[1])
-  local record = bare_record('g', int(tonumber(task.g or 0) + count))
+  local record = bare_record(STATE.ghost, int(tonumber(task.ghosts or 0) + count))
   local ghosts = int((tonumber(found[2] or 0) or 0) + count)
   local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
   if failed then

@@ -1,15 +1,15 @@
 -- repair-fields: what the deep sweep does with what is no id: control fields, and who has them.
 
--- What settings can be; letters that are not here are left alone.
+-- What settings can be. Those of a later release are left alone.
 local SETTINGS = {
-  p = '^1$',
-  e = '^1$',
-  s = '^1$',
-  m = '^%d+$',
-  b = '^%d+$',
-  n = '^%d+$',
-  k = '^[1-9]%d*$',
-  r = '^%d+/[1-9]%d*$',
+  paused = '^1$',
+  events = '^1$',
+  statistics = '^1$',
+  max_working = '^%d+$',
+  max_pending = '^%d+$',
+  number = '^%d+$',
+  weight = '^[1-9]%d*$',
+  rate = '^%d+/[1-9]%d*$',
 }
 
 -- The scores of `limited` have room for so many numbers of groups. A number that is found without reading
@@ -26,19 +26,19 @@ local function mend_settings(mending, field, text, last)
     return last
   end
   -- In any order: all of them must be readable.
-  for letter, value in pairs(settings) do
-    readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+  for name, value in pairs(settings) do
+    readable = readable and string.find(value, SETTINGS[name] or '') ~= nil
   end
   if not readable then
     set_aside(mending, field)
     will(plan, 'HDEL tasks', field)
     return last
   end
-  local number = tonumber(settings.n)
-  local needed = field ~= '~set' and (settings.m or settings.r or number)
+  local number = tonumber(settings.number)
+  local needed = field ~= '~set' and (settings.max_working or settings.rate or number)
   if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
     number = math.max(last, SPARE_GROUPS) + 1
-    settings.n = int(number)
+    settings.number = int(number)
     will(plan, 'HSET tasks', field, format_settings(settings))
     note(mending, 'control_broken', field)
   elseif needed and number > last then
@@ -101,7 +101,7 @@ local function mend_turns(mending, members)
   end
   for i, entry in ipairs(look_up(mending, ids)) do
     local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
-    local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+    local own = entry.fair and turn_of(task.group or '', entry.fair, ids[i])
     if not entry.newer and own ~= members[i] then
       take_from(mending, 'fair_by_group', members[i])
       note(mending, 'turn_wrong', ids[i])
@@ -118,7 +118,9 @@ local function mend_leases(mending, members)
   end
   for i, record in ipairs(fields_in(mending, names)) do
     local task = parse(record)
-    local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
+    local holds = task.state == STATE.working
+      and task.worker
+      and hand(task.worker, task.lease_number, ids[i]) == members[i]
     if not (holds or newer(record)) then
       take_from(mending, 'worker_leases', members[i])
       note(mending, 'worker_lease_wrong', ids[i])

@@ -7,8 +7,6 @@
 --   A record beyond reading is set aside in `~b:<field>`. What a later release wrote is left alone.
 -- Only a look at the whole list tells whether a task stands there, and how often: others decide that.
 
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-
 -- Instants: no `at` is later, and no lease or ttl longer, with room to spare.
 local LAST = 8640000000000000
 
@@ -17,12 +15,18 @@ local LONGEST = 630720000000
 -- Virtual times: half the room of a priority, more deliveries than there will ever be.
 local LATEST_TAG = BAND / 2
 
+-- True for a state that this release knows.
+local function known_state(task)
+  local state = task.state
+  return state == STATE.waiting or state == STATE.working or state == STATE.ghost or has_ended(task)
+end
+
 -- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, and `live`
 -- where there is a payload.
 local function understand(mending, entry)
   local id, seen = entry.id, parse(entry.record)
   local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
-  local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+  local readable = named and known_state(seen) and #seen.version <= 15 and #seen.lease_number <= 15
   entry.live = named and sound(entry.fixed)
   entry.had_fixed, entry.had_record = entry.fixed, entry.record
   if entry.record and not readable then
@@ -34,15 +38,15 @@ local function understand(mending, entry)
     entry.fixed = false
   end
   entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
-  entry.ghosts = tonumber(entry.task.g or 0)
+  entry.ghosts = tonumber(entry.task.ghosts or 0)
 end
 
 -- The zset where a waiting task belongs; nothing: the list.
 local function zset_of_waiting(mending, entry)
   local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-  local band, place = tonumber(task.P or 0), tonumber(entry.limited)
+  local band, place = tonumber(task.priority or 0), tonumber(entry.limited)
   local own_band, tag = read_score(tonumber(entry.fair or 0))
-  local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+  local number = place and shared(task) and tonumber(plan.groups[task.group or ''].settings.number)
   if due and due >= mending.now + 1 then
     return 'delayed'
   elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
@@ -62,7 +66,7 @@ local function mend_waiting(mending, entry)
   end
   entry.waits = home and 0 or 1
   if home == 'fair' then
-    append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+    append(mending.turns, id, turn_of(task.group or '', entry.fair, id))
   elseif home == 'delayed' then
     local due = tonumber(entry.delayed)
     local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
@@ -81,7 +85,7 @@ end
 
 local function mend_working(mending, entry)
   local id, task = entry.id, entry.task
-  if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+  if not entry.working or task.lease_token == '' or task.leased_for == '' or task.lease_number == '0' then
     keep_in(mending, entry)
     mending.lost[#mending.lost + 1] = id
     note(mending, 'lease_missing', id)
@@ -95,12 +99,12 @@ local function mend_working(mending, entry)
     append(mending.deadlines, int(mending.now), id)
     note(mending, 'time_broken', id)
   end
-  if task.W then
-    append(mending.worker_leases, id, hand(task.W, task.n, id))
+  if task.worker then
+    append(mending.worker_leases, id, hand(task.worker, task.lease_number, id))
   end
-  if tonumber(task.n) > (mending.lease or 0) then
+  if tonumber(task.lease_number) > (mending.lease or 0) then
     -- Further than any counter can have come, so that no number is given out twice.
-    mending.lease = math.max(mending.now, tonumber(task.n))
+    mending.lease = math.max(mending.now, tonumber(task.lease_number))
     will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))
     note(mending, 'control_broken', '~lease')
   end
@@ -108,19 +112,23 @@ end
 
 local function mend_ended(mending, entry)
   local id, task, plan = entry.id, entry.task, mending.plan
-  local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
-  local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+  local dead_letter = entry.live and task.state == STATE.rejected and task.reason ~= 'cancelled'
+  local ttl = tonumber(
+    task.state == STATE.completed and (task.result_ttl or DEFAULT_RESULT_TTL)
+      or task.dead_ttl
+      or DEFAULT_DEAD_TTL
+  )
   local over = tonumber(entry.expiry)
   if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
     note(mending, 'wrong_place', id)
   end
   if dead_letter and not entry.dead then
-    will(plan, 'ZADD dead', task.z or int(mending.now), id)
+    will(plan, 'ZADD dead', task.ended_at or int(mending.now), id)
     note(mending, 'place_missing', id)
   end
   if not over or over > mending.now + LONGEST then
-    local kept = (dead_letter or task.s == 'c') and ttl or 0
-    over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
+    local kept = (dead_letter or task.state == STATE.completed) and ttl or 0
+    over = math.max((tonumber(task.ended_at) or mending.now) + kept, mending.now + RESEND_WINDOW)
     will(plan, 'ZADD expiry', int(over), id)
     note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
   end
@@ -130,7 +138,7 @@ local function mend_ended(mending, entry)
   end
   if not entry.record then
     -- Known, and nothing more is known of it.
-    entry.record = bare_record('x')
+    entry.record = bare_record(STATE.deleted)
     note(mending, 'record_incomplete', id)
   end
 end
@@ -138,7 +146,7 @@ end
 -- An id without a payload, or that had ended and been forgotten: nothing is left of it but its ghosts.
 local function mend_lost(mending, entry)
   local id, task = entry.id, entry.task
-  local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+  local known = task.state ~= STATE.ghost and (entry.had_fixed or entry.had_record)
   if keep_in(mending, entry) or known then
     note(mending, 'payload_missing', id)
   elseif entry.live then
@@ -146,27 +154,27 @@ local function mend_lost(mending, entry)
   end
   local ghosts = entry.ghosts > 0
   entry.fixed = ghosts and id ~= BLANK and '' or false
-  entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
+  entry.record = ghosts
+    and (task.state == STATE.ghost and entry.record or bare_record(STATE.ghost, task.ghosts, task.version))
 end
 
 -- Adds to a plan what an entry needs. Sets `expected`, how many entries of the list are its own, `waits`, 1
 -- where one of them is to be delivered, and `witness`, which changes with whatever changes that.
 local function mend(mending, entry)
   local task = entry.task
-  local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
   entry.waits = 0
-  if ended or (entry.fixed == '' and not entry.record) then
+  if has_ended(task) or (entry.fixed == '' and not entry.record) then
     mend_ended(mending, entry)
-  elseif not entry.live or task.s == 'g' then
+  elseif not entry.live or task.state == STATE.ghost then
     mend_lost(mending, entry)
-  elseif task.s == 'w' then
+  elseif task.state == STATE.working then
     mend_working(mending, entry)
   else
     mend_waiting(mending, entry)
   end
   entry.expected = entry.ghosts + entry.waits
   -- A promotion changes where the task waits, and not its version.
-  entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
+  entry.witness = table.concat({ task.version, task.enqueued_at, task.ghosts or '', int(entry.waits) }, ';')
 end
 
 -- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error
@@ -200,7 +208,7 @@ local function mend_all(mending, entries, also)
   if not failed then
     -- At last, for it may change groups that are open here.
     _, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
-      return task.s == 'w'
+      return task.state == STATE.working
     end)
   end
   return failed

@@ -14,8 +14,8 @@ local function spend_token(tasks, slot, token)
 end
 
 local function give(reply, id, task, deadline, fixed)
-  append(reply, id, tonumber(task.a))
-  append(reply, tonumber(task.n), deadline)
+  append(reply, id, tonumber(task.attempts))
+  append(reply, tonumber(task.lease_number), deadline)
   reply[#reply + 1] = fixed
 end
 
@@ -31,7 +31,7 @@ local function lease_again(at, now, token, leased)
   local reply = { 'ok', now }
   for i, id in ipairs(ids) do
     local task = parse(found[2 * i])
-    if task.s == 'w' and task.k == token then
+    if task.state == STATE.working and task.lease_token == token then
       give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
     end
   end

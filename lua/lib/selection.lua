@@ -19,9 +19,9 @@ end
 -- True for an entry that is no task to deliver: one cancelled, or one without a sound record.
 local function stray(batch, entry, place)
   local task = entry.task
-  if tonumber(task.g or 0) > 0 and in_list(place) then
-    add(task, 'g', -1)
-    task.g = task.g ~= '0' and task.g or nil
+  if tonumber(task.ghosts or 0) > 0 and in_list(place) then
+    add(task, 'ghosts', -1)
+    task.ghosts = task.ghosts ~= '0' and task.ghosts or nil
     batch.ghosts = batch.ghosts + 1
     if not entry.changed then
       entry.changed = true
@@ -29,7 +29,7 @@ local function stray(batch, entry, place)
     end
     return true
   end
-  if task.s ~= '' or not sound(entry.fixed) then
+  if task.state ~= STATE.waiting or not sound(entry.fixed) then
     batch.broken = batch.broken + 1
     return true
   end
@@ -55,8 +55,8 @@ end
 local function take(batch, entry)
   -- A task whose lease expired k times travels in a batch of at most max / 10^k.
   local task, most = entry.task, batch.most
-  if task.x then
-    most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.x))))
+  if task.expired_leases then
+    most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.expired_leases))))
   end
   local size = batch.bytes + #entry.fixed
   if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
@@ -64,7 +64,7 @@ local function take(batch, entry)
   end
   batch.most, batch.bytes = most, size
   batch[#batch + 1] = entry
-  task.s = 'w'
+  task.state = STATE.working
   return true
 end
 
@@ -128,13 +128,13 @@ local function write_strays(batch, tasks)
   for _, entry in ipairs(batch.haunted) do
     if not entry.written then
       -- As it stood, with fewer ghosts: nothing here may need memory.
-      local name, left = '.' .. entry.id, entry.task.g
+      local name, left = '.' .. entry.id, entry.task.ghosts
       local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
-      if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
+      if left or enqueued_at ~= '' or (state ~= STATE.ghost and version ~= '1') then
         local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
         append(fields, name, record)
       else
-        append(gone, name, state == 'g' and entry.id or nil)
+        append(gone, name, state == STATE.ghost and entry.id or nil)
       end
     end
   end

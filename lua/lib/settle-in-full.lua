@@ -3,11 +3,6 @@
 -- How many arguments of settle make up one settlement.
 local SETTLEMENT = 4
 
--- A record remembers so many of the last calls that set progress, by so many characters of their tokens.
-local MARKS = 8
-
-local MARK = 8
-
 -- Adds the records of tasks that are settled to the fields to be read.
 -- items: settlements, the first behind place `from`.
 local function append_settled(names, items, from)
@@ -57,7 +52,7 @@ local function settle_in_full(at, now, call, items, from, records)
   local function destination(task, outcome, ms)
     if outcome == 'complete' then
       return 'completed', '', 0
-    elseif task.f then
+    elseif task.cancel_requested then
       return 'rejected', 'cancelled', 0
     elseif outcome == 'reject' then
       return 'rejected', 'rejected', 0
@@ -74,13 +69,13 @@ local function settle_in_full(at, now, call, items, from, records)
   -- Ends the lease. Returns the item's part of the reply.
   local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
     if uncounted or outcome == 'return' then
-      add(task, 'c', -1)
+      add(task, 'charged', -1)
     end
     local state, reason, due = destination(task, outcome, ms)
-    local flag = task.f and 1 or 0
+    local flag = task.cancel_requested and 1 or 0
     text = (text ~= '' or outcome == 'complete') and text or old_text
     -- What a resend of this settlement is answered with.
-    task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+    task.last_settlement = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
     leave(plan, id, task)
     longer[id] = nil
     if state == 'completed' or state == 'rejected' then
@@ -88,8 +83,8 @@ local function settle_in_full(at, now, call, items, from, records)
     else
       if outcome == 'requeue' then
         -- Its function lives: it may travel in full company again.
-        task.u, task.x = int(now), nil
-        add(task, 'b', 1)
+        task.requeued_at, task.expired_leases = int(now), nil
+        add(task, 'requeues', 1)
         tell(plan, 'requeued', id)
       end
       wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
@@ -99,31 +94,32 @@ local function settle_in_full(at, now, call, items, from, records)
 
   -- Notes that this call sets progress. False if it is a late copy, and a later call has set newer progress.
   local function is_latest(task)
-    local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
+    local MARKS = 8 -- a record remembers this many of the last calls that set progress
+    local mark, marks = ',' .. string.sub(call, 1, 8), task.progress_calls or ''
     local told = call ~= '' and string.find(marks, mark, 1, true)
     if call ~= '' and not told then
-      task.T = string.sub(marks .. mark, -MARKS * #mark)
+      task.progress_calls = string.sub(marks .. mark, -MARKS * #mark)
     end
     return not told or string.sub(marks, -#mark) == mark
   end
 
   -- The later of the current deadline and now + lease.
   local function extend(id, task, old_text, ms, progress)
-    local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
+    local deadline = now + tonumber(ms ~= '' and ms or task.leased_for ~= '' and task.leased_for or 0)
     longer[id] = math.max(longer[id] or deadlines[id], deadline)
     if progress ~= '' and is_latest(task) then
-      task.O = progress
+      task.progress = progress
       will(plan, 'HSET tasks', '.' .. id, format(task, old_text))
     end
-    return { 'working', '', longer[id], task.f and 1 or 0 }
+    return { 'working', '', longer[id], task.cancel_requested and 1 or 0 }
   end
 
   -- The answer that an earlier copy of this settlement got.
   local function answer_again(task, receipt)
     local prefix = receipt .. ','
-    if task.p and string.sub(task.p, 1, #prefix) == prefix then
+    if task.last_settlement and string.sub(task.last_settlement, 1, #prefix) == prefix then
       local state, reason, due, flag =
-        string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
+        string.match(string.sub(task.last_settlement, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
       return answer(state, reason, tonumber(due), tonumber(flag))
     end
     return { 'lost', '', 0, 0 }
@@ -134,7 +130,7 @@ local function settle_in_full(at, now, call, items, from, records)
     if not open[id] then
       local task, text = parse(records[i + 2])
       open[id] = { task = task, text = text }
-      append(known, task.s == 'w' and task or nil)
+      append(known, task.state == STATE.working and task or nil)
     end
   end
   open_groups(plan, known)
@@ -146,7 +142,7 @@ local function settle_in_full(at, now, call, items, from, records)
     local receipt = proof .. ',' .. outcome
     if newer(records[i + 2]) then
       reply[i + 1] = { 'newer', '', 0, 0 }
-    elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
+    elseif task.state ~= STATE.working or task.lease_number .. ',' .. task.lease_token ~= proof then
       reply[i + 1] = answer_again(task, receipt)
     elseif outcome == 'extend' then
       reply[i + 1] = extend(id, task, open[id].text, ms, text)

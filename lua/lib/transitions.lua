@@ -11,12 +11,12 @@ end
 -- Adds the end of a lease to a plan.
 local function leave(plan, id, task)
   will(plan, 'ZREM working', id)
-  if task.W then
-    will(plan, 'ZREM worker_leases', hand(task.W, task.n, id))
+  if task.worker then
+    will(plan, 'ZREM worker_leases', hand(task.worker, task.lease_number, id))
   end
   if shared(task) then
     local group = group_of(plan, task)
-    group.w = math.max(0, group.w - 1)
+    group.working = math.max(0, group.working - 1)
   end
 end
 
@@ -28,11 +28,11 @@ end
 
 -- Adds to a plan that a task waits again: ready, at its place, or later.
 local function wait_again(plan, id, task, text, place, due)
-  task.s, task.k, task.l, task.T = '', '', '', nil
-  transition(task, due and 'd' or 'p', plan.now)
+  task.state, task.lease_token, task.leased_for, task.progress_calls = STATE.waiting, '', '', nil
+  transition(task, due and 'delayed' or 'pending', plan.now)
   if due then
     will(plan, 'ZADD delayed', score_when_due(task, due), id)
-    task.S = nil
+    task.fair_score = nil
   else
     enter(plan, id, task, place)
   end
@@ -44,19 +44,20 @@ end
 local function finish(plan, id, task, text, state, reason, given)
   local ttl = 0
   if state == 'completed' then
-    ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+    ttl = tonumber(given or task.result_ttl or DEFAULT_RESULT_TTL)
   elseif reason ~= 'cancelled' then
-    ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+    ttl = tonumber(given or task.dead_ttl or DEFAULT_DEAD_TTL)
   end
-  task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-  transition(task, task.s, plan.now)
-  task.y = reason ~= '' and reason or nil
-  task.z = int(plan.now)
-  task.f, task.S, task.O, task.T = nil, nil, nil, nil
+  task.state = state == 'completed' and STATE.completed or STATE.rejected
+  task.lease_token, task.leased_for = '', ''
+  transition(task, state, plan.now)
+  task.reason = reason ~= '' and reason or nil
+  task.ended_at = int(plan.now)
+  task.cancel_requested, task.fair_score, task.progress, task.progress_calls = nil, nil, nil, nil
   if state == 'rejected' and ttl > 0 then
-    will(plan, 'ZADD dead', task.z, id)
+    will(plan, 'ZADD dead', task.ended_at, id)
   else
-    task.m, task.r, task.d = nil, nil, nil
+    task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
     will(plan, 'HSET tasks', id, '')
   end
   will(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
@@ -109,9 +110,9 @@ local function take_back(at, ids, now, sure)
         left = left + 1
       elseif sure(task, id) then
         leave(plan, id, task)
-        add(task, 'x', 1)
+        add(task, 'expired_leases', 1)
         tell(plan, 'reclaimed', id)
-        if task.f then
+        if task.cancel_requested then
           finish(plan, id, task, texts[i], 'rejected', 'cancelled')
         elseif exhausted(task) then
           finish(plan, id, task, texts[i], 'rejected', 'lease_expired')

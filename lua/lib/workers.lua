@@ -72,7 +72,11 @@ local function fail(at, worker, now, limit)
   end
   local back, ended, left, failed = take_back(at, ids, now, function(task, id)
     local lease = by_id[id]
-    if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+    if
+      task.state == STATE.working
+      and task.worker == lease.owner
+      and tonumber(task.lease_number) == lease.number
+    then
       owners[lease.owner] = true
       return true
     end

@@ -16,7 +16,7 @@ local plan = new_plan(at, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
 if group ~= '' then
-  open_groups(plan, { { G = group } })
+  open_groups(plan, { { group = group } })
 end
 if newer(found[1]) or newer(plan.was['~g:' .. group]) then
   return { 'newer_schema' }
@@ -28,11 +28,12 @@ end
 
 local was, settings = parse_settings(found[1]), parse_settings(found[1])
 for i = 4, #changes, 2 do
-  settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
+  local name, value = SETTING_NAMES[changes[i]] or changes[i], changes[i + 1]
+  settings[name] = value ~= '' and value or nil
 end
 
 local function recounted(used)
-  return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
+  return was.rate and settings.rate and recount(used, was.rate, settings.rate, plan.now) or ''
 end
 
 -- What was dequeued of late counts on under a new rate; statistics that are no longer kept go.
@@ -43,7 +44,7 @@ local function follow_queue()
   elseif found[3] then
     will(plan, 'HDEL tasks', '~rate')
   end
-  if was.s and not settings.s then
+  if was.statistics and not settings.statistics then
     will(plan, 'HDEL tasks', '~stats')
     for i = 0, 59 do
       will(plan, 'HDEL tasks', '~m' .. int(i))
@@ -54,17 +55,17 @@ end
 -- A limit needs the group's number, with which `limited` is sorted; so does what is still held without one.
 local function follow_group()
   local state = plan.groups[group]
-  local used = recounted(state.u)
+  local used = recounted(state.used)
   state.settings = settings
-  if state.h > 0 or state.u ~= used then
-    group_of(plan, { G = group }).u = used
+  if state.limited > 0 or state.used ~= used then
+    group_of(plan, { group = group }).used = used
     release(plan)
   end
-  if not (settings.m or settings.r) and state.h == 0 then
-    settings.n = nil
-  elseif not settings.n then
-    settings.n = int(tonumber(found[2] or 0) + 1)
-    will(plan, 'HSET tasks', '~groups', settings.n)
+  if not (settings.max_working or settings.rate) and state.limited == 0 then
+    settings.number = nil
+  elseif not settings.number then
+    settings.number = int(tonumber(found[2] or 0) + 1)
+    will(plan, 'HSET tasks', '~groups', settings.number)
   end
 end
 

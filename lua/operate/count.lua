@@ -22,12 +22,12 @@ end
 
 -- True if a task with this changing record may be waiting. A later release's record cannot be read.
 local function may_wait(record)
-  return not newer(record) and (parse(record).s or '') == ''
+  return not newer(record) and (parse(record).state or STATE.waiting) == STATE.waiting
 end
 
 -- Nothing if the record has no payload, as that of a cancelled task, or cannot be read.
 local function age_of(fixed)
-  return sound(fixed) and age_from(parse_fixed(fixed).e) or nil
+  return sound(fixed) and age_from(parse_fixed(fixed).enqueued_at) or nil
 end
 
 -- The age of the first of these ids that has one. Payloads come along, so the first id is tried alone.
@@ -67,9 +67,9 @@ local function age_behind(line)
     for i, id in ipairs(ids) do
       local task = parse(records[i])
       seen[id] = (seen[id] or 0) + 1
-      if line == pending and seen[id] <= tonumber(task.g or 0) then
-        if (task.e or '') ~= '' then
-          bound = age_from(task.e)
+      if line == pending and seen[id] <= tonumber(task.ghosts or 0) then
+        if (task.enqueued_at or '') ~= '' then
+          bound = age_from(task.enqueued_at)
         end
       elseif may_wait(records[i]) then
         waiting[#waiting + 1] = id
@@ -99,13 +99,13 @@ end
 -- The age of the first task in a line. In most lines that is the one that was read with the control fields.
 local function age_in(line, id)
   local record = found['.' .. id]
-  local haunted = line == pending and tonumber(parse(record).g or 0) > 0
+  local haunted = line == pending and tonumber(parse(record).ghosts or 0) > 0
   return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
 end
 
 local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
 local in_fair = next_fair and redis.call('ZCARD', fair) or 0
-local in_limited = parse_clock(found['~fair'] or nil).h
+local in_limited = parse_clock(found['~fair'] or nil).limited
 local waiting = listed + in_fair + in_limited
 local ages = {}
 append(ages, next_listed and listed > 0 and age_in(pending, next_listed) or nil)
@@ -127,5 +127,5 @@ return {
   wake or 0,
   standing(found, '~broken', '~mended'),
   redis.call('ZCARD', workers),
-  settings.p and 1 or 0,
+  settings.paused and 1 or 0,
 }

@@ -30,7 +30,7 @@ if not done then
       { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
     append(parts, schedules, timetable)
     redis.call('UNLINK', unpack(parts))
-    if plan.settings.e then
+    if plan.settings.events then
       tell(plan, 'deleted', '*')
       publish(plan)
     end

@@ -20,7 +20,8 @@ local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 
 local at = { working = working, delayed = delayed, expiry = expiry, dead = dead }
 local wanted = parse_filter(filter)
-local letter = ({ working = 'w', completed = 'c', rejected = 'r' })[state] or ''
+local states = { working = STATE.working, completed = STATE.completed, rejected = STATE.rejected }
+local recorded_state = states[state] or STATE.waiting
 local entries
 
 -- What waits, in the order of delivery: the list and `fair` by their tags, then what is held.
@@ -32,7 +33,7 @@ local function read_line(place)
   local times = parse_clock(control)
   local ids = redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))
   local sharing = control and behind(fair, fair_place) or {}
-  local tag = 9 * BAND + (times.l or (times[0] or 0) + SHARE) + index * SHARE
+  local tag = 9 * BAND + (times.list_tag or (times[0] or 0) + SHARE) + index * SHARE
   local line, i, j = {}, #ids, 1
   while ids[i] or sharing[j] do
     if ids[i] and not (sharing[j] and tonumber(sharing[j].score) < tag) then
@@ -67,7 +68,7 @@ local seen = {}
 -- True for an entry of the list that is a cancelled task's, or that this page has shown.
 local function ghostly(entry)
   local task = entry.task
-  if not entry.listed or tonumber(task.g or 0) == 0 then
+  if not entry.listed or tonumber(task.ghosts or 0) == 0 then
     return false
   end
   local again = seen[entry.id] or shared(task) or redis.call('ZSCORE', delayed, entry.id)
@@ -79,9 +80,11 @@ local reply, bytes = { 'ok', '', 0 }, 0
 
 local function show(entry)
   local task = entry.task
-  if task.s ~= letter or not matches(wanted, task, entry.text) or ghostly(entry) then
+  if task.state ~= recorded_state or not matches(wanted, task, entry.text) or ghostly(entry) then
     return false
-  elseif entry.fixed == '' and letter == '' or not (sound(entry.fixed) or entry.fixed == '') then
+  elseif
+    entry.fixed == '' and recorded_state == STATE.waiting or not (sound(entry.fixed) or entry.fixed == '')
+  then
     entry.left = true
     return false
   end
@@ -103,8 +106,8 @@ if state == 'pending' then
   entries, place_of = read_line(place)
 else
   local key = zset_of(at, state, wanted)
-  place = place ~= '' and place or place_from(key == dead and wanted.z)
-  entries = behind(key, place, key == dead and wanted.Z)
+  place = place ~= '' and place or place_from(key == dead and wanted.ended_from)
+  entries = behind(key, place, key == dead and wanted.ended_before)
 end
 local done = look_through(tasks, entries, show)
 if place_of and (done < #entries or done >= LOOK) then

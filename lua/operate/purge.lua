@@ -19,23 +19,29 @@ local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has t
 local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
-local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
-local ended = letter ~= ''
+local recorded_state = state == 'completed' and STATE.completed
+  or state == 'rejected' and STATE.rejected
+  or STATE.waiting
+local ended = recorded_state ~= STATE.waiting
 local reply = { 'ok', 0, '', 0 }
 
 -- Goes on through a zset. Returns the reply where nothing could be purged.
 local function purge_zset(key, place)
-  local grouped = key == fair and wanted.G
+  local grouped = key == fair and wanted.group
   local chosen, entries =
     {},
-    grouped and turns_behind(fair_by_group, wanted.G, place) or behind(key, place, key == dead and wanted.Z)
+    grouped and turns_behind(fair_by_group, wanted.group, place) or behind(
+      key,
+      place,
+      key == dead and wanted.ended_before
+    )
   local done = look_through(tasks, entries, function(entry, number)
     local task = entry.task
     if #chosen == most then
       return true
     elseif not ended and not (sound(entry.fixed) and (key == delayed or shared(task))) then
       entry.left = true
-    elseif task.s == letter and matches(wanted, task, entry.text) then
+    elseif task.state == recorded_state and matches(wanted, task, entry.text) then
       entry.number = number
       chosen[#chosen + 1] = entry
     end
@@ -116,7 +122,7 @@ end
 
 if state ~= 'pending' then
   local key = zset_of(at, state, wanted)
-  return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.z)) or reply
+  return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.ended_from)) or reply
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')
 if not part then

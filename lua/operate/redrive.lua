@@ -38,21 +38,21 @@ local answers = {} -- id -> what is said of it
 
 local function judge(entry, number)
   local id, task = entry.id, entry.task
-  local waits = task.s == ''
+  local waits = task.state == STATE.waiting
   if answers[id] then
     return false
   elseif #chosen == tonumber(limit) then
     return true
-  elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
+  elseif task.state == STATE.ghost or task.state == STATE.deleted or (waits and entry.fixed == '') then
     answers[id] = 'not_found'
-  elseif entry.lease ~= '' and entry.lease ~= task.n then
+  elseif entry.lease ~= '' and entry.lease ~= task.lease_number then
     answers[id] = 'lease_lost'
-  elseif task.s == 'r' and sound(entry.fixed) then
+  elseif task.state == STATE.rejected and sound(entry.fixed) then
     answers[id] = 'redriven'
     choose(entry, number)
   else
     -- Rejected, and then waiting: an earlier copy was here.
-    local redriven = waits and string.find(task.h or '', 'r%d+[pd]%d+$')
+    local redriven = waits and string.find(task.history or '', 'r%d+[pd]%d+$')
     answers[id] = redriven and 'redriven' or 'not_dead_letter'
   end
 end
@@ -60,7 +60,7 @@ end
 local function pick(entry, number)
   if #chosen == tonumber(limit) then
     return true
-  elseif entry.task.s ~= 'r' or not sound(entry.fixed) then
+  elseif entry.task.state ~= STATE.rejected or not sound(entry.fixed) then
     entry.left = true
   elseif matches(wanted, entry.task, entry.text) then
     choose(entry, number)
@@ -71,7 +71,7 @@ local function redrive(plan, ids, known, before)
   open_groups(plan, known)
   for i, task in ipairs(known) do
     local due = math.floor(slot + (before + i - 1) * interval)
-    task.c, task.y, task.z = '0', nil, nil
+    task.charged, task.reason, task.ended_at = '0', nil, nil
     wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
     tell(plan, 'redriven', ids[i])
   end
@@ -87,8 +87,8 @@ end
 local by_id = #entries > 0
 began = began or int(now)
 if not by_id then
-  place = place or place_from(wanted.z)
-  entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
+  place = place or place_from(wanted.ended_from)
+  entries = behind(dead, place, math.min(tonumber(wanted.ended_before or began + 1), began + 1))
 end
 local done = look_through(tasks, entries, by_id and judge or pick)
 local count = #chosen

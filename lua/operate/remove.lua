@@ -14,11 +14,11 @@ if newer(fixed) or newer(record) or heed(plan, found[3], found[4]) then
   return { 'newer_schema' }
 end
 local task = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' then
+if not fixed or task.state == STATE.ghost then
   return { 'not_found' }
-elseif task.s == 'x' then
+elseif task.state == STATE.deleted then
   return { 'removed' }
-elseif task.s ~= 'c' and task.s ~= 'r' then
+elseif task.state ~= STATE.completed and task.state ~= STATE.rejected then
   return { 'alive' }
 end
 

@@ -10,4 +10,4 @@ if newer(found[1]) or newer(found[2]) then
   return { 'newer_schema' }
 end
 local state = parse_group(group, group ~= '' and found[2] or '', found[1])
-return { 'ok', found[1] or '', state.ready, state.w, state.h }
+return { 'ok', found[1] or '', state.ready, state.working, state.limited }

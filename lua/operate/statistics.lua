@@ -13,7 +13,7 @@ local found = redis.call('HMGET', tasks, unpack(fields))
 if newer(found[1]) or newer(found[2]) then
   return { 'newer_schema' }
 end
-local reply = { 'ok', now, parse_settings(found[1] or nil).s and 1 or 0 }
+local reply = { 'ok', now, parse_settings(found[1] or nil).statistics and 1 or 0 }
 for i = 2, #fields do
   local minute = string.match(found[i] or '', '^1;(%d+)')
   -- A place in the ring that was not used again holds an older one.

@@ -161,7 +161,7 @@ local function groups_agree(entries, names, groups)
   end
   for _, entry in ipairs(entries) do
     local task = entry.task
-    local is = shared(task) and entry.live and actual[task.G or '']
+    local is = shared(task) and entry.live and actual[task.group or '']
     if is and entry.fair then
       count_ready(is, tonumber(entry.fair))
     elseif is and entry.working then
@@ -170,9 +170,10 @@ local function groups_agree(entries, names, groups)
   end
   for _, name in ipairs(names) do
     local group, is = groups[name], actual[name]
-    local number = tonumber(group.settings.n)
+    local number = tonumber(group.settings.number)
     for _, id in ipairs(number and members.limited or {}) do
-      is.h = is.h + (math.floor(tonumber(mending.seen.limited[id]) / LIMITED_GROUP) == number and 1 or 0)
+      is.limited = is.limited
+        + (math.floor(tonumber(mending.seen.limited[id]) / LIMITED_GROUP) == number and 1 or 0)
     end
     local was = mending.plan.was['~g:' .. name] or ''
     if newer(was) or correct(group, is, was) or unwatched(mending, group) then
@@ -243,7 +244,7 @@ local function sound_queue()
     return false
   end
   for i = 1, #states, 2 do
-    kinds[#kinds + 1] = { G = states[i] ~= '' and states[i] or nil, P = '0' }
+    kinds[#kinds + 1] = { group = states[i] ~= '' and states[i] or nil, priority = '0' }
   end
   open_groups(mending.plan, kinds)
   for _, entry in ipairs(entries) do
@@ -254,7 +255,7 @@ local function sound_queue()
   missing_names(mending, 'worker_leases', mending.worker_leases, 'worker_lease_wrong')
   missing_names(mending, 'fair_by_group', mending.turns, 'turn_wrong')
   for _, task in ipairs(kinds) do
-    local name = task.G or ''
+    local name = task.group or ''
     if not named[name] then
       named[name], names[#names + 1] = true, name
     end

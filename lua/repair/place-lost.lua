@@ -53,20 +53,20 @@ local function repair(entry)
   local ghosts = math.max(0, seen[id] - entry.waits)
   added = added + math.max(0, ghosts - entry.ghosts)
   dropped = dropped + math.max(0, entry.ghosts - ghosts)
-  task.g = ghosts > 0 and int(ghosts) or nil
+  task.ghosts = ghosts > 0 and int(ghosts) or nil
   if entry.waits == 1 and seen[id] == 0 then
-    local group = shared(task) and plan.groups[task.G or '']
-    local share = group and group.bands[tonumber(task.P or 0)]
+    local group = shared(task) and plan.groups[task.group or '']
+    local share = group and group.bands[tonumber(task.priority or 0)]
     if share and share.last >= LATEST_TAG then
       share.last = 0
     end
-    transition(task, 'p', mending.now)
+    transition(task, 'pending', mending.now)
     enter(plan, id, task, 'back')
     note(mending, 'place_missing', id)
   else
     note(mending, 'ghosts_wrong', id)
   end
-  local nothing = task.s == 'g' and ghosts == 0
+  local nothing = task.state == STATE.ghost and ghosts == 0
   entry.fixed = not nothing and entry.fixed
   entry.record = not nothing and rewritten(mending, entry)
 end

@@ -39,7 +39,7 @@ local function count(place, add_up)
   end
   local done = look_through(tasks, entries, function(entry)
     if shared(entry.task) and sound(entry.fixed) then
-      add_up(count_as(entry.task.G or ''), entry.score)
+      add_up(count_as(entry.task.group or ''), entry.score)
     end
   end)
   return done == #entries and done <= COUNTED and left_among(entries, done) == 0
@@ -56,16 +56,17 @@ end
 
 local groups = {}
 for i, name in ipairs(names) do
-  groups[i] = { G = name ~= '' and name or nil, P = '0' }
+  groups[i] = { group = name ~= '' and name or nil, priority = '0' }
 end
 for first = 1, #groups, PLAN do
   open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
   for i = first, math.min(first + PLAN - 1, #groups) do
     local name = names[i]
     local group, was = plan.groups[name], plan.was['~g:' .. name]
-    local number = tonumber(group.settings.n)
+    local number = tonumber(group.settings.number)
     local least = number and int(number * LIMITED_GROUP)
-    actual[name].h = number and redis.call('ZCOUNT', limited, least, '(' .. int((number + 1) * LIMITED_GROUP))
+    actual[name].limited = number
+        and redis.call('ZCOUNT', limited, least, '(' .. int((number + 1) * LIMITED_GROUP))
       or 0
     local sure = counted ~= '1' or (was or '') == before[name]
     if sure and not newer(was) and correct(group, actual[name], was or '') then

@@ -99,7 +99,7 @@ local function look_at_ids(ids, places)
       or entry.fair and int(band) .. '=' .. int(tag)
       or entry.limited and ''
     if counted and entry.live and shared(task) and not entry.newer then
-      append(members, entry.id, task.G or '')
+      append(members, entry.id, task.group or '')
       members[#members + 1] = counted
     end
   end

@@ -40,6 +40,9 @@ end
 local scores = redis.call('ZMSCORE', schedules, unpack(names))
 local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
 
+-- The letters of a schedule's record that this script changes: `o`, its last occurrence (ms).
+local SCHEDULE_FIELDS = { o = 'last_occurrence' }
+
 -- Records of schedules, and the tasks that recur, a few at a time.
 local found = {}
 local function kept_of(i)
@@ -108,9 +111,9 @@ for i = 1, count do
       added, last, following = enqueue_due(i, task or '')
     end
     if last then
-      local letters = parse_settings(record)
-      letters.o = last
-      append(set, '.' .. names[i], format_settings(letters))
+      local schedule = parse_named(record, SCHEDULE_FIELDS)
+      schedule.last_occurrence = last
+      append(set, '.' .. names[i], format_named(schedule, SCHEDULE_FIELDS))
       append(moved, following, names[i])
     end
   end

@@ -49,7 +49,6 @@ local function expire()
     end
     for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
       local id, task = ids[last + i], parse(record)
-      local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
       if newer(record) then
         left = left + 1
       else
@@ -58,7 +57,7 @@ local function expire()
         if string.sub(id, 1, 1) == '~' then
           -- A dedup key whose window is over, or the note that tasks were taken from a worker.
           gone[#gone + 1] = id
-        elseif ended then
+        elseif has_ended(task) then
           forget_task(ghosts, gone, id, task)
         end
       end
@@ -88,7 +87,7 @@ local function nobody_comes()
     return false
   end
   local found = redis.call('HMGET', tasks, '~wake', '~set')
-  if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).p then
+  if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).paused then
     return false
   end
   -- Where it cannot be noted, too: there it is sent once a sweep.

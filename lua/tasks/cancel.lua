@@ -20,23 +20,23 @@ if newer(fixed) or newer(record) or heed(plan, found[4], found[5]) then
   return { 'newer_schema' }
 end
 local task, text = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' or task.s == 'x' then
+if not fixed or task.state == STATE.ghost or task.state == STATE.deleted then
   return { 'not_found' }
 end
-if lease ~= '' and task.n ~= lease then
+if lease ~= '' and task.lease_number ~= lease then
   return { 'lease_lost' }
 end
-if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
+if task.state == STATE.completed or (task.state == STATE.rejected and task.reason ~= 'cancelled') then
   return { 'already_ended' }
-elseif task.s == 'r' then
+elseif task.state == STATE.rejected then
   return { 'rejected' }
 end
 
 plan.now = clock(test_now)
-if task.s == 'w' then
-  if not task.f then
-    task.f = '1'
-    transition(task, 'f', plan.now)
+if task.state == STATE.working then
+  if not task.cancel_requested then
+    task.cancel_requested = '1'
+    transition(task, 'flagged', plan.now)
     will(plan, 'HSET tasks', '.' .. id, format(task, text))
     tell(plan, 'cancelRequested', id)
   end
@@ -52,7 +52,7 @@ if score then
   redis.call('ZREM', place, id)
 else
   -- In the list, where finding it would take time: the entry stays as a ghost that dequeue drops.
-  add(task, 'g', 1)
+  add(task, 'ghosts', 1)
   will(plan, 'HSET tasks', '~ghosts', int(ghosts + 1))
 end
 finish(plan, id, task, '', 'rejected', 'cancelled')

@@ -113,28 +113,28 @@ end
 -- id is free: then with what is left of its last life.
 local function known(i)
   local id, fixed = ids[i], stored[ids[i]]
-  local own = options[i].t
+  local own = options[i].producer_token
   if not fixed then
     return nil, nil
   end
   local again = new[STRIDE * i + 3] == 'again'
   if fixed ~= '' and not again then
-    return is_own(parse_fixed(fixed).t, own), nil
+    return is_own(parse_fixed(fixed).producer_token, own), nil
   end
   local record = redis.call('HGET', tasks, '.' .. id)
   local task = parse(record)
   stored['.' .. id] = record
   if newer(record) then
     stored[id] = record
-  elseif task.s == 'g' then
+  elseif task.state == STATE.ghost then
     return nil, task
-  elseif fixed ~= '' and task.s ~= 'r' then
-    return is_own(parse_fixed(fixed).t, own), nil
-  elseif again and not is_own(task.t, own) then
+  elseif fixed ~= '' and task.state ~= STATE.rejected then
+    return is_own(parse_fixed(fixed).producer_token, own), nil
+  elseif again and not is_own(task.producer_token, own) then
     stored[id] = redis.call('HGET', tasks, id)
     return nil, task
   end
-  return is_own(task.t, own), nil
+  return is_own(task.producer_token, own), nil
 end
 
 -- When a task is due, by the record that is written now.
@@ -151,15 +151,15 @@ local function begin(i, old)
   if old or not lone then
     will(plan, 'HSET tasks', id, fields[2 * i])
   end
-  if old and old.s ~= 'g' then
+  if old and old.state ~= STATE.ghost then
     will(plan, 'ZREM expiry', id)
     will(plan, 'ZREM dead', id)
   end
   if later then
     will(plan, 'ZADD delayed', score_when_due(options[i], due), id)
-  elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
+  elseif old and tonumber(old.ghosts or 0) > 0 and not shared(options[i]) then
     -- The entry that a cancelled life left in the list is this task's place.
-    add(old, 'g', -1)
+    add(old, 'ghosts', -1)
     plan.ghosts = plan.ghosts + 1
   else
     enter(plan, id, options[i], 'back')
@@ -192,7 +192,7 @@ for i = 1, count do
   local stands = until_at and tonumber(until_at) > plan.now and first ~= id
   local own, old
   if made_by[id] then
-    own = is_own(made_by[id], options[i].t)
+    own = is_own(made_by[id], options[i].producer_token)
   elseif places or not seen[id] then
     -- Before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
@@ -220,7 +220,7 @@ for i = 1, count do
     resent = resent or own
     if own == nil then
       begin(i, old)
-      made_by[id] = places and (options[i].t or '')
+      made_by[id] = places and (options[i].producer_token or '')
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
         fresh[key] = over .. ' ' .. id
@@ -232,7 +232,7 @@ for i = 1, count do
 end
 
 if plan.settings then
-  reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
+  reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
 end
 if not places and overfull(plan.settings, at, stored, coming()) then
   return { 'full' }
@@ -241,7 +241,7 @@ end
 -- Also where an earlier copy made the tasks and noted a wake: its reply, and with it the wake, may be lost.
 if wake ~= '' and due_now then
   local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-  if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
+  if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).paused then
     local sent = { '~wake', awake_from(plan.now, wake) }
     reply[3] = 1
     if planned(plan, 'HSET tasks') > 0 then

@@ -48,10 +48,10 @@ end
 -- True if a lease is this worker's, and the one that was told if any was. A lease that was taken without a
 -- worker belongs to any worker with its receipt.
 local function current(task, proof)
-  if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
+  if task.state ~= STATE.working or (proof and proof ~= task.lease_number .. ' ' .. task.lease_token) then
     return false
   end
-  return task.W == worker or (proof and not task.W)
+  return task.worker == worker or (proof and not task.worker)
 end
 
 local deadlines, count, first = {}, 0, 0
@@ -59,10 +59,10 @@ local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
 for i = 4, #names do
   local id, task = string.sub(names[i], 2), parse(found[i])
   if current(task, proofs[i]) then
-    local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
+    local deadline = now + (tonumber(lease) or tonumber(task.leased_for) or 0)
     deadlines[id], count = deadline, count + 1
     first = math.min(first > 0 and first or deadline, deadline)
-    append(reply, task.f and id)
+    append(reply, task.cancel_requested and id)
   else
     append(lost, proofs[i] and id)
   end

@@ -85,8 +85,8 @@ export const repairing: readonly Mutant[] = [
   {
     name: "regroup overlooks a wrong count of what works",
     file: "lua/lib/group-states.lua",
-    find: "local wrong = group.w ~= is.w or group.h",
-    replace: "local wrong = group.h",
+    find: "local wrong = group.working ~= is.working or group.limited",
+    replace: "local wrong = group.limited",
     breaks: "repair",
     because: "a group stays at a limit that nothing fills",
   },
@@ -189,7 +189,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control overlooks a wrong count of what is held",
     file: "lua/lib/control-fields.lua",
-    find: "if lost or times.h ~= is.limited then",
+    find: "if lost or times.limited ~= is.limited then",
     replace: "if lost then",
     breaks: "repair",
     because: "counts tell tasks that are not there",
@@ -269,7 +269,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a hand whose lease is over stays",
     file: "lua/lib/repair-fields.lua",
-    find: "hand(task.W, task.n, ids[i]) == members[i]",
+    find: "hand(task.worker, task.lease_number, ids[i]) == members[i]",
     replace: "true",
     breaks: "repair",
     because: "a worker is told to have what it has not",

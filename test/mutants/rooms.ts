@@ -45,8 +45,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a delivery more than the most is allowed",
     file: "lua/lib/records.lua",
-    find: "return most > 0 and tonumber(task.c) >= most",
-    replace: "return most > 0 and tonumber(task.c) > most",
+    find: "return most > 0 and tonumber(task.charged) >= most",
+    replace: "return most > 0 and tonumber(task.charged) > most",
     breaks: "I5",
     because: "maxAttempts 5 gives six deliveries",
   },
@@ -61,7 +61,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a forgotten id leaves its ghosts uncounted",
     file: "lua/lib/records.lua",
-    find: "if tonumber(task.g or 0) > 0 then",
+    find: "if tonumber(task.ghosts or 0) > 0 then",
     replace: "if false then",
     breaks: "I1",
     because: "dequeue takes the ghost for a broken task, and counts stay wrong",
@@ -69,7 +69,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "the versions of an id begin anew with each life",
     file: "lua/lib/records.lua",
-    find: "old and old.v and old.s ~= 'g' and int(old.v + 1) or '1'",
+    find: "old and old.version and old.state ~= STATE.ghost and int(old.version + 1) or '1'",
     replace: "'1'",
     breaks: "watching",
     because: "a watch drops the new life as one that lags behind",
@@ -77,7 +77,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a record keeps all of its history",
     file: "lua/lib/records.lua",
-    find: "if tonumber(task.v) > HISTORY + 1 then",
+    find: "if tonumber(task.version) > HISTORY + 1 then",
     replace: "if false then",
     breaks: "law 10",
     because: "the record of a task that is requeued for ever grows for ever",
@@ -93,8 +93,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "one task more works than the queue allows",
     file: "lua/lib/limits.lua",
-    find: "math.min(most, settings.m - working)",
-    replace: "math.min(most, settings.m - working + 1)",
+    find: "math.min(most, settings.max_working - working)",
+    replace: "math.min(most, settings.max_working - working + 1)",
     breaks: "limits",
     because: "what the limit protects is overrun",
   },
@@ -141,8 +141,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "an ended lease still counts for its group",
     file: "lua/lib/transitions.lua",
-    find: "group.w = math.max(0, group.w - 1)",
-    replace: "group.w = math.max(0, group.w)",
+    find: "group.working = math.max(0, group.working - 1)",
+    replace: "group.working = math.max(0, group.working)",
     breaks: "limits",
     because: "a group comes to a stop at its limit",
   },
@@ -165,7 +165,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "nobody counts how often a lease expired",
     file: "lua/lib/transitions.lua",
-    find: "        add(task, 'x', 1)\n",
+    find: "        add(task, 'expired_leases', 1)\n",
     replace: "",
     breaks: "law 11",
     because: "one task that kills its function takes a batch to the dead letters",
@@ -173,7 +173,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a flagged task whose lease expired is delivered again",
     file: "lua/lib/transitions.lua",
-    find: "        if task.f then\n          finish",
+    find: "        if task.cancel_requested then\n          finish",
     replace: "        if false then\n          finish",
     breaks: "cancelling",
     because: "a cancelled task runs once more",
@@ -221,8 +221,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "failing takes a lease that is another's by now",
     file: "lua/lib/workers.lua",
-    find: "task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number",
-    replace: "task.s == 'w'",
+    find: "task.state == STATE.working\n      and task.worker == lease.owner\n      and tonumber(task.lease_number) == lease.number",
+    replace: "task.state == STATE.working",
     breaks: "I2",
     because: "a stale hand costs the present holder its lease",
   },
@@ -277,8 +277,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a copy of a dequeue is given what others hold by now",
     file: "lua/lib/resends.lua",
-    find: "if task.s == 'w' and task.k == token then",
-    replace: "if task.s == 'w' then",
+    find: "if task.state == STATE.working and task.lease_token == token then",
+    replace: "if task.state == STATE.working then",
     breaks: "I2",
     because: "two work on one task under one lease",
   },

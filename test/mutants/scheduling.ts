@@ -117,7 +117,7 @@ export const scheduling: readonly Mutant[] = [
   {
     name: "occur does not note what it enqueued last",
     file: "lua/schedules/run-schedules.lua",
-    find: "      letters.o = last\n",
+    find: "      schedule.last_occurrence = last\n",
     replace: "",
     breaks: "schedules",
     because: "a schedule that is put anew begins again before what it has done",

@@ -77,8 +77,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "inspect shows a task that was removed",
     file: "lua/tasks/get.lua",
-    find: "if not fixed or task.s == 'g' or task.s == 'x' then",
-    replace: "if not fixed or task.s == 'g' then",
+    find: "if not fixed or task.state == STATE.ghost or task.state == STATE.deleted then",
+    replace: "if not fixed or task.state == STATE.ghost then",
     breaks: "answers",
     because: "a deleted record is told as a pending task",
   },
@@ -189,8 +189,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat extends what another worker took",
     file: "lua/tasks/heartbeat.lua",
-    find: "task.W == worker or (proof and not task.W)",
-    replace: "proof or task.W == worker",
+    find: "task.worker == worker or (proof and not task.worker)",
+    replace: "proof or task.worker == worker",
     breaks: "workers",
     because: "a worker that is told of a stranger's receipt keeps a lease alive whose holder has died",
   },
@@ -205,8 +205,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat prefers the old lease to the one asked for",
     file: "lua/tasks/heartbeat.lua",
-    find: "(tonumber(lease) or tonumber(task.l) or 0)",
-    replace: "(tonumber(task.l) or tonumber(lease) or 0)",
+    find: "(tonumber(lease) or tonumber(task.leased_for) or 0)",
+    replace: "(tonumber(task.leased_for) or tonumber(lease) or 0)",
     breaks: "workers",
     because: "a worker that asks for longer leases gets the ones it had",
   },
@@ -221,7 +221,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat keeps quiet about cancels",
     file: "lua/tasks/heartbeat.lua",
-    find: "    append(reply, task.f and id)\n",
+    find: "    append(reply, task.cancel_requested and id)\n",
     replace: "",
     breaks: "cancelling",
     because: "holders that only send heartbeats never stop",

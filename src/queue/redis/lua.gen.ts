@@ -207,20 +207,62 @@ local version=string.match(record or'','^(%d+);')
 return version and version~='1'
 end
 `;
-const $TEXTS = `local TEXTS='[typhGWOT]'
+const $STATE = `local STATE={
+waiting='',
+working='w',
+completed='c',
+rejected='r',
+deleted='x',
+ghost='g',
+}
 `;
-const $parse_letters = `local function parse_letters(into,letters)
+const $FIXED_FIELDS = `local FIXED_FIELDS={
+t='producer_token',
+l='leased_for',
+m='max_attempts',
+r='result_ttl',
+d='dead_ttl',
+h='headers_length',
+G='group',
+P='priority',
+}
+`;
+const $CHANGING_FIELDS = `local CHANGING_FIELDS={
+x='expired_leases',
+u='requeued_at',
+b='requeues',
+z='ended_at',
+y='reason',
+m='max_attempts',
+r='result_ttl',
+d='dead_ttl',
+t='producer_token',
+f='cancel_requested',
+g='ghosts',
+G='group',
+P='priority',
+S='fair_score',
+W='worker',
+O='progress',
+T='progress_calls',
+h='history',
+p='last_settlement',
+}
+`;
+const $parse_letters = `local function parse_letters(task,letters,names)
 for letter,value in string.gmatch(letters,';(%a)=([^;]*)')do
-if string.find(letter,TEXTS)or(#value<=16 and string.find(value,'^%d+$'))then
-into[letter]=value
+local name=names[letter]
+local is_text=string.find(letter,'[typhGWOT]')
+if name and(is_text or(#value<=16 and string.find(value,'^%d+$')))then
+task[name]=value
 end
 end
-return into
+return task
 end
 `;
 const $parse_fixed = `local function parse_fixed(fixed)
 local enqueued_at,letters=string.match(fixed,'^1;(%d*)([^\\n]*)')
-return parse_letters({e=enqueued_at or''},letters or'')
+return parse_letters({enqueued_at=enqueued_at or''},letters or'',FIXED_FIELDS)
 end
 `;
 const $lease_of = `local function lease_of(fixed,lease)
@@ -233,39 +275,48 @@ end
 `;
 const $without_payload = `local function without_payload(fixed)
 local line=first_line(fixed)
-return string.sub(fixed,1,#line+(tonumber(parse_fixed(line).h)or 0))
+return string.sub(fixed,1,#line+(tonumber(parse_fixed(line).headers_length)or 0))
 end
 `;
-const $CHANGING = `local CHANGING='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+const $FIXED_PLACES = `local FIXED_PLACES={
+'version',
+'enqueued_at',
+'attempts',
+'charged',
+'state',
+'lease_number',
+'lease_token',
+'dequeued_at',
+'leased_for',
+}
 `;
 const $parse = `local function parse(record)
 local stop=record and string.find(record,'\\n',1,true)
 if not stop then
 return{},''
 end
-local v,e,a,c,s,n,k,q,l,letters=string.match(string.sub(record,1,stop-1),CHANGING)
-if not v then
+local pattern='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local values,task={string.match(string.sub(record,1,stop-1),pattern)},{}
+if not values[1]then
 return{},''
 end
-local task={v=v,e=e,a=a,c=c,s=s,n=n,k=k,q=q,l=l}
-if letters~=''then
-parse_letters(task,letters)
+for i,name in ipairs(FIXED_PLACES)do
+task[name]=values[i]
 end
+parse_letters(task,values[10],CHANGING_FIELDS)
 return task,string.sub(record,stop+1)
 end
 `;
-const $TAKEN_OVER = `local TAKEN_OVER={'m','r','d','t','G','P'}
-`;
 const $parse_with = `local function parse_with(fixed,record)
 local task,text=parse(record)
-if(task.e or'')==''then
+if(task.enqueued_at or'')==''then
 local first=parse_fixed(fixed)
-task.e=first.e
-for _,letter in ipairs(TAKEN_OVER)do
-task[letter]=first[letter]
-end
-task.v,task.a,task.c=task.v or'1',task.a or'0',task.c or'0'
-task.s,task.n,task.k,task.q,task.l=task.s or'',task.n or'0','','',''
+task.enqueued_at=first.enqueued_at
+task.max_attempts,task.result_ttl,task.dead_ttl=first.max_attempts,first.result_ttl,first.dead_ttl
+task.producer_token,task.group,task.priority=first.producer_token,first.group,first.priority
+task.version,task.attempts,task.charged=task.version or'1',task.attempts or'0',task.charged or'0'
+task.state,task.lease_number=task.state or STATE.waiting,task.lease_number or'0'
+task.lease_token,task.dequeued_at,task.leased_for='','',''
 end
 return task,text
 end
@@ -276,34 +327,38 @@ const $LETTERS = `local LETTERS=
 const $format = `local function format(task,text)
 local letters=''
 for i=1,#LETTERS do
-local value=task[LETTERS[i]]
+local value=task[CHANGING_FIELDS[LETTERS[i]]]
 if value then
 letters=letters..';'..LETTERS[i]..'='..value
 end
 end
-local fields={'1',task.v,task.e,task.a,task.c,task.s,task.n,task.k,task.q,task.l}
+local fields={'1'}
+for i,name in ipairs(FIXED_PLACES)do
+fields[i+1]=task[name]
+end
 return table.concat(fields,';')..letters..'\\n'..text
 end
 `;
-const $transition = `local function transition(task,letter,now)
-add(task,'v',1)
-local since=math.max(0,now-(tonumber(task.e)or now))
-task.h=(task.h or'')..letter..int(since)
-if tonumber(task.v)>HISTORY+1 then
-local _,length=string.gsub(task.h,'%a','')
-task.h=length>HISTORY and string.match(task.h,'^%a%d*(.*)$')or task.h
+const $transition = `local function transition(task,what,now)
+add(task,'version',1)
+local since=math.max(0,now-(tonumber(task.enqueued_at)or now))
+task.history=(task.history or'')..string.sub(what,1,1)..int(since)
+if tonumber(task.version)>HISTORY+1 then
+local _,length=string.gsub(task.history,'%a','')
+task.history=length>HISTORY and string.match(task.history,'^%a%d*(.*)$')or task.history
 end
 end
 `;
 const $bare_record = `local function bare_record(state,ghosts,version)
-local task=
-{v=version or'1',e='',a='0',c='0',s=state,n='0',k='',q='',l='',g=ghosts}
+local task={version=version or'1',enqueued_at='',attempts='0',charged='0',state=state}
+task.lease_number,task.lease_token,task.dequeued_at,task.leased_for='0','','',''
+task.ghosts=ghosts
 return format(task,'')
 end
 `;
 const $forget_task = `local function forget_task(fields,gone,id,task)
-if tonumber(task.g or 0)>0 then
-append(fields,'.'..id,bare_record('g',task.g))
+if tonumber(task.ghosts or 0)>0 then
+append(fields,'.'..id,bare_record(STATE.ghost,task.ghosts))
 append(fields,id,'')
 else
 append(gone,id,'.'..id)
@@ -311,31 +366,61 @@ end
 end
 `;
 const $first_record = `local function first_record(fixed,old,wanted)
-local ghosts=old and old.g~='0'and old.g or nil
-local version=old and old.v and old.s~='g'and int(old.v+1)or'1'
-local record=(ghosts or version~='1'or wanted)and bare_record('',ghosts,version)
+local ghosts=old and old.ghosts~='0'and old.ghosts or nil
+local version=old and old.version and old.state~=STATE.ghost and int(old.version+1)or'1'
+local record=(ghosts or version~='1'or wanted)and bare_record(STATE.waiting,ghosts,version)
 return record and wanted and format(parse_with(fixed,record))or record
 end
 `;
-const $exhausted = `local function exhausted(task)
-local most=tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most>0 and tonumber(task.c)>=most
+const $has_ended = `local function has_ended(task)
+local state=task.state
+return state==STATE.completed or state==STATE.rejected or state==STATE.deleted
 end
 `;
-const $parse_settings = `local function parse_settings(text)
-local settings={}
-for letter,value in string.gmatch(text or'',';(%a)=([^;]*)')do
-settings[letter]=value
+const $exhausted = `local function exhausted(task)
+local most=tonumber(task.max_attempts or DEFAULT_MAX_ATTEMPTS)
+return most>0 and tonumber(task.charged)>=most
 end
-return settings
+`;
+const $parse_named = `local function parse_named(text,names)
+local values={}
+for letter,value in string.gmatch(text or'',';(%a)=([^;]*)')do
+values[names[letter]or letter]=value
+end
+return values
+end
+`;
+const $format_named = `local function format_named(values,names)
+local letters,by_letter,text={},{},''
+for letter,name in pairs(names)do
+letters[name]=letter
+end
+for name,value in pairs(values)do
+by_letter[letters[name]or name]=value
+end
+for _,letter in ipairs(sorted_keys(by_letter))do
+text=text..';'..letter..'='..by_letter[letter]
+end
+return text~=''and'1'..text or''
+end
+`;
+const $SETTING_NAMES = `local SETTING_NAMES={
+p='paused',
+m='max_working',
+r='rate',
+b='max_pending',
+e='events',
+s='statistics',
+k='weight',
+n='number',
+}
+`;
+const $parse_settings = `local function parse_settings(text)
+return parse_named(text,SETTING_NAMES)
 end
 `;
 const $format_settings = `local function format_settings(settings)
-local text=''
-for _,letter in ipairs(sorted_keys(settings))do
-text=text..';'..letter..'='..settings[letter]
-end
-return text~=''and'1'..text or''
+return format_named(settings,SETTING_NAMES)
 end
 `;
 const $parse_rate = `local function parse_rate(rate)
@@ -384,12 +469,12 @@ const $ASK_AGAIN = `local ASK_AGAIN=1000
 `;
 const $allowed = `local function allowed(settings,most,working,used,now)
 local again,jumped
-if settings.m then
-most=math.min(most,settings.m-working)
+if settings.max_working then
+most=math.min(most,settings.max_working-working)
 again=now+ASK_AGAIN
 end
-if settings.r then
-local left,opens,counted,has_jumped=recent(settings.r,used,now,0)
+if settings.rate then
+local left,opens,counted,has_jumped=recent(settings.rate,used,now,0)
 if left<most then
 most,again=left,opens or again
 end
@@ -403,12 +488,12 @@ return tonumber(control[came]or 0)-tonumber(control[gone]or 0)
 end
 `;
 const $places_left = `local function places_left(settings,at,control)
-if not settings or not settings.b then
+if not settings or not settings.max_pending then
 return math.huge
 end
 local zsets=redis.call('ZCARD',at.fair)+redis.call('ZCARD',at.limited)
 local listed=redis.call('LLEN',at.pending)-standing(control,'~ghosts','~dropped')
-return tonumber(settings.b)-listed-zsets
+return tonumber(settings.max_pending)-listed-zsets
 end
 `;
 const $overfull = `local function overfull(settings,at,control,coming)
@@ -434,29 +519,41 @@ const $LIMITED_BAND = `local LIMITED_BAND=4294967296
 const $LIMITED_LATER = `local LIMITED_LATER=2147483648
 `;
 const $shared = `local function shared(task)
-return task.G or task.P
+return task.group or task.priority
 end
 `;
 const $stuck = `local function stuck(group)
-local most=tonumber(group.settings.m)
-return most and group.w+group.ready>=most and group.h or 0
+local most=tonumber(group.settings.max_working)
+return most and group.working+group.ready>=most and group.limited or 0
 end
 `;
+const $GROUP_FIELDS = `local GROUP_FIELDS={
+v='version',
+w='working',
+h='limited',
+p='last_front_place',
+q='last_back_place',
+u='used',
+}
+`;
 const $parse_group = `local function parse_group(name,state,settings)
-local group={name=name,w=0,h=0,p=0,q=0,u='',ready=0,fresh=0,bands={}}
-for field,value in string.gmatch(state or'',';(%w)=([^;]*)')do
+local group=
+{name=name,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
+group.ready,group.fresh,group.bands=0,0,{}
+for letter,value in string.gmatch(state or'',';(%w)=([^;]*)')do
 local last,ready,straight=string.match(value,'^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field)then
+local field=GROUP_FIELDS[letter]
+if last and tonumber(letter)then
 local share={last=tonumber(last),ready=tonumber(ready),straight=tonumber(straight)}
-group.bands[tonumber(field)]=share
+group.bands[tonumber(letter)]=share
 group.ready=group.ready+ready
-else
-group[field]=field=='u'and value or tonumber(value)or 0
+elseif field then
+group[field]=field=='used'and value or tonumber(value)or 0
 end
 end
 group.settings=parse_settings(settings)
-if not group.settings.n then
-group.h,group.settings.m,group.settings.r=0,nil,nil
+if not group.settings.number then
+group.limited,group.settings.max_working,group.settings.rate=0,nil,nil
 end
 group.stuck=stuck(group)
 return group
@@ -464,10 +561,10 @@ end
 `;
 const $format_group = `local function format_group(group)
 local text=''
-for _,field in ipairs({'w','h','p','q','u'})do
-local value=group[field]
-if value~=''and value~=0 and(group.h>0 or(field~='p'and field~='q'))then
-text=text..';'..field..'='..(field=='u'and value or int(value))
+for _,letter in ipairs({'w','h','p','q','u'})do
+local value=group[GROUP_FIELDS[letter]]
+if value~=''and value~=0 and(group.limited>0 or(letter~='p'and letter~='q'))then
+text=text..';'..letter..'='..(letter=='u'and value or int(value))
 end
 end
 for band=0,9 do
@@ -480,22 +577,31 @@ end
 if text==''then
 return''
 end
-return'1'..(group.v and';v='..int(group.v)or'')..text
+return'1'..(group.version and';v='..int(group.version)or'')..text
 end
 `;
+const $CLOCK_FIELDS = `local CLOCK_FIELDS={
+l='list_tag',
+h='limited',
+m='stuck',
+t='written_at',
+c='reset_from',
+}
+`;
 const $parse_clock = `local function parse_clock(text)
-local times={h=0,m=0}
-for field,value in string.gmatch(text or'',';(%w)=(%d+)')do
-times[tonumber(field)or field]=tonumber(value)
+local times={limited=0,stuck=0}
+for letter,value in string.gmatch(text or'',';(%w)=(%d+)')do
+times[tonumber(letter)or CLOCK_FIELDS[letter]or letter]=tonumber(value)
 end
 return times
 end
 `;
 const $format_clock = `local function format_clock(times)
 local text='1'
-for _,field in ipairs({0,1,2,3,4,5,6,7,8,9,'l','h','m','t','c'})do
-if times[field]and times[field]>0 then
-text=text..';'..(tonumber(field)and int(field)or field)..'='..int(times[field])
+for letter in string.gmatch('0123456789lhmtc','%w')do
+local value=times[tonumber(letter)or CLOCK_FIELDS[letter]]
+if value and value>0 then
+text=text..';'..letter..'='..int(value)
 end
 end
 return text
@@ -504,7 +610,7 @@ end
 const $open_groups = `local function open_groups(plan,tasks)
 local names,fields={},{}
 for _,task in ipairs(tasks)do
-local name=shared(task)and(task.G or'')
+local name=shared(task)and(task.group or'')
 if name and not plan.groups[name]then
 plan.groups[name]={}
 names[#names+1]=name
@@ -525,9 +631,9 @@ plan.was[field]=found[i]
 end
 for i,name in ipairs(names)do
 local group=parse_group(name,found[2*i-1],found[2*i])
-if plan.now and string.find(group.settings.r or'','^%d+/%d+$')then
-local _,_,used,jumped=recent(group.settings.r,group.u,plan.now,0)
-group.u=jumped and used or group.u
+if plan.now and string.find(group.settings.rate or'','^%d+/%d+$')then
+local _,_,used,jumped=recent(group.settings.rate,group.used,plan.now,0)
+group.used=jumped and used or group.used
 group.changed=jumped or nil
 end
 plan.groups[name]=group
@@ -535,18 +641,18 @@ end
 end
 `;
 const $group_of = `local function group_of(plan,task)
-local group=plan.groups[task.G or'']
+local group=plan.groups[task.group or'']
 group.changed=true
 return group
 end
 `;
 const $deliverable = `local function deliverable(group,now)
 local free=math.huge
-if group.settings.m then
-free=group.settings.m-group.w
+if group.settings.max_working then
+free=group.settings.max_working-group.working
 end
-if group.settings.r then
-free=math.min(free,(recent(group.settings.r,group.u,now,0)))
+if group.settings.rate then
+free=math.min(free,(recent(group.settings.rate,group.used,now,0)))
 end
 return free
 end
@@ -573,10 +679,8 @@ return share
 end
 `;
 const $cost_of = `local function cost_of(group)
-return math.floor(SHARE/(group.settings.k or 1))
+return math.floor(SHARE/(group.settings.weight or 1))
 end
-`;
-const $RUN = `local RUN=200
 `;
 const $turn_of = `local function turn_of(group,score,id)
 return group..' '..string.format('%016.0f',tonumber(score))..' '..id
@@ -588,7 +692,7 @@ will(plan,'ZADD fair_by_group','0',turn_of(group.name,score,id))
 end
 `;
 const $take_off_fair = `local function take_off_fair(plan,task,score,id)
-local group,band=group_of(plan,task),tonumber(task.P or 0)
+local group,band=group_of(plan,task),tonumber(task.priority or 0)
 local share=ready(group,band,-1)
 local member=turn_of(group.name,score,id)
 will(plan,'ZREM fair_by_group',member)
@@ -672,22 +776,27 @@ if not shared(task)then
 will(plan,place=='back'and'LPUSH pending'or'RPUSH pending',id)
 return
 end
-local group,band=group_of(plan,task),tonumber(task.P or 0)
-local full=group.h>0 or room(group,plan.now)<1
-if place=='kept'and task.S and task.S%BAND<=(plan.times[band]or 0)then
+local group,band=group_of(plan,task),tonumber(task.priority or 0)
+local full=group.limited>0 or room(group,plan.now)<1
+if place=='kept'and task.fair_score and task.fair_score%BAND<=(plan.times[band]or 0)then
 ready(group,band,1)
-put_into_fair(plan,group,task.S,id)
-group.returned=group.h>0
+put_into_fair(plan,group,task.fair_score,id)
+group.returned=group.limited>0
 elseif place=='aside'or(full and ready_below(group,band)==0)then
-local zone=place=='aside'and'p'or'q'
-group[zone],group.h,group.fresh=group[zone]+1,group.h+1,group.fresh+1
-plan.times.h=plan.times.h+1
-local number=group[zone]+(zone=='q'and LIMITED_LATER or 0)
-will(plan,'ZADD limited',int(group.settings.n*LIMITED_GROUP+(9-band)*LIMITED_BAND+number),id)
+local last=place=='aside'and'last_front_place'or'last_back_place'
+group[last],group.limited,group.fresh=group[last]+1,group.limited+1,group.fresh+1
+plan.times.limited=plan.times.limited+1
+local number=group[last]+(place=='aside'and 0 or LIMITED_LATER)
+will(
+plan,
+'ZADD limited',
+int(group.settings.number*LIMITED_GROUP+(9-band)*LIMITED_BAND+number),
+id
+)
 else
 admit(plan,group,band,id)
 end
-task.S=nil
+task.fair_score=nil
 end
 `;
 const $limited_of = `local function limited_of(plan,group,lowest,most)
@@ -716,13 +825,13 @@ end
 `;
 const $release = `local function release(plan)
 for _,group in pairs(plan.groups)do
-local free=group.changed and math.min(group.h,room(group,plan.now),100)or 0
-local past=group.returned and math.min(group.h,deliverable(group,plan.now),100)or 0
+local free=group.changed and math.min(group.limited,room(group,plan.now),100)or 0
+local past=group.returned and math.min(group.limited,deliverable(group,plan.now),100)or 0
 local most=math.max(free,past)
 group.returned=nil
 if most>=1 then
-local lowest=group.settings.n*LIMITED_GROUP
-local wanted=math.min(most,group.h-group.fresh)
+local lowest=group.settings.number*LIMITED_GROUP
+local wanted=math.min(most,group.limited-group.fresh)
 local waiting,found=limited_of(plan,group,lowest,wanted)
 local kept,taken,count={},{},0
 for i=1,math.min(most,#waiting)do
@@ -748,17 +857,17 @@ append(kept,fresh[i],fresh[i+1])
 end
 end
 plan.writes['ZADD limited']=kept
-local left=(found<wanted and#waiting or group.h)-count
-plan.times.h,group.h=plan.times.h-group.h+left,left
+local left=(found<wanted and#waiting or group.limited)-count
+plan.times.limited,group.limited=plan.times.limited-group.limited+left,left
 end
 end
 end
 `;
 const $set_timer = `local function set_timer(plan,group)
-if group.h>stuck(group)then
+if group.limited>stuck(group)then
 local when=plan.now
-if group.settings.r then
-local left,opens=recent(group.settings.r,group.u,plan.now,0)
+if group.settings.rate then
+local left,opens=recent(group.settings.rate,group.used,plan.now,0)
 when=left>group.ready and when or opens
 end
 will(plan,'timers',when and int(when),when and'~g:'..group.name)
@@ -768,13 +877,13 @@ end
 const $refund = `local function refund(plan,id,task,place,score)
 if place==plan.at.fair then
 local share,tag=take_off_fair(plan,task,score,id),score%BAND
-if tag>=(plan.times[tonumber(task.P or 0)]or 0)and tag<=(share.straight or tag)then
+if tag>=(plan.times[tonumber(task.priority or 0)]or 0)and tag<=(share.straight or tag)then
 share.holes=share.holes or{}
 append(share.holes,tag)
 end
 else
 local group=group_of(plan,task)
-group.h,plan.times.h=group.h-1,plan.times.h-1
+group.limited,plan.times.limited=group.limited-1,plan.times.limited-1
 end
 end
 `;
@@ -798,16 +907,16 @@ if shared(task)then
 local group=group_of(plan,task)
 if not place.listed then
 local share=have_turn(plan,task,place.score,id)
-task.S=place.score
+task.fair_score=place.score
 if share.through then
 local next_turn=score_at(band,share.straight+cost_of(group))
 plan.bound=math.min(plan.bound or next_turn,next_turn)
 end
 end
-group.w=group.w+1
-if group.settings.r then
-local _,_,used=recent(group.settings.r,group.u,plan.now,1)
-group.u=used
+group.working=group.working+1
+if group.settings.rate then
+local _,_,used=recent(group.settings.rate,group.used,plan.now,1)
+group.used=used
 end
 end
 end
@@ -820,7 +929,7 @@ set_timer(plan,group)
 group.fresh=0
 more_stuck=more_stuck+stuck(group)-group.stuck
 group.stuck=stuck(group)
-group.v=math.max(plan.now,(group.v or 0)+1)
+group.version=math.max(plan.now,(group.version or 0)+1)
 local text=format_group(group)
 if text==''then
 will(plan,'HDEL tasks','~g:'..group.name)
@@ -828,7 +937,7 @@ else
 will(plan,'HSET tasks','~g:'..group.name,text)
 end
 local set=group.settings
-if group.h==0 and set.n and#sorted_keys(set)==1 then
+if group.limited==0 and set.number and#sorted_keys(set)==1 then
 will(plan,'HDEL tasks','~s:'..group.name)
 end
 group.changed=nil
@@ -836,14 +945,14 @@ plan.shared=true
 end
 end
 if plan.shared then
-local any_limited=plan.times.h>0
-plan.times.t=any_limited and math.max(plan.times.t or 0,plan.now)or nil
-plan.times.c=any_limited and plan.times.c or nil
+local any_limited=plan.times.limited>0
+plan.times.written_at=any_limited and math.max(plan.times.written_at or 0,plan.now)or nil
+plan.times.reset_from=any_limited and plan.times.reset_from or nil
 end
 if plan.times then
-plan.times.m=math.max(0,plan.times.m+more_stuck)
+plan.times.stuck=math.max(0,plan.times.stuck+more_stuck)
 end
-if plan.shared and plan.dry and plan.times.h==0 and planned(plan,'ZADD fair')==0 then
+if plan.shared and plan.dry and plan.times.limited==0 and planned(plan,'ZADD fair')==0 then
 will(plan,'HDEL tasks','~fair')
 elseif plan.shared then
 will(plan,'HSET tasks','~fair',format_clock(plan.times))
@@ -891,13 +1000,14 @@ return plan
 end
 `;
 const $new_plan = `local function new_plan(at,now)
-local plan={at=at,now=now,groups={},opened=0,was={},run=RUN}
+local plan={at=at,now=now,groups={},opened=0,was={}}
+plan.run=200
 return clear(plan)
 end
 `;
 const $heed = `local function heed(plan,set,stats)
 plan.settings,plan.stats=parse_settings(set or nil),stats or'1;0'
-plan.news=(plan.settings.e or plan.settings.s)and{}or nil
+plan.news=(plan.settings.events or plan.settings.statistics)and{}or nil
 return newer(set)
 end
 `;
@@ -909,7 +1019,7 @@ end
 const $close = `local function close(plan)
 if not plan.closed then
 close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news)then
+if plan.news and plan.settings.statistics and next(plan.news)then
 count_news(plan)
 end
 plan.closed=true
@@ -952,7 +1062,7 @@ local timers=write('ZADD',at.delayed,plan.writes.timers or{})
 if timers>0 then
 redis.call('HINCRBY',at.tasks,'~timers',int(timers))
 end
-if plan.news and plan.settings.e then
+if plan.news and plan.settings.events then
 publish(plan)
 end
 end
@@ -965,12 +1075,12 @@ end
 `;
 const $leave = `local function leave(plan,id,task)
 will(plan,'ZREM working',id)
-if task.W then
-will(plan,'ZREM worker_leases',hand(task.W,task.n,id))
+if task.worker then
+will(plan,'ZREM worker_leases',hand(task.worker,task.lease_number,id))
 end
 if shared(task)then
 local group=group_of(plan,task)
-group.w=math.max(0,group.w-1)
+group.working=math.max(0,group.working-1)
 end
 end
 `;
@@ -979,11 +1089,11 @@ return int(due)..(shared(task)and'.5'or'')
 end
 `;
 const $wait_again = `local function wait_again(plan,id,task,text,place,due)
-task.s,task.k,task.l,task.T='','','',nil
-transition(task,due and'd'or'p',plan.now)
+task.state,task.lease_token,task.leased_for,task.progress_calls=STATE.waiting,'','',nil
+transition(task,due and'delayed'or'pending',plan.now)
 if due then
 will(plan,'ZADD delayed',score_when_due(task,due),id)
-task.S=nil
+task.fair_score=nil
 else
 enter(plan,id,task,place)
 end
@@ -993,19 +1103,20 @@ end
 const $finish = `local function finish(plan,id,task,text,state,reason,given)
 local ttl=0
 if state=='completed'then
-ttl=tonumber(given or task.r or DEFAULT_RESULT_TTL)
+ttl=tonumber(given or task.result_ttl or DEFAULT_RESULT_TTL)
 elseif reason~='cancelled'then
-ttl=tonumber(given or task.d or DEFAULT_DEAD_TTL)
+ttl=tonumber(given or task.dead_ttl or DEFAULT_DEAD_TTL)
 end
-task.s,task.k,task.l=string.sub(state,1,1),'',''
-transition(task,task.s,plan.now)
-task.y=reason~=''and reason or nil
-task.z=int(plan.now)
-task.f,task.S,task.O,task.T=nil,nil,nil,nil
+task.state=state=='completed'and STATE.completed or STATE.rejected
+task.lease_token,task.leased_for='',''
+transition(task,state,plan.now)
+task.reason=reason~=''and reason or nil
+task.ended_at=int(plan.now)
+task.cancel_requested,task.fair_score,task.progress,task.progress_calls=nil,nil,nil,nil
 if state=='rejected'and ttl>0 then
-will(plan,'ZADD dead',task.z,id)
+will(plan,'ZADD dead',task.ended_at,id)
 else
-task.m,task.r,task.d=nil,nil,nil
+task.max_attempts,task.result_ttl,task.dead_ttl=nil,nil,nil
 will(plan,'HSET tasks',id,'')
 end
 will(plan,'HSET tasks','.'..id,format(task,ttl>0 and text or''))
@@ -1051,9 +1162,9 @@ if newer(records[i-first+3])then
 left=left+1
 elseif sure(task,id)then
 leave(plan,id,task)
-add(task,'x',1)
+add(task,'expired_leases',1)
 tell(plan,'reclaimed',id)
-if task.f then
+if task.cancel_requested then
 finish(plan,id,task,texts[i],'rejected','cancelled')
 elseif exhausted(task)then
 finish(plan,id,task,texts[i],'rejected','lease_expired')
@@ -1139,7 +1250,11 @@ ids[i]=lease.id
 end
 local back,ended,left,failed=take_back(at,ids,now,function(task,id)
 local lease=by_id[id]
-if task.s=='w'and task.W==lease.owner and tonumber(task.n)==lease.number then
+if
+task.state==STATE.working
+and task.worker==lease.owner
+and tonumber(task.lease_number)==lease.number
+then
 owners[lease.owner]=true
 return true
 end
@@ -1238,7 +1353,7 @@ redis.call('HINCRBY',at.tasks,'~rung',int(#timers))
 local plan,groups,alarm=new_plan(at,now),{},false
 for _,timer in ipairs(timers)do
 if string.sub(timer,2,2)=='g'then
-groups[#groups+1]={G=string.sub(timer,4)}
+groups[#groups+1]={group=string.sub(timer,4)}
 else
 alarm=true
 end
@@ -1251,7 +1366,7 @@ release(plan)
 if commit(plan)then
 local again=new_plan(at,now)
 for _,task in ipairs(groups)do
-will(again,'timers',int(now+RETRY),'~g:'..task.G)
+will(again,'timers',int(now+RETRY),'~g:'..task.group)
 end
 commit(again)
 end
@@ -1262,7 +1377,7 @@ return 0,0,false
 end
 `;
 const $reset_timers = `local function reset_timers(at,now,times)
-local plan,ids,names,from=new_plan(at,now),{},{},times.c or 0
+local plan,ids,names,from=new_plan(at,now),{},{},times.reset_from or 0
 while from and#ids<32 do
 local least=int(from*LIMITED_GROUP)
 local first=redis.call('ZRANGE',at.limited,least,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
@@ -1276,7 +1391,7 @@ local lines,tasks=read_first_lines(at.tasks,names),{}
 for i,id in ipairs(ids)do
 tasks[i]=parse_with(lines[id]or'',lines['.'..id])
 end
-times.t,times.c=now,from
+times.written_at,times.reset_from=now,from
 plan.times,plan.shared=times,true
 open_groups(plan,tasks)
 for _,task in ipairs(tasks)do
@@ -1389,8 +1504,8 @@ return entry.listed or not entry.score
 end
 `;
 const $pay_back = `local function pay_back(line)
-if line.times and line.times.l then
-line.times.l=math.max(0,line.times.l-line.unpaid)
+if line.times and line.times.list_tag then
+line.times.list_tag=math.max(0,line.times.list_tag-line.unpaid)
 end
 line.unpaid=0
 end
@@ -1400,7 +1515,7 @@ pay_back(line)
 local at,times=line.at,line.times
 local ids=redis.call('RPOP',at.pending,int(most))or{}
 local fair=redis.call('ZPOPMIN',at.fair,int(most))
-local tag=#ids>0 and(times.l or(times[0]or 0)+SHARE)
+local tag=#ids>0 and(times.list_tag or(times[0]or 0)+SHARE)
 local i,j,before=1,1,#line
 while#line-before<most and(ids[i]or fair[j])do
 local score=ids[i]and 9*BAND+tag
@@ -1412,7 +1527,7 @@ line[#line+1]={id=fair[j],score=fair[j+1]}
 j=j+2
 end
 end
-times.l=(#ids==most or ids[i])and tag or nil
+times.list_tag=(#ids==most or ids[i])and tag or nil
 write('RPUSH',at.pending,reversed(ids,i))
 local rest={}
 for first=j,#fair,2 do
@@ -1443,7 +1558,7 @@ local entry=line[i]
 if in_list(entry)then
 ids[#ids+1]=entry.id
 if entry.score then
-line.times.l=entry.score%BAND
+line.times.list_tag=entry.score%BAND
 end
 else
 append(scores,entry.score,entry.id)
@@ -1489,7 +1604,7 @@ end
 `;
 const $when_again = `local function when_again(line,plan)
 local next_due=line.drained and not line.unseen and line.next_due or plan.now
-if line.drained and plan.times and plan.times.h>0 and plan.times.m>0 then
+if line.drained and plan.times and plan.times.limited>0 and plan.times.stuck>0 then
 local soon=plan.now+ASK_AGAIN
 next_due=math.min(next_due>0 and next_due or soon,soon)
 end
@@ -1519,9 +1634,9 @@ end
 `;
 const $stray = `local function stray(batch,entry,place)
 local task=entry.task
-if tonumber(task.g or 0)>0 and in_list(place)then
-add(task,'g',-1)
-task.g=task.g~='0'and task.g or nil
+if tonumber(task.ghosts or 0)>0 and in_list(place)then
+add(task,'ghosts',-1)
+task.ghosts=task.ghosts~='0'and task.ghosts or nil
 batch.ghosts=batch.ghosts+1
 if not entry.changed then
 entry.changed=true
@@ -1529,7 +1644,7 @@ batch.haunted[#batch.haunted+1]=entry
 end
 return true
 end
-if task.s~=''or not sound(entry.fixed)then
+if task.state~=STATE.waiting or not sound(entry.fixed)then
 batch.broken=batch.broken+1
 return true
 end
@@ -1552,8 +1667,8 @@ end
 `;
 const $take = `local function take(batch,entry)
 local task,most=entry.task,batch.most
-if task.x then
-most=math.min(most,math.max(1,math.floor(batch.max/10^tonumber(task.x))))
+if task.expired_leases then
+most=math.min(most,math.max(1,math.floor(batch.max/10^tonumber(task.expired_leases))))
 end
 local size=batch.bytes+#entry.fixed
 if#batch>=most or(#batch>0 and size>batch.most_bytes)then
@@ -1561,7 +1676,7 @@ return false
 end
 batch.most,batch.bytes=most,size
 batch[#batch+1]=entry
-task.s='w'
+task.state=STATE.working
 return true
 end
 `;
@@ -1621,13 +1736,13 @@ const $write_strays = `local function write_strays(batch,tasks)
 local fields,gone={},{}
 for _,entry in ipairs(batch.haunted)do
 if not entry.written then
-local name,left='.'..entry.id,entry.task.g
+local name,left='.'..entry.id,entry.task.ghosts
 local version,enqueued_at,state=string.match(entry.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if left or enqueued_at~=''or(state~='g'and version~='1')then
+if left or enqueued_at~=''or(state~=STATE.ghost and version~='1')then
 local record=string.gsub(entry.record,';g=%d+',left and';g='..left or'',1)
 append(fields,name,record)
 else
-append(gone,name,state=='g'and entry.id or nil)
+append(gone,name,state==STATE.ghost and entry.id or nil)
 end
 end
 end
@@ -1648,17 +1763,17 @@ local ids,deadlines,members={},{},{}
 for i=first,last do
 local entry=batch[i]
 local task=entry.task
-transition(task,'w',plan.now)
-add(task,'a',1)
-add(task,'c',1)
-task.n,task.k,task.q=int(call.counter+i),call.token,int(plan.now)
-task.W=call.worker
-task.l=lease_of(entry.fixed,call.lease)
-entry.deadline,entry.written=plan.now+tonumber(task.l),true
+transition(task,'working',plan.now)
+add(task,'attempts',1)
+add(task,'charged',1)
+task.lease_number,task.lease_token,task.dequeued_at=int(call.counter+i),call.token,int(plan.now)
+task.worker=call.worker
+task.leased_for=lease_of(entry.fixed,call.lease)
+entry.deadline,entry.written=plan.now+tonumber(task.leased_for),true
 ids[#ids+1]=entry.id
 append(deadlines,int(entry.deadline),entry.id)
 will(plan,'HSET tasks','.'..entry.id,format(task,entry.text))
-append(members,call.worker and'0',call.worker and hand(call.worker,task.n,entry.id))
+append(members,call.worker and'0',call.worker and hand(call.worker,task.lease_number,entry.id))
 end
 local failed=refusal(redis.pcall('ZADD',plan.at.working,unpack(deadlines)))
 if failed then
@@ -1677,9 +1792,9 @@ const $give_up = `local function give_up(line,batch,first)
 for i=#batch,first,-1 do
 local entry=batch[i]
 redis.call('RPUSH',line.at.pending,entry.id)
-local ghosts_left=entry.task.g
+local ghosts_left=entry.task.ghosts
 entry.task,entry.text=parse_with(entry.fixed,entry.record)
-entry.task.g,entry.written,batch[i]=ghosts_left,nil,nil
+entry.task.ghosts,entry.written,batch[i]=ghosts_left,nil,nil
 end
 line.drained=false
 end
@@ -1696,8 +1811,8 @@ return nil
 end
 will(plan,'HSET tasks','~lease',int(call.counter+#batch))
 will(plan,'HSET tasks',call.slot,table.concat(names,' '))
-if plan.settings.r then
-local _,_,used=recent(plan.settings.r,call.used,plan.now,#batch)
+if plan.settings.rate then
+local _,_,used=recent(plan.settings.rate,call.used,plan.now,#batch)
 will(plan,'HSET tasks','~rate',used)
 end
 for first=1,#batch,LEASES do
@@ -1723,8 +1838,8 @@ redis.pcall('HSET',tasks,slot,token)
 end
 `;
 const $give = `local function give(reply,id,task,deadline,fixed)
-append(reply,id,tonumber(task.a))
-append(reply,tonumber(task.n),deadline)
+append(reply,id,tonumber(task.attempts))
+append(reply,tonumber(task.lease_number),deadline)
 reply[#reply+1]=fixed
 end
 `;
@@ -1739,7 +1854,7 @@ local deadlines=read('ZMSCORE',at.working,ids)
 local reply={'ok',now}
 for i,id in ipairs(ids)do
 local task=parse(found[2*i])
-if task.s=='w'and task.k==token then
+if task.state==STATE.working and task.lease_token==token then
 give(reply,id,task,tonumber(deadlines[i]or 0),found[2*i-1])
 end
 end
@@ -1761,10 +1876,6 @@ redis.pcall('SET',operator_calls,notes..' '..token..'='..answer,'PX',int(RESEND_
 end
 `;
 const $SETTLEMENT = `local SETTLEMENT=4
-`;
-const $MARKS = `local MARKS=8
-`;
-const $MARK = `local MARK=8
 `;
 const $append_settled = `local function append_settled(names,items,from)
 for place=from+1,#items,SETTLEMENT do
@@ -1802,7 +1913,7 @@ end
 local function destination(task,outcome,ms)
 if outcome=='complete'then
 return'completed','',0
-elseif task.f then
+elseif task.cancel_requested then
 return'rejected','cancelled',0
 elseif outcome=='reject'then
 return'rejected','rejected',0
@@ -1817,20 +1928,20 @@ return'pending','',0
 end
 local function release_to(id,task,old_text,outcome,ms,uncounted,text,receipt)
 if uncounted or outcome=='return'then
-add(task,'c',-1)
+add(task,'charged',-1)
 end
 local state,reason,due=destination(task,outcome,ms)
-local flag=task.f and 1 or 0
+local flag=task.cancel_requested and 1 or 0
 text=(text~=''or outcome=='complete')and text or old_text
-task.p=table.concat({receipt,state,reason,int(due),int(flag)},',')
+task.last_settlement=table.concat({receipt,state,reason,int(due),int(flag)},',')
 leave(plan,id,task)
 longer[id]=nil
 if state=='completed'or state=='rejected'then
 finish(plan,id,task,text,state,reason,outcome~='requeue'and ms~=''and ms or nil)
 else
 if outcome=='requeue'then
-task.u,task.x=int(now),nil
-add(task,'b',1)
+task.requeued_at,task.expired_leases=int(now),nil
+add(task,'requeues',1)
 tell(plan,'requeued',id)
 end
 wait_again(plan,id,task,text,outcome=='return'and'kept'or'back',due>0 and due or nil)
@@ -1838,27 +1949,28 @@ end
 return answer(state,reason,due,flag)
 end
 local function is_latest(task)
-local mark,marks=','..string.sub(call,1,MARK),task.T or''
+local MARKS=8
+local mark,marks=','..string.sub(call,1,8),task.progress_calls or''
 local told=call~=''and string.find(marks,mark,1,true)
 if call~=''and not told then
-task.T=string.sub(marks..mark,-MARKS*#mark)
+task.progress_calls=string.sub(marks..mark,-MARKS*#mark)
 end
 return not told or string.sub(marks,-#mark)==mark
 end
 local function extend(id,task,old_text,ms,progress)
-local deadline=now+tonumber(ms~=''and ms or task.l~=''and task.l or 0)
+local deadline=now+tonumber(ms~=''and ms or task.leased_for~=''and task.leased_for or 0)
 longer[id]=math.max(longer[id]or deadlines[id],deadline)
 if progress~=''and is_latest(task)then
-task.O=progress
+task.progress=progress
 will(plan,'HSET tasks','.'..id,format(task,old_text))
 end
-return{'working','',longer[id],task.f and 1 or 0}
+return{'working','',longer[id],task.cancel_requested and 1 or 0}
 end
 local function answer_again(task,receipt)
 local prefix=receipt..','
-if task.p and string.sub(task.p,1,#prefix)==prefix then
+if task.last_settlement and string.sub(task.last_settlement,1,#prefix)==prefix then
 local state,reason,due,flag=
-string.match(string.sub(task.p,#prefix+1),'^(%a*),([%a_]*),(%d*),(%d)$')
+string.match(string.sub(task.last_settlement,#prefix+1),'^(%a*),([%a_]*),(%d*),(%d)$')
 return answer(state,reason,tonumber(due),tonumber(flag))
 end
 return{'lost','',0,0}
@@ -1868,7 +1980,7 @@ local id=item(i)
 if not open[id]then
 local task,text=parse(records[i+2])
 open[id]={task=task,text=text}
-append(known,task.s=='w'and task or nil)
+append(known,task.state==STATE.working and task or nil)
 end
 end
 open_groups(plan,known)
@@ -1879,7 +1991,7 @@ local task=open[id].task
 local receipt=proof..','..outcome
 if newer(records[i+2])then
 reply[i+1]={'newer','',0,0}
-elseif task.s~='w'or task.n..','..task.k~=proof then
+elseif task.state~=STATE.working or task.lease_number..','..task.lease_token~=proof then
 reply[i+1]=answer_again(task,receipt)
 elseif outcome=='extend'then
 reply[i+1]=extend(id,task,open[id].text,ms,text)
@@ -1899,13 +2011,10 @@ put_deadlines(at,longer)
 return reply
 end
 `;
-const $SHARED = `local SHARED=200
-`;
-const $GROUPS = `local GROUPS=90
-`;
-const $PASSED = `local PASSED=200
-`;
 const $dequeue_in_full = `local function dequeue_in_full(at,call,popped,ahead,reads)
+local MOST_IN_FAIR=200
+local MOST_GROUPS_READ=90
+local MOST_SKIPPED=200
 local tasks,max,slot,token,worker=at.tasks,call.max,call.slot,call.token,call.worker
 local plan,line=new_plan(at,call.now),new_line(at,popped,ahead,reads)
 local batch=new_batch(max,tonumber(call.max_bytes))
@@ -1925,17 +2034,17 @@ used,alarm,wake=control.rate or'',control.alarm,control.wake
 if control.slot and string.match(control.slot,'^%S+')==token then
 batch.given=true
 local again=lease_again(at,time(),token,string.sub(control.slot,#token+1))
-local paused=#again==2 and not newer(control.set)and parse_settings(control.set or nil).p
+local paused=#again==2 and not newer(control.set)and parse_settings(control.set or nil).paused
 return paused and{'paused'}or again,false
 elseif heed(plan,control.set,control.stats)then
 return{'newer_schema'},false
-elseif plan.settings.p then
+elseif plan.settings.paused then
 spend()
 return{'paused'},false
 end
-if(plan.settings.m or plan.settings.r)and(#line>0 or control.fair)then
+if(plan.settings.max_working or plan.settings.rate)and(#line>0 or control.fair)then
 local again,jumped
-local leased=plan.settings.m and redis.call('ZCARD',at.working)
+local leased=plan.settings.max_working and redis.call('ZCARD',at.working)
 batch.most,again,used,jumped=allowed(plan.settings,max,leased,used,time())
 if jumped then
 redis.pcall('HSET',tasks,'~rate',used)
@@ -1954,7 +2063,7 @@ line.looked=true
 local reply,full=heed_control(control)
 if reply then
 put_back(line,1)
-if full and plan.settings.m and not line.next_due and bring_due(line,1,max,time)then
+if full and plan.settings.max_working and not line.next_due and bring_due(line,1,max,time)then
 return choose()
 elseif full then
 spend()
@@ -1965,17 +2074,17 @@ line.busy=plan.news
 if control.fair then
 put_back(line,1)
 local times=parse_clock(control.fair)
-if not line.reset and times.h>0 and((times.t or 0)>time()or times.c)then
+if not line.reset and times.limited>0 and((times.written_at or 0)>time()or times.reset_from)then
 reset_timers(at,plan.now,times)
 line.reset,line.looked,line.busy,line.next_due=true,nil,nil,nil
 return choose()
 end
-if not line.next_due and times.h>0 and bring_due(line,1,max,time)then
+if not line.next_due and times.limited>0 and bring_due(line,1,max,time)then
 line.busy=nil
 return choose()
 end
 plan.times,plan.shared,line.times=times,true,times
-line.busy,batch.most=true,math.min(batch.most,SHARED)
+line.busy,batch.most=true,math.min(batch.most,MOST_IN_FAIR)
 time()
 fetch(line,batch.most)
 last,found=128,nil
@@ -1991,7 +2100,12 @@ end
 first,last,found=last+1,last+128,nil
 if#batch>=batch.most then
 put_back(line,first)
-elseif first>#line and not line.drained and#line-#batch<PASSED and plan.opened<GROUPS then
+elseif
+first>#line
+and not line.drained
+and#line-#batch<MOST_SKIPPED
+and plan.opened<MOST_GROUPS_READ
+then
 local looked=line.next_due
 fetch(line,math.max(batch.most-#batch,math.min(#line,128)),time)
 if worker~=''and line.next_due~=looked then
@@ -2071,7 +2185,7 @@ end
 local now_text,most_bytes,bytes=time(),tonumber(most),0
 local now=tonumber(now_text)
 local letters,kept,length,deadline='','',lease,now+tonumber(lease)
-local deadline_text,enqueued_at,since,told_number=int(deadline),'','',''
+local deadline_text,last_enqueued_at,since,number_text=int(deadline),'','',''
 local deadlines,from={'',''},also and#also or 0
 local fields={'~lease','',slot,'','','',unpack(also or{})}
 local reply={'ok',ahead and ahead.next_due or now,'',0,0,0,''}
@@ -2083,9 +2197,9 @@ reads[#reads+1]=found
 end
 local place=CONTROL+2*(i-first)+1
 local fixed,record=found[place],found[place+1]
-local e,own_letters=string.match(fixed or'','^1;(%d+)([^\\n]*)\\n')
+local enqueued_at,own_letters=string.match(fixed or'','^1;(%d+)([^\\n]*)\\n')
 number,bytes=number+1,bytes+#(fixed or'')
-if record or not e or(bytes>most_bytes and i>1)then
+if record or not enqueued_at or(bytes>most_bytes and i>1)then
 return nil
 end
 if own_letters~=letters then
@@ -2100,17 +2214,17 @@ length=string.match(letters,';l=(%d+)')or lease
 deadline=now+tonumber(length)
 deadline_text=int(deadline)
 end
-if e~=enqueued_at then
-enqueued_at,since=e,int(math.max(0,now-tonumber(e)))
+if enqueued_at~=last_enqueued_at then
+last_enqueued_at,since=enqueued_at,int(math.max(0,now-tonumber(enqueued_at)))
 end
-told_number=int(number)
+number_text=int(number)
 deadlines[2*i-1],deadlines[2*i]=deadline_text,id
 local to=(i>1 and from or 0)+2*i+3
 fields[to]='.'..id
 fields[to+1]='1;2;'
-..e
+..enqueued_at
 ..';1;1;w;'
-..told_number
+..number_text
 ..';'
 ..token
 ..';'
@@ -2124,7 +2238,7 @@ fields[to+1]='1;2;'
 local at=5*i-2
 reply[at],reply[at+1],reply[at+2],reply[at+3],reply[at+4]=id,1,number,deadline,fixed
 end
-fields[2],fields[4]=told_number,token..' '..table.concat(ids,' ')
+fields[2],fields[4]=number_text,token..' '..table.concat(ids,' ')
 local leased=redis.pcall('ZADD',working,unpack(deadlines))==#ids and stored(tasks,fields)
 if not leased then
 redis.pcall('ZREM',working,unpack(ids))
@@ -2132,7 +2246,7 @@ end
 return leased and reply
 end
 `;
-const $WORKING = `local WORKING='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $WORKING_RECORD = `local WORKING_RECORD='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
 const $complete_plainly = `local function complete_plainly(working,expiry,items,from,records,now_text)
 local count=(#items-from)/SETTLEMENT
@@ -2140,12 +2254,16 @@ if records[1]or count<1 or count>PLAIN_SETTLEMENTS then
 return nil,nil,nil
 end
 local ids,fields,ends,reply={''},{'','','',''},{'',''},{'ok',''}
-local now,enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
+local now,last_enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
 for i=1,count do
 local place=from+SETTLEMENT*(i-1)
 local id,proof,terms,text=unpack(items,place+1,place+SETTLEMENT)
-local v,e,a,c,n,k,q,letters,history=string.match(records[i+2]or'',WORKING)
-if terms~='complete'or not v or n..','..k~=proof or tonumber(v)>HISTORY then
+local version,enqueued_at,attempts,charged,number,token,dequeued_at,letters,history=
+string.match(records[i+2]or'',WORKING_RECORD)
+if terms~='complete'or not version then
+return nil,nil,nil
+end
+if number..','..token~=proof or tonumber(version)>HISTORY then
 return nil,nil,nil
 end
 local own,ttl='',DEFAULT_RESULT_TTL
@@ -2159,24 +2277,24 @@ end
 if ttl~=kept_for then
 kept_for,over=ttl,int(now+math.max(ttl,RESEND_WINDOW))
 end
-if e~=enqueued_at then
-enqueued_at,since=e,int(math.max(0,now-tonumber(e)))
+if enqueued_at~=last_enqueued_at then
+last_enqueued_at,since=enqueued_at,int(math.max(0,now-tonumber(enqueued_at)))
 end
 ids[i]=id
 local at=4*i
 fields[at-3],fields[at-2],fields[at-1]=id,'','.'..id
 fields[at]='1;'
-..int(v+1)
+..int(version+1)
 ..';'
-..e
+..enqueued_at
 ..';'
-..a
+..attempts
 ..';'
-..c
+..charged
 ..';c;'
-..n
+..number
 ..';;'
-..q
+..dequeued_at
 ..';;z='
 ..now_text
 ..own
@@ -2209,9 +2327,18 @@ const $LOOK = `local LOOK=1000
 `;
 const $LOOK_BYTES = `local LOOK_BYTES=8000000
 `;
+const $FILTER_FIELDS = `local FILTER_FIELDS={
+G='group',
+y='reason',
+z='ended_from',
+Z='ended_before',
+e='enqueued_from',
+E='enqueued_before',
+}
+`;
 const $parse_filter = `local function parse_filter(argument)
 local letters,text=string.match(argument,'^([^\\n]*)\\n?(.*)$')
-local filter=parse_settings(letters)
+local filter=parse_named(letters,FILTER_FIELDS)
 filter.text=text
 return filter
 end
@@ -2225,17 +2352,17 @@ return instant and instant>=tonumber(from or instant)and not(to and instant>=ton
 end
 `;
 const $matches = `local function matches(filter,task,text)
-return(not filter.G or task.G==filter.G)
-and(not filter.y or task.y==filter.y)
-and within(task.z,filter.z,filter.Z)
-and within(task.e,filter.e,filter.E)
+return(not filter.group or task.group==filter.group)
+and(not filter.reason or task.reason==filter.reason)
+and within(task.ended_at,filter.ended_from,filter.ended_before)
+and within(task.enqueued_at,filter.enqueued_from,filter.enqueued_before)
 and(
 filter.text==''or string.sub(text,1,1)=='j'and string.find(text,filter.text,2,true)~=nil
 )
 end
 `;
 const $zset_of = `local function zset_of(at,state,filter)
-if state=='completed'or(state=='rejected'and filter.y=='cancelled')then
+if state=='completed'or(state=='rejected'and filter.reason=='cancelled')then
 return at.expiry
 end
 return state=='rejected'and at.dead or at[state]
@@ -2353,10 +2480,11 @@ return#chosen,done
 end
 `;
 const $erase = `local function erase(plan,id,task)
-local known_until=math.min(tonumber(task.z or 0),plan.now)+RESEND_WINDOW
+local known_until=math.min(tonumber(task.ended_at or 0),plan.now)+RESEND_WINDOW
 if known_until>plan.now then
-add(task,'v',1)
-task.s,task.h,task.y,task.m,task.r,task.d='x',nil,nil,nil,nil,nil
+add(task,'version',1)
+task.state,task.history,task.reason=STATE.deleted,nil,nil
+task.max_attempts,task.result_ttl,task.dead_ttl=nil,nil,nil
 will(plan,'HSET tasks',id,'')
 will(plan,'HSET tasks','.'..id,format(task,''))
 will(plan,'ZADD expiry',int(known_until),id)
@@ -2537,7 +2665,7 @@ return nil
 end
 local found=redis.call('HMGET',at.tasks,'.'..BLANK,'~ghosts')
 local task=parse(found[1])
-local record=bare_record('g',int(tonumber(task.g or 0)+count))
+local record=bare_record(STATE.ghost,int(tonumber(task.ghosts or 0)+count))
 local ghosts=int((tonumber(found[2]or 0)or 0)+count)
 local failed=store(at.tasks,{'.'..BLANK,record,'~ghosts',ghosts})
 if failed then
@@ -2549,18 +2677,21 @@ redis.call('LSET',at.pending,int(index),BLANK)
 end
 end
 `;
-const $STATES = `local STATES={['']=true,w=true,c=true,r=true,x=true,g=true}
-`;
 const $LAST = `local LAST=8640000000000000
 `;
 const $LONGEST = `local LONGEST=630720000000
 `;
 const $LATEST_TAG = `local LATEST_TAG=BAND/2
 `;
+const $known_state = `local function known_state(task)
+local state=task.state
+return state==STATE.waiting or state==STATE.working or state==STATE.ghost or has_ended(task)
+end
+`;
 const $understand = `local function understand(mending,entry)
 local id,seen=entry.id,parse(entry.record)
 local named=id==BLANK or(#id<=128 and string.find(id,'^[A-Za-z0-9][!-~]*$')~=nil)
-local readable=named and STATES[seen.s]and#seen.v<=15 and#seen.n<=15
+local readable=named and known_state(seen)and#seen.version<=15 and#seen.lease_number<=15
 entry.live=named and sound(entry.fixed)
 entry.had_fixed,entry.had_record=entry.fixed,entry.record
 if entry.record and not readable then
@@ -2572,14 +2703,14 @@ set_aside(mending,id)
 entry.fixed=false
 end
 entry.task=parse_with(entry.live and entry.fixed or'',entry.record)
-entry.ghosts=tonumber(entry.task.g or 0)
+entry.ghosts=tonumber(entry.task.ghosts or 0)
 end
 `;
 const $zset_of_waiting = `local function zset_of_waiting(mending,entry)
 local plan,task,due=mending.plan,entry.task,tonumber(entry.delayed)
-local band,place=tonumber(task.P or 0),tonumber(entry.limited)
+local band,place=tonumber(task.priority or 0),tonumber(entry.limited)
 local own_band,tag=read_score(tonumber(entry.fair or 0))
-local number=place and shared(task)and tonumber(plan.groups[task.G or''].settings.n)
+local number=place and shared(task)and tonumber(plan.groups[task.group or''].settings.number)
 if due and due>=mending.now+1 then
 return'delayed'
 elseif entry.fair and shared(task)and own_band==band and tag<LATEST_TAG then
@@ -2599,7 +2730,7 @@ note(mending,(home or entry.listed)and'two_places'or'wrong_place',id)
 end
 entry.waits=home and 0 or 1
 if home=='fair'then
-append(mending.turns,id,turn_of(task.G or'',entry.fair,id))
+append(mending.turns,id,turn_of(task.group or'',entry.fair,id))
 elseif home=='delayed'then
 local due=tonumber(entry.delayed)
 local whole=due>=0 and due<=LAST and math.floor(due)or mending.now
@@ -2617,7 +2748,7 @@ end
 `;
 const $mend_working = `local function mend_working(mending,entry)
 local id,task=entry.id,entry.task
-if not entry.working or task.k==''or task.l==''or task.n=='0'then
+if not entry.working or task.lease_token==''or task.leased_for==''or task.lease_number=='0'then
 keep_in(mending,entry)
 mending.lost[#mending.lost+1]=id
 note(mending,'lease_missing',id)
@@ -2631,11 +2762,11 @@ if deadline<0 or deadline>mending.now+LONGEST then
 append(mending.deadlines,int(mending.now),id)
 note(mending,'time_broken',id)
 end
-if task.W then
-append(mending.worker_leases,id,hand(task.W,task.n,id))
+if task.worker then
+append(mending.worker_leases,id,hand(task.worker,task.lease_number,id))
 end
-if tonumber(task.n)>(mending.lease or 0)then
-mending.lease=math.max(mending.now,tonumber(task.n))
+if tonumber(task.lease_number)>(mending.lease or 0)then
+mending.lease=math.max(mending.now,tonumber(task.lease_number))
 will(mending.plan,'HSET tasks','~lease',int(mending.lease))
 note(mending,'control_broken','~lease')
 end
@@ -2643,19 +2774,23 @@ end
 `;
 const $mend_ended = `local function mend_ended(mending,entry)
 local id,task,plan=entry.id,entry.task,mending.plan
-local dead_letter=entry.live and task.s=='r'and task.y~='cancelled'
-local ttl=tonumber(task.s=='c'and(task.r or DEFAULT_RESULT_TTL)or task.d or DEFAULT_DEAD_TTL)
+local dead_letter=entry.live and task.state==STATE.rejected and task.reason~='cancelled'
+local ttl=tonumber(
+task.state==STATE.completed and(task.result_ttl or DEFAULT_RESULT_TTL)
+or task.dead_ttl
+or DEFAULT_DEAD_TTL
+)
 local over=tonumber(entry.expiry)
 if keep_in(mending,entry,'expiry',dead_letter and'dead')then
 note(mending,'wrong_place',id)
 end
 if dead_letter and not entry.dead then
-will(plan,'ZADD dead',task.z or int(mending.now),id)
+will(plan,'ZADD dead',task.ended_at or int(mending.now),id)
 note(mending,'place_missing',id)
 end
 if not over or over>mending.now+LONGEST then
-local kept=(dead_letter or task.s=='c')and ttl or 0
-over=math.max((tonumber(task.z)or mending.now)+kept,mending.now+RESEND_WINDOW)
+local kept=(dead_letter or task.state==STATE.completed)and ttl or 0
+over=math.max((tonumber(task.ended_at)or mending.now)+kept,mending.now+RESEND_WINDOW)
 will(plan,'ZADD expiry',int(over),id)
 note(mending,entry.expiry and'time_broken'or'expiry_missing',id)
 end
@@ -2664,14 +2799,14 @@ entry.fixed=''
 note(mending,'record_incomplete',id)
 end
 if not entry.record then
-entry.record=bare_record('x')
+entry.record=bare_record(STATE.deleted)
 note(mending,'record_incomplete',id)
 end
 end
 `;
 const $mend_lost = `local function mend_lost(mending,entry)
 local id,task=entry.id,entry.task
-local known=task.s~='g'and(entry.had_fixed or entry.had_record)
+local known=task.state~=STATE.ghost and(entry.had_fixed or entry.had_record)
 if keep_in(mending,entry)or known then
 note(mending,'payload_missing',id)
 elseif entry.live then
@@ -2679,24 +2814,24 @@ note(mending,'record_incomplete',id)
 end
 local ghosts=entry.ghosts>0
 entry.fixed=ghosts and id~=BLANK and''or false
-entry.record=ghosts and(task.s=='g'and entry.record or bare_record('g',task.g,task.v))
+entry.record=ghosts
+and(task.state==STATE.ghost and entry.record or bare_record(STATE.ghost,task.ghosts,task.version))
 end
 `;
 const $mend = `local function mend(mending,entry)
 local task=entry.task
-local ended=task.s=='c'or task.s=='r'or task.s=='x'
 entry.waits=0
-if ended or(entry.fixed==''and not entry.record)then
+if has_ended(task)or(entry.fixed==''and not entry.record)then
 mend_ended(mending,entry)
-elseif not entry.live or task.s=='g'then
+elseif not entry.live or task.state==STATE.ghost then
 mend_lost(mending,entry)
-elseif task.s=='w'then
+elseif task.state==STATE.working then
 mend_working(mending,entry)
 else
 mend_waiting(mending,entry)
 end
 entry.expected=entry.ghosts+entry.waits
-entry.witness=table.concat({task.v,task.e,task.g or'',int(entry.waits)},';')
+entry.witness=table.concat({task.version,task.enqueued_at,task.ghosts or'',int(entry.waits)},';')
 end
 `;
 const $mend_all = `local function mend_all(mending,entries,also)
@@ -2727,21 +2862,21 @@ end
 local failed,_=write_mended(mending),nil
 if not failed then
 _,_,_,failed=take_back(mending.at,mending.lost,mending.now,function(task)
-return task.s=='w'
+return task.state==STATE.working
 end)
 end
 return failed
 end
 `;
 const $SETTINGS = `local SETTINGS={
-p='^1$',
-e='^1$',
-s='^1$',
-m='^%d+$',
-b='^%d+$',
-n='^%d+$',
-k='^[1-9]%d*$',
-r='^%d+/[1-9]%d*$',
+paused='^1$',
+events='^1$',
+statistics='^1$',
+max_working='^%d+$',
+max_pending='^%d+$',
+number='^%d+$',
+weight='^[1-9]%d*$',
+rate='^%d+/[1-9]%d*$',
 }
 `;
 const $MOST_GROUPS = `local MOST_GROUPS=131071
@@ -2753,19 +2888,19 @@ local plan,settings,readable=mending.plan,parse_settings(text),string.find(text,
 if newer(text)then
 return last
 end
-for letter,value in pairs(settings)do
-readable=readable and string.find(value,SETTINGS[letter]or'')~=nil
+for name,value in pairs(settings)do
+readable=readable and string.find(value,SETTINGS[name]or'')~=nil
 end
 if not readable then
 set_aside(mending,field)
 will(plan,'HDEL tasks',field)
 return last
 end
-local number=tonumber(settings.n)
-local needed=field~='~set'and(settings.m or settings.r or number)
+local number=tonumber(settings.number)
+local needed=field~='~set'and(settings.max_working or settings.rate or number)
 if needed and(number or MOST_GROUPS)>=MOST_GROUPS then
 number=math.max(last,SPARE_GROUPS)+1
-settings.n=int(number)
+settings.number=int(number)
 will(plan,'HSET tasks',field,format_settings(settings))
 note(mending,'control_broken',field)
 elseif needed and number>last then
@@ -2823,7 +2958,7 @@ ids[i]=string.match(member,'%S*$')
 end
 for i,entry in ipairs(look_up(mending,ids))do
 local task=parse_with(sound(entry.fixed)and entry.fixed or'',entry.record)
-local own=entry.fair and turn_of(task.G or'',entry.fair,ids[i])
+local own=entry.fair and turn_of(task.group or'',entry.fair,ids[i])
 if not entry.newer and own~=members[i]then
 take_from(mending,'fair_by_group',members[i])
 note(mending,'turn_wrong',ids[i])
@@ -2839,7 +2974,9 @@ names[i]='.'..ids[i]
 end
 for i,record in ipairs(fields_in(mending,names))do
 local task=parse(record)
-local holds=task.s=='w'and task.W and hand(task.W,task.n,ids[i])==members[i]
+local holds=task.state==STATE.working
+and task.worker
+and hand(task.worker,task.lease_number,ids[i])==members[i]
 if not(holds or newer(record))then
 take_from(mending,'worker_leases',members[i])
 note(mending,'worker_lease_wrong',ids[i])
@@ -2930,11 +3067,11 @@ redis.call('ZRANGE',mending.at.fair,range[1],range[2],'BYSCORE','LIMIT','0','1',
 times[band],lost=math.max(0,tonumber(next_in_line[2]or least)-least-SHARE),true
 end
 end
-if(times.l or 0)>=LATEST_TAG then
-times.l,lost=nil,true
+if(times.list_tag or 0)>=LATEST_TAG then
+times.list_tag,lost=nil,true
 end
-if lost or times.h~=is.limited then
-times.h=is.limited
+if lost or times.limited~=is.limited then
+times.limited=is.limited
 will(plan,'HSET tasks','~fair',format_clock(times))
 note(mending,'control_broken','~fair')
 end
@@ -2959,16 +3096,16 @@ share.last=math.max(share.last,tag%LATEST_TAG)
 end
 `;
 const $count_working = `local function count_working(group)
-group.w=group.w+1
+group.working=group.working+1
 end
 `;
 const $correct = `local function correct(group,is,text)
-local wrong=group.w~=is.w or group.h~=is.h
+local wrong=group.working~=is.working or group.limited~=is.limited
 wrong=wrong or(not group.changed and format_group(group)~=text)
-if is.h>0 and group.q==0 then
-group.q=LIMITED_LATER/2
+if is.limited>0 and group.last_back_place==0 then
+group.last_back_place=LIMITED_LATER/2
 end
-group.w,group.h,group.ready=is.w,is.h,is.ready
+group.working,group.limited,group.ready=is.working,is.limited,is.ready
 for band=0,9 do
 local share=group.bands[band]or{last=0,ready=0}
 local real=is.bands[band]or{last=0,ready=0}
@@ -2984,7 +3121,7 @@ return wrong
 end
 `;
 const $unwatched = `local function unwatched(mending,group)
-if group.h==0 then
+if group.limited==0 then
 return false
 end
 local plan=mending.plan
@@ -3009,11 +3146,11 @@ local token=ARGV[2]
 local group=ARGV[3]
 local changes=ARGV
 ${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,nil,delayed,tasks)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
 local field=group==''and'~set'or'~s:'..group
 local found=redis.call('HMGET',tasks,field,'~groups','~rate')
 if group~=''then
-${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{{G=group}})
+${$SLICE}${$append}${$read}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,{{group=group}})
 end
 ${$newer}if newer(found[1])or newer(plan.was['~g:'..group])then
 return{'newer_schema'}
@@ -3022,12 +3159,13 @@ ${$noted}local done,notes=noted(operator_calls,token)
 if done or#changes==3 then
 return{'ok',found[1]or''}
 end
-${$parse_settings}local was,settings=parse_settings(found[1]),parse_settings(found[1])
+${$parse_named}${$SETTING_NAMES}${$parse_settings}local was,settings=parse_settings(found[1]),parse_settings(found[1])
 for i=4,#changes,2 do
-settings[changes[i]]=changes[i+1]~=''and changes[i+1]or nil
+local name,value=SETTING_NAMES[changes[i]]or changes[i],changes[i+1]
+settings[name]=value~=''and value or nil
 end
 ${$parse_rate}${$recount}local function recounted(used)
-return was.r and settings.r and recount(used,was.r,settings.r,plan.now)or''
+return was.rate and settings.rate and recount(used,was.rate,settings.rate,plan.now)or''
 end
 ${$append}${$writes_of}${$will}local function follow_queue()
 local used=recounted(found[3]or'')
@@ -3036,7 +3174,7 @@ will(plan,'HSET tasks','~rate',used)
 elseif found[3]then
 will(plan,'HDEL tasks','~rate')
 end
-if was.s and not settings.s then
+if was.statistics and not settings.statistics then
 will(plan,'HDEL tasks','~stats')
 for i=0,59 do
 will(plan,'HDEL tasks','~m'..int(i))
@@ -3045,17 +3183,17 @@ end
 end
 ${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$limited_of}${$release}local function follow_group()
 local state=plan.groups[group]
-local used=recounted(state.u)
+local used=recounted(state.used)
 state.settings=settings
-if state.h>0 or state.u~=used then
-group_of(plan,{G=group}).u=used
+if state.limited>0 or state.used~=used then
+group_of(plan,{group=group}).used=used
 release(plan)
 end
-if not(settings.m or settings.r)and state.h==0 then
-settings.n=nil
-elseif not settings.n then
-settings.n=int(tonumber(found[2]or 0)+1)
-will(plan,'HSET tasks','~groups',settings.n)
+if not(settings.max_working or settings.rate)and state.limited==0 then
+settings.number=nil
+elseif not settings.number then
+settings.number=int(tonumber(found[2]or 0)+1)
+will(plan,'HSET tasks','~groups',settings.number)
 end
 end
 if group==''then
@@ -3063,13 +3201,13 @@ follow_queue()
 else
 follow_group()
 end
-${$sorted_keys}${$format_settings}local text=format_settings(settings)
+${$sorted_keys}${$format_named}${$format_settings}local text=format_settings(settings)
 if text~=''then
 will(plan,'HSET tasks',field,text)
 elseif found[1]then
 will(plan,'HDEL tasks',field)
 end
-${$SLICE}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$SLICE}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
 if failed then
 return failed
 end
@@ -3077,8 +3215,8 @@ ${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,'')
 return{'ok',text}
 `;
   },
-  sha1: "62531061de2f01fb4ae5d098c6a74d5618a31a81",
-  keyLockingSha1: "dfaaaaf0167b2cfb0e935a8bc9fc1b5f39f6606d",
+  sha1: "218e35cf0b83f4bc43662fd4feaea85c2453bd35",
+  keyLockingSha1: "83567d4ea8c33f32dfa0d36441a9c954d425fc5d",
 };
 
 export const count: Script = {
@@ -3099,11 +3237,11 @@ ${$int}${$clock_text}${$clock}local now=clock(test_now)
 local function age_from(enqueued_at)
 return math.max(0,now-tonumber(enqueued_at))
 end
-${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local function may_wait(record)
-return not newer(record)and(parse(record).s or'')==''
+${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}local function may_wait(record)
+return not newer(record)and(parse(record).state or STATE.waiting)==STATE.waiting
 end
-${$parse_fixed}${$sound}local function age_of(fixed)
-return sound(fixed)and age_from(parse_fixed(fixed).e)or nil
+${$FIXED_FIELDS}${$parse_fixed}${$sound}local function age_of(fixed)
+return sound(fixed)and age_from(parse_fixed(fixed).enqueued_at)or nil
 end
 ${$first_line}${$read_first_lines}local function first_age(ids)
 local first,last=1,1
@@ -3136,9 +3274,9 @@ local records=read('HMGET',tasks,names)
 for i,id in ipairs(ids)do
 local task=parse(records[i])
 seen[id]=(seen[id]or 0)+1
-if line==pending and seen[id]<=tonumber(task.g or 0)then
-if(task.e or'')~=''then
-bound=age_from(task.e)
+if line==pending and seen[id]<=tonumber(task.ghosts or 0)then
+if(task.enqueued_at or'')~=''then
+bound=age_from(task.enqueued_at)
 end
 elseif may_wait(records[i])then
 waiting[#waiting+1]=id
@@ -3165,12 +3303,12 @@ found[field]=values[i]
 end
 local function age_in(line,id)
 local record=found['.'..id]
-local haunted=line==pending and tonumber(parse(record).g or 0)>0
+local haunted=line==pending and tonumber(parse(record).ghosts or 0)>0
 return not haunted and may_wait(record)and age_of(found[id])or age_behind(line)
 end
 ${$standing}local listed=(next_listed and redis.call('LLEN',pending)or 0)-standing(found,'~ghosts','~dropped')
 local in_fair=next_fair and redis.call('ZCARD',fair)or 0
-${$parse_clock}local in_limited=parse_clock(found['~fair']or nil).h
+${$CLOCK_FIELDS}${$parse_clock}local in_limited=parse_clock(found['~fair']or nil).limited
 local waiting=listed+in_fair+in_limited
 local ages={}
 append(ages,next_listed and listed>0 and age_in(pending,next_listed)or nil)
@@ -3179,7 +3317,7 @@ if#ages==0 and in_limited>0 then
 append(ages,age_behind(limited))
 end
 local oldest=#ages>0 and math.max(unpack(ages))
-${$parse_settings}local settings=parse_settings(found['~set']or nil)
+${$parse_named}${$SETTING_NAMES}${$parse_settings}local settings=parse_settings(found['~set']or nil)
 ${$finite}${$head}${$upcoming}local _,wake=upcoming(delayed,head(working))
 return{
 'ok',
@@ -3191,12 +3329,12 @@ oldest or(waiting>0 and 0)or-1,
 wake or 0,
 standing(found,'~broken','~mended'),
 redis.call('ZCARD',workers),
-settings.p and 1 or 0,
+settings.paused and 1 or 0,
 }
 `;
   },
-  sha1: "2309cb8c97bd01c384498e56fefec6efadce7d06",
-  keyLockingSha1: "a5e06b7c8b5d5b0e3e7200b5929e75e0288d6e4f",
+  sha1: "97f146603007095d893baeb2711192878a3c4333",
+  keyLockingSha1: "53cdf60816d306bfa359fa9012a4cb4e5dcaedba",
 };
 
 export const deleteQueue: Script = {
@@ -3221,8 +3359,8 @@ local token=ARGV[2]
 local force=ARGV[3]
 ${$noted}local done,notes=noted(operator_calls,token)
 if not done then
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks},clock(test_now))
-${$newer}${$parse_settings}${$heed}if heed(plan,redis.call('HGET',tasks,'~set'))then
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}local plan=new_plan({tasks=tasks},clock(test_now))
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$heed}if heed(plan,redis.call('HGET',tasks,'~set'))then
 return{'newer_schema'}
 end
 local count=force=='1'and 0 or redis.call('ZCARD',working)
@@ -3231,7 +3369,7 @@ local parts=
 {pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
 ${$append}append(parts,schedules,timetable)
 redis.call('UNLINK',unpack(parts))
-if plan.settings.e then
+if plan.settings.events then
 ${$tell}tell(plan,'deleted','*')
 ${$sorted_keys}${$publish}publish(plan)
 end
@@ -3243,8 +3381,8 @@ local status,number=string.match(done,'^(%a+),(%d+)$')
 return{status,tonumber(number)}
 `;
   },
-  sha1: "dc9804d1e6ad8a42fb4c86126774321bf0aeb669",
-  keyLockingSha1: "589b9b2ea0be836dafc8b7863adc24ad73f36bf3",
+  sha1: "d0c82836c1692a2d0181f7c45187805bcfd3a068",
+  keyLockingSha1: "de1d9ba2ecc53ef5e0685b20718d7511c067f745",
 };
 
 export const failWorker: Script = {
@@ -3277,7 +3415,7 @@ dead,
 workers,
 worker_leases
 )
-${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
+${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
 if failed then
 return failed
 elseif left>0 and back+ended==0 then
@@ -3294,8 +3432,8 @@ ${$forget_workers}forget_workers(at,gone,more)
 return{'ok',back,ended,more and 1 or 0}
 `;
   },
-  sha1: "77be989725356a1d0b7455ac52f11046d9b7d53e",
-  keyLockingSha1: "cb0da482777dc382effd43eb29cca33d3ff8e8ec",
+  sha1: "7cd172ab963b4806a1dd682fdd13b1d0231b22a9",
+  keyLockingSha1: "d6281ed7b094acaa361c9e14cd16d22e31f63cc2",
 };
 
 export const listWorkers: Script = {
@@ -3355,17 +3493,18 @@ local filter=ARGV[4]
 local payloads=ARGV[5]
 local max_bytes=ARGV[6]
 local at={working=working,delayed=delayed,expiry=expiry,dead=dead}
-${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
-local letter=({working='w',completed='c',rejected='r'})[state]or''
+${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
+${$STATE}local states={working=STATE.working,completed=STATE.completed,rejected=STATE.rejected}
+local recorded_state=states[state]or STATE.waiting
 local entries
-${$int}${$SHARE}${$BAND}${$parse_clock}${$LOOK}${$precedes}${$behind}local function read_line(place)
+${$int}${$SHARE}${$BAND}${$CLOCK_FIELDS}${$parse_clock}${$LOOK}${$precedes}${$behind}local function read_line(place)
 local index,fair_place,limited_place=string.match(place,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 index=tonumber(index)
 local control=redis.call('HGET',tasks,'~fair')
 local times=parse_clock(control)
 local ids=redis.call('LRANGE',pending,int(-index-LOOK),int(-index-1))
 local sharing=control and behind(fair,fair_place)or{}
-local tag=9*BAND+(times.l or(times[0]or 0)+SHARE)+index*SHARE
+local tag=9*BAND+(times.list_tag or(times[0]or 0)+SHARE)+index*SHARE
 local line,i,j={},#ids,1
 while ids[i]or sharing[j]do
 if ids[i]and not(sharing[j]and tonumber(sharing[j].score)<tag)then
@@ -3397,7 +3536,7 @@ end
 local seen={}
 ${$shared}local function ghostly(entry)
 local task=entry.task
-if not entry.listed or tonumber(task.g or 0)==0 then
+if not entry.listed or tonumber(task.ghosts or 0)==0 then
 return false
 end
 local again=seen[entry.id]or shared(task)or redis.call('ZSCORE',delayed,entry.id)
@@ -3405,11 +3544,13 @@ seen[entry.id]=true
 return again
 end
 local reply,bytes={'ok','',0},0
-${$append}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$without_payload}${$within}${$matches}local function show(entry)
+${$append}${$first_line}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$sound}${$without_payload}${$within}${$matches}local function show(entry)
 local task=entry.task
-if task.s~=letter or not matches(wanted,task,entry.text)or ghostly(entry)then
+if task.state~=recorded_state or not matches(wanted,task,entry.text)or ghostly(entry)then
 return false
-elseif entry.fixed==''and letter==''or not(sound(entry.fixed)or entry.fixed=='')then
+elseif
+entry.fixed==''and recorded_state==STATE.waiting or not(sound(entry.fixed)or entry.fixed=='')
+then
 entry.left=true
 return false
 end
@@ -3430,10 +3571,10 @@ place=place~=''and place or'0 0 - 0 -'
 entries,place_of=read_line(place)
 else
 ${$zset_of}local key=zset_of(at,state,wanted)
-${$place_from}place=place~=''and place or place_from(key==dead and wanted.z)
-entries=behind(key,place,key==dead and wanted.Z)
+${$place_from}place=place~=''and place or place_from(key==dead and wanted.ended_from)
+entries=behind(key,place,key==dead and wanted.ended_before)
 end
-${$newer}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,show)
+${$newer}${$CHANGING_FIELDS}${$FIXED_PLACES}${$parse}${$parse_with}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,show)
 if place_of and(done<#entries or done>=LOOK)then
 reply[2]=place_of(done)
 elseif not place_of then
@@ -3443,8 +3584,8 @@ ${$left_among}reply[3]=left_among(entries,done)
 return reply
 `;
   },
-  sha1: "f625bd092c86a4167acda61b117b7c325511d2bf",
-  keyLockingSha1: "f538c733c8864e42cf79e2bf1e36ec9534bb283e",
+  sha1: "af2377b680fb484d7abf9ea88017c5886d37af88",
+  keyLockingSha1: "05154bd27c235940e20110ad07058ab0410ccadb",
 };
 
 export const purge: Script = {
@@ -3465,22 +3606,28 @@ local cursor=ARGV[4]
 local filter=ARGV[5]
 ${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
 ${$int}${$clock_text}${$clock}local now,most=clock(test_now),tonumber(limit)
-${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
-local letter=state=='completed'and'c'or state=='rejected'and'r'or''
-local ended=letter~=''
+${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
+${$STATE}local recorded_state=state=='completed'and STATE.completed
+or state=='rejected'and STATE.rejected
+or STATE.waiting
+local ended=recorded_state~=STATE.waiting
 local reply={'ok',0,'',0}
-${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$open_plan}${$close}${$commit}${$PLAN}${$finish}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
-local grouped=key==fair and wanted.G
+${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$sound}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$open_plan}${$close}${$commit}${$PLAN}${$finish}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
+local grouped=key==fair and wanted.group
 local chosen,entries=
 {},
-grouped and turns_behind(fair_by_group,wanted.G,place)or behind(key,place,key==dead and wanted.Z)
+grouped and turns_behind(fair_by_group,wanted.group,place)or behind(
+key,
+place,
+key==dead and wanted.ended_before
+)
 local done=look_through(tasks,entries,function(entry,number)
 local task=entry.task
 if#chosen==most then
 return true
 elseif not ended and not(sound(entry.fixed)and(key==delayed or shared(task)))then
 entry.left=true
-elseif task.s==letter and matches(wanted,task,entry.text)then
+elseif task.state==recorded_state and matches(wanted,task,entry.text)then
 entry.number=number
 chosen[#chosen+1]=entry
 end
@@ -3555,7 +3702,7 @@ return nil,more and all
 end
 if state~='pending'then
 ${$zset_of}local key=zset_of(at,state,wanted)
-return purge_zset(key,cursor~=''and cursor or place_from(key==dead and wanted.z))or reply
+return purge_zset(key,cursor~=''and cursor or place_from(key==dead and wanted.ended_from))or reply
 end
 local part,place=string.match(cursor,'^(%a+) (.+)$')
 if not part then
@@ -3579,8 +3726,8 @@ end
 return failed or reply
 `;
   },
-  sha1: "7af943031bc0741051ae67ab242777e3adba4aad",
-  keyLockingSha1: "b0c0ff609bfd19ecbfea6efe059c522afe8d329c",
+  sha1: "d8c24630bffa9de316c9843905db122152dc0a66",
+  keyLockingSha1: "61ee8a3d11ca039e1f771616c2186c5d635d00e2",
 };
 
 export const redrive: Script = {
@@ -3605,46 +3752,46 @@ ${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tas
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
 local began,slot,place=string.match(cursor,'^(%d+) (%d+) (.+)$')
 slot=math.max(tonumber(slot or now),now)
-${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
+${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
 local chosen={}
 local function choose(entry,number)
 entry.number=number
 chosen[#chosen+1]=entry
 end
 local answers={}
-${$sound}local function judge(entry,number)
+${$STATE}${$sound}local function judge(entry,number)
 local id,task=entry.id,entry.task
-local waits=task.s==''
+local waits=task.state==STATE.waiting
 if answers[id]then
 return false
 elseif#chosen==tonumber(limit)then
 return true
-elseif task.s=='g'or task.s=='x'or(waits and entry.fixed=='')then
+elseif task.state==STATE.ghost or task.state==STATE.deleted or(waits and entry.fixed=='')then
 answers[id]='not_found'
-elseif entry.lease~=''and entry.lease~=task.n then
+elseif entry.lease~=''and entry.lease~=task.lease_number then
 answers[id]='lease_lost'
-elseif task.s=='r'and sound(entry.fixed)then
+elseif task.state==STATE.rejected and sound(entry.fixed)then
 answers[id]='redriven'
 choose(entry,number)
 else
-local redriven=waits and string.find(task.h or'','r%d+[pd]%d+$')
+local redriven=waits and string.find(task.history or'','r%d+[pd]%d+$')
 answers[id]=redriven and'redriven'or'not_dead_letter'
 end
 end
 ${$within}${$matches}local function pick(entry,number)
 if#chosen==tonumber(limit)then
 return true
-elseif entry.task.s~='r'or not sound(entry.fixed)then
+elseif entry.task.state~=STATE.rejected or not sound(entry.fixed)then
 entry.left=true
 elseif matches(wanted,entry.task,entry.text)then
 choose(entry,number)
 end
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$close}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$CHANGING_FIELDS}${$FIXED_PLACES}${$LETTERS}${$format}${$transition}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$close}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
 open_groups(plan,known)
 for i,task in ipairs(known)do
 local due=math.floor(slot+(before+i-1)*interval)
-task.c,task.y,task.z='0',nil,nil
+task.charged,task.reason,task.ended_at='0',nil,nil
 wait_again(plan,ids[i],task,chosen[before+i].text,'back',due>now and due)
 tell(plan,'redriven',ids[i])
 end
@@ -3659,13 +3806,13 @@ end
 local by_id=#entries>0
 began=began or int(now)
 if not by_id then
-${$place_from}place=place or place_from(wanted.z)
-${$LOOK}${$precedes}${$behind}entries=behind(dead,place,math.min(tonumber(wanted.Z or began+1),began+1))
+${$place_from}place=place or place_from(wanted.ended_from)
+${$LOOK}${$precedes}${$behind}entries=behind(dead,place,math.min(tonumber(wanted.ended_before or began+1),began+1))
 end
-${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LOOK}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,by_id and judge or pick)
+${$newer}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$parse}${$parse_with}${$LOOK}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,by_id and judge or pick)
 local count=#chosen
 if dry~='1'then
-${$RUN}${$clear}${$new_plan}${$heed}${$open_plan}${$PLAN}${$carry_out}count,done=carry_out(at,now,chosen,done,redrive)
+${$clear}${$new_plan}${$heed}${$open_plan}${$PLAN}${$carry_out}count,done=carry_out(at,now,chosen,done,redrive)
 if not done then
 return count
 end
@@ -3686,8 +3833,8 @@ end
 return reply
 `;
   },
-  sha1: "3a43bbb5497a15378b7ad0b53ea9bad71b654b8a",
-  keyLockingSha1: "22a564677e17f1ea3f990a8dbf49788f27b434b4",
+  sha1: "a1c1ab13e27b47787f9853ee9dafbb17fb0a1269",
+  keyLockingSha1: "4fcdd4c383ecb5640ec47000853127a5f171c4a8",
 };
 
 export const remove: Script = {
@@ -3698,27 +3845,27 @@ local expiry=KEYS[2]
 local dead=KEYS[3]
 local test_now=ARGV[1]
 local id=ARGV[2]
-${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
+${$clear}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
 local found=redis.call('HMGET',tasks,id,'.'..id,'~set','~stats')
 local fixed,record=found[1],found[2]
-${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[3],found[4])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[3],found[4])then
 return{'newer_schema'}
 end
-${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task=parse_with(fixed or'',record)
-if not fixed or task.s=='g'then
+${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}local task=parse_with(fixed or'',record)
+if not fixed or task.state==STATE.ghost then
 return{'not_found'}
-elseif task.s=='x'then
+elseif task.state==STATE.deleted then
 return{'removed'}
-elseif task.s~='c'and task.s~='r'then
+elseif task.state~=STATE.completed and task.state~=STATE.rejected then
 return{'alive'}
 end
 ${$int}${$clock_text}${$clock}plan.now=clock(test_now)
 ${$RESEND_WINDOW}${$append}${$add}${$writes_of}${$will}${$LETTERS}${$format}${$bare_record}${$forget_task}${$tell}${$erase}erase(plan,id,task)
-${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
+${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
 `;
   },
-  sha1: "9cc5f753503415419ddaec13010be19a7c0a9fc4",
-  keyLockingSha1: "e5d8f16c2a4c55bb13f99020ecda19f961963349",
+  sha1: "29e8b5cddf8104791f2376fe1412e7d2305123c9",
+  keyLockingSha1: "bf239be5146c848898b359d4060f6ad72af6de78",
 };
 
 export const settings: Script = {
@@ -3731,12 +3878,12 @@ local found=redis.call('HMGET',tasks,field,'~g:'..group)
 ${$newer}if newer(found[1])or newer(found[2])then
 return{'newer_schema'}
 end
-${$parse_settings}${$stuck}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
-return{'ok',found[1]or'',state.ready,state.w,state.h}
+${$parse_named}${$SETTING_NAMES}${$parse_settings}${$stuck}${$GROUP_FIELDS}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
+return{'ok',found[1]or'',state.ready,state.working,state.limited}
 `;
   },
-  sha1: "d9861c15e292a9682de59c826cf682ded4289570",
-  keyLockingSha1: "ea37b6d0e0d9cdb1c57d4d100678b40f3ecdda93",
+  sha1: "fbc9e8b125ff13f569ab5c5c389e5840aa30e575",
+  keyLockingSha1: "6c24745d10a2a2f196ea45afa983b6108c7e569d",
 };
 
 export const statistics: Script = {
@@ -3753,7 +3900,7 @@ local found=redis.call('HMGET',tasks,unpack(fields))
 ${$newer}if newer(found[1])or newer(found[2])then
 return{'newer_schema'}
 end
-${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).s and 1 or 0}
+${$parse_named}${$SETTING_NAMES}${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).statistics and 1 or 0}
 for i=2,#fields do
 local minute=string.match(found[i]or'','^1;(%d+)')
 if minute and tonumber(minute)>math.floor(now/60000)-60 then
@@ -3763,8 +3910,8 @@ end
 return reply
 `;
   },
-  sha1: "51161c468ce974f5cffd02dd45f212ee5e8902ba",
-  keyLockingSha1: "24857475abcbc87a31fa1c7261b4dda89a2be5fa",
+  sha1: "d7380cc7cf33e179120fafa3075b0fe46956f5ad",
+  keyLockingSha1: "aa787166ae3eb5bef50ca0cbb9915b7c9e13ff27",
 };
 
 export const blankDuplicates: Script = {
@@ -3797,7 +3944,7 @@ dead,
 workers,
 worker_leases
 )
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local ids,places,met,again={},{},{},{}
 ${$append}for i=3,#items,2 do
 local id,index=items[i],tonumber(items[i+1])
@@ -3827,12 +3974,12 @@ append(blanks,sorted[i])
 note(mending,'two_places',entry.id)
 end
 end
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$sound}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$has_ended}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$LAST}${$LONGEST}${$LATEST_TAG}${$known_state}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
 return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
 `;
   },
-  sha1: "5527ad96c14d907137882094158833a78a3a7f85",
-  keyLockingSha1: "4eb4e888a5c134293671bfd6075abd93e07c4799",
+  sha1: "3c2cf49edca8243a71cefdfba6c29d974cf37274",
+  keyLockingSha1: "896877b08a3f8c512e8b619ce4efc0e85a77dedf",
 };
 
 export const check: Script = {
@@ -3878,7 +4025,7 @@ ${$append}append(parts,schedules,timetable)
 if redis.call('EXISTS',unpack(parts))==0 then
 return{'sound',0,0}
 end
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local members,listed,fields={},{},{}
 mending.seen={tasks={}}
 local function read_tasks()
@@ -3963,14 +4110,14 @@ return standing(control,'~ghosts','~dropped')==ghosts
 and standing(control,'~timers','~rung')==timers
 and standing(control,'~broken','~mended')==0
 end
-${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$LIMITED_GROUP}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
+${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$LIMITED_GROUP}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
 local actual={}
 for _,name in ipairs(names)do
 actual[name]=parse_group(name)
 end
 for _,entry in ipairs(entries)do
 local task=entry.task
-local is=shared(task)and entry.live and actual[task.G or'']
+local is=shared(task)and entry.live and actual[task.group or'']
 if is and entry.fair then
 count_ready(is,tonumber(entry.fair))
 elseif is and entry.working then
@@ -3979,9 +4126,10 @@ end
 end
 for _,name in ipairs(names)do
 local group,is=groups[name],actual[name]
-local number=tonumber(group.settings.n)
+local number=tonumber(group.settings.number)
 for _,id in ipairs(number and members.limited or{})do
-is.h=is.h+(math.floor(tonumber(mending.seen.limited[id])/LIMITED_GROUP)==number and 1 or 0)
+is.limited=is.limited
++(math.floor(tonumber(mending.seen.limited[id])/LIMITED_GROUP)==number and 1 or 0)
 end
 local was=mending.plan.was['~g:'..name]or''
 if newer(was)or correct(group,is,was)or unwatched(mending,group)then
@@ -3990,7 +4138,7 @@ end
 end
 return true
 end
-${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$format_settings}${$SHARE}${$score_at}${$LIMITED_BAND}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
+${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$sound}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$bare_record}${$has_ended}${$format_named}${$format_settings}${$SHARE}${$score_at}${$LIMITED_BAND}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$LAST}${$LONGEST}${$known_state}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
 if not(read_places()and read_tasks())then
 return false
 end
@@ -4049,7 +4197,7 @@ if not nothing_found()then
 return false
 end
 for i=1,#states,2 do
-kinds[#kinds+1]={G=states[i]~=''and states[i]or nil,P='0'}
+kinds[#kinds+1]={group=states[i]~=''and states[i]or nil,priority='0'}
 end
 open_groups(mending.plan,kinds)
 for _,entry in ipairs(entries)do
@@ -4060,7 +4208,7 @@ end
 missing_names(mending,'worker_leases',mending.worker_leases,'worker_lease_wrong')
 missing_names(mending,'fair_by_group',mending.turns,'turn_wrong')
 for _,task in ipairs(kinds)do
-local name=task.G or''
+local name=task.group or''
 if not named[name]then
 named[name],names[#names+1]=true,name
 end
@@ -4075,8 +4223,8 @@ end
 return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
 `;
   },
-  sha1: "51e2305f2bb2366293e22beaaee73ab84a872a6e",
-  keyLockingSha1: "c1da68ebad5b8ff2c084f703fecd3794a08408e0",
+  sha1: "4af94e7487903d9f717ba55b7dd25c1851e2d098",
+  keyLockingSha1: "c126aca96b78875a23c0b0820a10e73c2d509f71",
 };
 
 export const placeLost: Script = {
@@ -4109,7 +4257,7 @@ dead,
 workers,
 worker_leases
 )
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local ids,witness,seen={},{},{}
 local added,dropped=0,0
 for i=2,#items,STRIDE do
@@ -4120,7 +4268,7 @@ ${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTE
 if mending.newer then
 return{'newer_schema'}
 end
-${$add}${$writes_of}${$will}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
+${$add}${$writes_of}${$will}${$HISTORY}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
 local id,task,plan=entry.id,entry.task,mending.plan
 if entry.witness~=witness[id]or entry.expected<=seen[id]then
 return
@@ -4128,24 +4276,24 @@ end
 local ghosts=math.max(0,seen[id]-entry.waits)
 added=added+math.max(0,ghosts-entry.ghosts)
 dropped=dropped+math.max(0,entry.ghosts-ghosts)
-task.g=ghosts>0 and int(ghosts)or nil
+task.ghosts=ghosts>0 and int(ghosts)or nil
 if entry.waits==1 and seen[id]==0 then
-local group=shared(task)and plan.groups[task.G or'']
-local share=group and group.bands[tonumber(task.P or 0)]
+local group=shared(task)and plan.groups[task.group or'']
+local share=group and group.bands[tonumber(task.priority or 0)]
 if share and share.last>=LATEST_TAG then
 share.last=0
 end
-transition(task,'p',mending.now)
+transition(task,'pending',mending.now)
 enter(plan,id,task,'back')
 note(mending,'place_missing',id)
 else
 note(mending,'ghosts_wrong',id)
 end
-local nothing=task.s=='g'and ghosts==0
+local nothing=task.state==STATE.ghost and ghosts==0
 entry.fixed=not nothing and entry.fixed
 entry.record=not nothing and rewritten(mending,entry)
 end
-${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
+${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$FIXED_FIELDS}${$parse_fixed}${$sound}${$parse_with}${$bare_record}${$has_ended}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_score}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$LAST}${$LONGEST}${$known_state}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
 if failed then
 return failed
 end
@@ -4158,8 +4306,8 @@ end
 return{'ok',added,dropped,mending.report}
 `;
   },
-  sha1: "ae6979898076e6d5ccef74c73fef586de68d04ff",
-  keyLockingSha1: "887859727c16f27b452afff766933d0aafe85037",
+  sha1: "13c7e98a4a8160cd4613b6564dfa4e1d086fe7d5",
+  keyLockingSha1: "ddcb8be98b1b2ba5a53d78d14eb6b98d3845cf22",
 };
 
 export const recountGroups: Script = {
@@ -4177,16 +4325,16 @@ local items=ARGV
 local STRIDE=3
 local COUNTED=200
 ${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,working,delayed,tasks)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local plan=mending.plan
 local names,before,actual={},{},{}
-${$parse_settings}${$stuck}${$parse_group}local function count_as(name)
+${$parse_named}${$SETTING_NAMES}${$parse_settings}${$stuck}${$GROUP_FIELDS}${$parse_group}local function count_as(name)
 if not actual[name]then
 names[#names+1],actual[name]=name,parse_group(name)
 end
 return actual[name]
 end
-${$append}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$shared}${$LOOK}${$LOOK_BYTES}${$look_through}${$left_among}local function count(place,add_up)
+${$append}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$sound}${$FIXED_PLACES}${$parse}${$parse_with}${$shared}${$LOOK}${$LOOK_BYTES}${$look_through}${$left_among}local function count(place,add_up)
 local found=redis.call('ZRANGE',place,'0',int(COUNTED),'WITHSCORES')
 local entries={}
 for i=1,#found,2 do
@@ -4194,7 +4342,7 @@ entries[#entries+1]={id=found[i],score=tonumber(found[i+1])}
 end
 local done=look_through(tasks,entries,function(entry)
 if shared(entry.task)and sound(entry.fixed)then
-add_up(count_as(entry.task.G or''),entry.score)
+add_up(count_as(entry.task.group or''),entry.score)
 end
 end)
 return done==#entries and done<=COUNTED and left_among(entries,done)==0
@@ -4209,16 +4357,17 @@ return{'large'}
 end
 local groups={}
 for i,name in ipairs(names)do
-groups[i]={G=name~=''and name or nil,P='0'}
+groups[i]={group=name~=''and name or nil,priority='0'}
 end
-${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$limited_of}${$release}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$PLAN}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
+${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$limited_of}${$release}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$PLAN}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
 open_groups(plan,{unpack(groups,first,math.min(first+PLAN-1,#groups))})
 for i=first,math.min(first+PLAN-1,#groups)do
 local name=names[i]
 local group,was=plan.groups[name],plan.was['~g:'..name]
-local number=tonumber(group.settings.n)
+local number=tonumber(group.settings.number)
 local least=number and int(number*LIMITED_GROUP)
-actual[name].h=number and redis.call('ZCOUNT',limited,least,'('..int((number+1)*LIMITED_GROUP))
+actual[name].limited=number
+and redis.call('ZCOUNT',limited,least,'('..int((number+1)*LIMITED_GROUP))
 or 0
 local sure=counted~='1'or(was or'')==before[name]
 if sure and not newer(was)and correct(group,actual[name],was or'')then
@@ -4239,8 +4388,8 @@ end
 return{'ok',mending.report}
 `;
   },
-  sha1: "2c5a9de23f264943f127eb68f5ee488c16977e06",
-  keyLockingSha1: "14b45e6f9001e39435fa8c1dcfc5e1c89ededc82",
+  sha1: "1045b1db2b981fd8465f718d5dc88760238bd946",
+  keyLockingSha1: "2507f37f0a6dfd8ab8657fde1dd6ac70f0eb7071",
 };
 
 export const repairControl: Script = {
@@ -4258,7 +4407,7 @@ local test_now=ARGV[1]
 local began=ARGV[2]
 local items=ARGV
 ${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,nil,delayed,tasks,expiry,nil,workers)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local found={}
 ${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}for i,value in ipairs(redis.call('HMGET',tasks,unpack(CONTROL_NAMES)))do
 found[CONTROL_NAMES[i]]=value
@@ -4268,7 +4417,7 @@ return{'newer_schema'}
 end
 ${$finite}${$head}local is={fair=redis.call('ZCARD',fair),limited=redis.call('ZCARD',limited),first=head(workers)}
 is.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
-${$append}${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
+${$append}${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$parse_named}${$format_named}${$SETTING_NAMES}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
 local gone_of={}
 for i=1,#PAIRS,2 do
 gone_of[PAIRS[i]]=PAIRS[i+1]
@@ -4294,7 +4443,7 @@ put(mending,raised,found[raised],int(raised==field and less+count or says-count)
 note(mending,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
 end
 end
-${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
+${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$GROUP_FIELDS}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
 local reply={'ok',mending.now}
 for i,value in ipairs(redis.call('HMGET',tasks,unpack(PAIRS)))do
 reply[i+2]=tonumber(value or 0)
@@ -4303,8 +4452,8 @@ reply[#reply+1]=mending.report
 return failed or reply
 `;
   },
-  sha1: "ddaecee82cfa0a55863e5a1451b7eb4e2881ae8b",
-  keyLockingSha1: "abd9f37ece59aa1bd7674d5906571d1d007ab65b",
+  sha1: "a99134e5f0c40e3842e0eab5060b4998fb215189",
+  keyLockingSha1: "ec5713621050c7f62e34610a64ea4b490e15ebc6",
 };
 
 export const scan: Script = {
@@ -4338,7 +4487,7 @@ dead,
 workers,
 worker_leases
 )
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local groups,timers,expected,members={},{},{},{}
 ${$append}local function read_list()
 local first=tonumber(cursor)
@@ -4363,13 +4512,13 @@ end
 mend_times(mending,times)
 return page[1],ids
 end
-${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$newer}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
+${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$newer}${$parse_named}${$format_named}${$SETTING_NAMES}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
 local page=redis.call('HSCAN',tasks,cursor,'COUNT',size)
 local found,states=mend_fields(mending,page[2])
 groups=states
 return page[1],found
 end
-${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
+${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$sound}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$has_ended}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$LAST}${$LONGEST}${$LATEST_TAG}${$known_state}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
 local entries,blanks=look_up(mending,ids),{}
 if mending.newer then
 return{'newer_schema'}
@@ -4394,7 +4543,7 @@ local counted=entry.working and'1'
 or entry.fair and int(band)..'='..int(tag)
 or entry.limited and''
 if counted and entry.live and shared(task)and not entry.newer then
-append(members,entry.id,task.G or'')
+append(members,entry.id,task.group or'')
 members[#members+1]=counted
 end
 end
@@ -4420,8 +4569,8 @@ return answer
 or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
 `;
   },
-  sha1: "cd6b07be959add4891ae0d0558fa69dd90a0376f",
-  keyLockingSha1: "af942a46967957b094945105b70913b15a88be2d",
+  sha1: "6a8224cef912547669d7edfcb299ad107b551271",
+  keyLockingSha1: "3a7b4adc1df4f9753cb2b31ef23806d9e51fd499",
 };
 
 export const dueSchedules: Script = {
@@ -4572,7 +4721,7 @@ local STRIDE=5
 local MAX_BYTES=8000000
 local READ=16
 ${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
 local count=(#items-1)/STRIDE
 local names,fields={},{'~set','~stats','~ghosts','~dropped'}
 for i=1,count do
@@ -4583,11 +4732,12 @@ fields[#fields+1]=name..'.'..time
 end
 end
 ${$first_line}${$read_first_lines}local stored=read_first_lines(tasks,fields)
-${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
 return{'newer_schema'}
 end
 local scores=redis.call('ZMSCORE',schedules,unpack(names))
 ${$standing}${$places_left}local room_left,bytes,full=places_left(plan.settings,at,stored),0,false
+local SCHEDULE_FIELDS={o='last_occurrence'}
 local found={}
 ${$append}local function kept_of(i)
 if(i-1)%READ==0 then
@@ -4611,7 +4761,7 @@ local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
 local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
 return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
 end
-${$SLICE}${$read}${$writes_of}${$will}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
+${$SLICE}${$read}${$writes_of}${$will}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
 local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
 local added,last=0,nil
 for time in string.gmatch(times,'%d+')do
@@ -4637,7 +4787,7 @@ end
 return added,last,following
 end
 local reply,set,moved={'ok',0},{},{}
-${$sorted_keys}${$format_settings}for i=1,count do
+${$sorted_keys}${$format_named}for i=1,count do
 local read_at,read_record=unpack(items,STRIDE*i-2,STRIDE*i-1)
 local added,last,following=0,nil,read_at
 if bytes<=MAX_BYTES then
@@ -4648,9 +4798,9 @@ else
 added,last,following=enqueue_due(i,task or'')
 end
 if last then
-local letters=parse_settings(record)
-letters.o=last
-append(set,'.'..names[i],format_settings(letters))
+local schedule=parse_named(record,SCHEDULE_FIELDS)
+schedule.last_occurrence=last
+append(set,'.'..names[i],format_named(schedule,SCHEDULE_FIELDS))
 append(moved,following,names[i])
 end
 end
@@ -4668,8 +4818,8 @@ write('ZADD',schedules,moved)
 return reply
 `;
   },
-  sha1: "9bdc9dba32414ddb847a91f4bf521a4c49c946be",
-  keyLockingSha1: "384b2cf311a9f2c3c5d8ed9ca184ba2940a3213a",
+  sha1: "eae39a284cb5490488e3e0d66717a14f88901445",
+  keyLockingSha1: "9f4b4e2dbcaee9fd73c278f55fd5eed936f6e1c9",
 };
 
 export const setReminder: Script = {
@@ -4783,7 +4933,7 @@ worker_leases
 )
 local most=tonumber(limit)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
-${$SLICE}${$append}${$write}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}local function expire()
+${$SLICE}${$append}${$write}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}${$has_ended}local function expire()
 local ids=redis.call('ZRANGE',expiry,'-inf',int(now),'BYSCORE','LIMIT','0',limit)
 local over,gone,ghosts={},{},{}
 local bytes,left,last,slice=0,0,0,16
@@ -4794,7 +4944,6 @@ names[#names+1]='.'..ids[i]
 end
 for i,record in ipairs(redis.call('HMGET',tasks,unpack(names)))do
 local id,task=ids[last+i],parse(record)
-local ended=task.s=='c'or task.s=='r'or task.s=='x'
 if newer(record)then
 left=left+1
 else
@@ -4802,7 +4951,7 @@ bytes=bytes+#(record or'')
 over[#over+1]=id
 if string.sub(id,1,1)=='~'then
 gone[#gone+1]=id
-elseif ended then
+elseif has_ended(task)then
 forget_task(ghosts,gone,id,task)
 end
 end
@@ -4817,7 +4966,7 @@ write('HSET',tasks,ghosts)
 return#over,#over>0 and(last<#ids or#over==most),left
 end
 local expired,more,old_left=expire()
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$FIXED_FIELDS}${$parse_fixed}${$parse_with}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
 if failed then
 return failed
 end
@@ -4829,7 +4978,7 @@ if wake==''or redis.call('EXISTS',pending,fair)==0 then
 return false
 end
 local found=redis.call('HMGET',tasks,'~wake','~set')
-if not asleep(found[1],now,UNHEARD)or parse_settings(found[2]or nil).p then
+if not asleep(found[1],now,UNHEARD)or parse_settings(found[2]or nil).paused then
 return false
 end
 store(tasks,{'~wake',awake_from(now,wake)})
@@ -4839,8 +4988,8 @@ left=left+old_left
 return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
 `;
   },
-  sha1: "8fbdae2dbc261630b9c239ce87f6fc16c5b75c5a",
-  keyLockingSha1: "d9fec8df01ee3651e1b866e44b4aa7cb22449282",
+  sha1: "a7bfffb4d391743634fb8c5398e307546b54ebcd",
+  keyLockingSha1: "f86e6ae6db980fb8dc4cbc92b001e589f0093858",
 };
 
 export const unregister: Script = {
@@ -4878,43 +5027,43 @@ local test_now=ARGV[1]
 local id=ARGV[2]
 local lease=ARGV[3]
 ${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,working,delayed,tasks,expiry)
-${$RUN}${$clear}${$new_plan}local plan=new_plan(at)
+${$clear}${$new_plan}local plan=new_plan(at)
 local found=redis.call('HMGET',tasks,id,'.'..id,'~ghosts','~set','~stats')
 local fixed,record,ghosts=found[1],found[2],tonumber(found[3]or 0)
-${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[4],found[5])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[4],found[5])then
 return{'newer_schema'}
 end
-${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task,text=parse_with(fixed or'',record)
-if not fixed or task.s=='g'or task.s=='x'then
+${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}local task,text=parse_with(fixed or'',record)
+if not fixed or task.state==STATE.ghost or task.state==STATE.deleted then
 return{'not_found'}
 end
-if lease~=''and task.n~=lease then
+if lease~=''and task.lease_number~=lease then
 return{'lease_lost'}
 end
-if task.s=='c'or(task.s=='r'and task.y~='cancelled')then
+if task.state==STATE.completed or(task.state==STATE.rejected and task.reason~='cancelled')then
 return{'already_ended'}
-elseif task.s=='r'then
+elseif task.state==STATE.rejected then
 return{'rejected'}
 end
 ${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-if task.s=='w'then
-if not task.f then
-task.f='1'
-${$add}${$HISTORY}${$transition}transition(task,'f',plan.now)
+if task.state==STATE.working then
+if not task.cancel_requested then
+task.cancel_requested='1'
+${$add}${$HISTORY}${$transition}transition(task,'flagged',plan.now)
 ${$append}${$writes_of}${$will}${$LETTERS}${$format}will(plan,'HSET tasks','.'..id,format(task,text))
 ${$tell}tell(plan,'cancelRequested',id)
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
 end
 local place,score=delayed,redis.call('ZSCORE',delayed,id)
-${$SLICE}${$append}${$read}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{task})
+${$SLICE}${$append}${$read}${$parse_rate}${$recent}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,{task})
 if not score and shared(task)then
 ${$writes_of}${$will}${$BAND}${$group_of}${$ready}${$turn_of}${$take_off_fair}${$refund}${$take_out}place,score=take_out(plan,id,task)
 end
 if score then
 redis.call('ZREM',place,id)
 else
-${$add}add(task,'g',1)
+${$add}add(task,'ghosts',1)
 ${$writes_of}${$will}will(plan,'HSET tasks','~ghosts',int(ghosts+1))
 end
 ${$RESEND_WINDOW}${$add}${$writes_of}${$will}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
@@ -4927,8 +5076,8 @@ end
 return failed or{'rejected'}
 `;
   },
-  sha1: "37476349ff8e4efd212121e08051ae82ede12a30",
-  keyLockingSha1: "1689adfe7b8bdd30bd9947cb7b6b73ed8c21e7d9",
+  sha1: "28c8c85d9d63d0a16dc5f3067cb0a970283e3803",
+  keyLockingSha1: "7430cf8e4c45b6320c43c147f6903d90516379c5",
 };
 
 export const dequeue: Script = {
@@ -4987,11 +5136,11 @@ worker_leases
 )
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "6fb33d24249af7238c348f114265c0bf25a99b03",
-  keyLockingSha1: "5ffc0a504260f82dda28291208802c97b2bc2aef",
+  sha1: "cbfa8c610f7925903823bda2200efe9edd23a6e5",
+  keyLockingSha1: "53b92511a3873fe50ba33b10ad79a209a8cdb08b",
 };
 
 export const enqueue: Script = {
@@ -5053,8 +5202,8 @@ return reply
 end
 end
 ${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
-${$RUN}${$clear}${$new_plan}local plan,options,keys=new_plan(at,tonumber(now_text)),{},{}
-${$TEXTS}${$parse_letters}${$parse_fixed}for i=1,count do
+${$clear}${$new_plan}local plan,options,keys=new_plan(at,tonumber(now_text)),{},{}
+${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}for i=1,count do
 options[i]=parse_fixed(fields[2*i])
 keys[i]=string.match(new[STRIDE*i+3],'^%d+ (.*)$')
 end
@@ -5071,11 +5220,11 @@ ${$append}for i,id in ipairs(ids)do
 append(names,id,keys[i]and'~d:'..keys[i])
 end
 ${$first_line}${$read_first_lines}stored=stored or read_first_lines(tasks,names)
-${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
 return{'newer_schema'}
 end
 end
-${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,options)
+${$SLICE}${$append}${$read}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,options)
 local reused=false
 local function is_own(token,own)
 local key=string.match(own or'','^[^.]+%.')
@@ -5084,50 +5233,50 @@ reused=true
 end
 return token==own
 end
-${$newer}${$CHANGING}${$parse}local function known(i)
+${$newer}${$STATE}${$CHANGING_FIELDS}${$FIXED_PLACES}${$parse}local function known(i)
 local id,fixed=ids[i],stored[ids[i]]
-local own=options[i].t
+local own=options[i].producer_token
 if not fixed then
 return nil,nil
 end
 local again=new[STRIDE*i+3]=='again'
 if fixed~=''and not again then
-return is_own(parse_fixed(fixed).t,own),nil
+return is_own(parse_fixed(fixed).producer_token,own),nil
 end
 local record=redis.call('HGET',tasks,'.'..id)
 local task=parse(record)
 stored['.'..id]=record
 if newer(record)then
 stored[id]=record
-elseif task.s=='g'then
+elseif task.state==STATE.ghost then
 return nil,task
-elseif fixed~=''and task.s~='r'then
-return is_own(parse_fixed(fixed).t,own),nil
-elseif again and not is_own(task.t,own)then
+elseif fixed~=''and task.state~=STATE.rejected then
+return is_own(parse_fixed(fixed).producer_token,own),nil
+elseif again and not is_own(task.producer_token,own)then
 stored[id]=redis.call('HGET',tasks,id)
 return nil,task
 end
-return is_own(task.t,own),nil
+return is_own(task.producer_token,own),nil
 end
 local function due_of(i)
 local when=new[STRIDE*i+2]
 local due=tonumber(when~=''and when or 0)
 return string.sub(when,1,1)=='+'and plan.now+due or due
 end
-${$add}${$writes_of}${$will}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
+${$add}${$writes_of}${$will}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
 local id,due=ids[i],due_of(i)
 local later=due>plan.now
 if old or not lone then
 will(plan,'HSET tasks',id,fields[2*i])
 end
-if old and old.s~='g'then
+if old and old.state~=STATE.ghost then
 will(plan,'ZREM expiry',id)
 will(plan,'ZREM dead',id)
 end
 if later then
 will(plan,'ZADD delayed',score_when_due(options[i],due),id)
-elseif old and tonumber(old.g or 0)>0 and not shared(options[i])then
-add(old,'g',-1)
+elseif old and tonumber(old.ghosts or 0)>0 and not shared(options[i])then
+add(old,'ghosts',-1)
 plan.ghosts=plan.ghosts+1
 else
 enter(plan,id,options[i],'back')
@@ -5156,7 +5305,7 @@ local until_at,first=string.match(key and(fresh[key]or stored['~d:'..key])or'','
 local stands=until_at and tonumber(until_at)>plan.now and first~=id
 local own,old
 if made_by[id]then
-own=is_own(made_by[id],options[i].t)
+own=is_own(made_by[id],options[i].producer_token)
 elseif places or not seen[id]then
 own,old=known(i)
 end
@@ -5183,7 +5332,7 @@ due_now=due_now or(own~=false and due_of(i)<=plan.now)
 resent=resent or own
 if own==nil then
 begin(i,old)
-made_by[id]=places and(options[i].t or'')
+made_by[id]=places and(options[i].producer_token or'')
 if key then
 local over=int(plan.now+string.match(new[STRIDE*i+3],'^%d+'))
 fresh[key]=over..' '..id
@@ -5194,14 +5343,14 @@ end
 end
 end
 if plan.settings then
-reply[2]=(plan.settings.b or plan.settings.e or plan.settings.s)and 1 or 0
+reply[2]=(plan.settings.max_pending or plan.settings.events or plan.settings.statistics)and 1 or 0
 end
 ${$overfull}if not places and overfull(plan.settings,at,stored,coming())then
 return{'full'}
 end
 if wake~=''and due_now then
 local found=lone and redis.call('HMGET',tasks,'~wake','~set')or{stored['~wake'],stored['~set']}
-${$parse_wake}${$asleep}if asleep(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).p then
+${$parse_wake}${$asleep}if asleep(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).paused then
 ${$awake_from}local sent={'~wake',awake_from(plan.now,wake)}
 reply[3]=1
 ${$refusal}${$store}if planned(plan,'HSET tasks')>0 then
@@ -5223,8 +5372,8 @@ end
 return reply
 `;
   },
-  sha1: "e366e67baa04070eec112382a047f9b3d6e5d9e4",
-  keyLockingSha1: "ecce6b38d42c4859c76e40ff362e1b00daf89019",
+  sha1: "b323e078b2844593c23f8bfec3eb9ab3a85cf55f",
+  keyLockingSha1: "16d84c4a0954bf2fd8a2e2df4e0f523ee5181638",
 };
 
 export const get: Script = {
@@ -5239,16 +5388,16 @@ local fixed,record=found[1],found[2]or''
 ${$newer}if newer(fixed)or newer(record)then
 return{'newer_schema'}
 end
-${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local task=parse(record)
-if not fixed or task.s=='g'or task.s=='x'then
+${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}local task=parse(record)
+${$STATE}if not fixed or task.state==STATE.ghost or task.state==STATE.deleted then
 return{'not_found'}
 end
-${$first_line}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
-if task.s=='c'then
+${$first_line}${$FIXED_FIELDS}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
+if task.state==STATE.completed then
 return{'ok','completed',0,fixed,record}
-elseif task.s=='r'then
+elseif task.state==STATE.rejected then
 return{'ok','rejected',0,fixed,record}
-elseif task.s=='w'then
+elseif task.state==STATE.working then
 local deadline=redis.call('ZSCORE',working,id)
 return{'ok','working',tonumber(deadline or 0),fixed,record}
 end
@@ -5256,8 +5405,8 @@ local due=redis.call('ZSCORE',delayed,id)
 return{'ok',due and'delayed'or'pending',tonumber(due or 0),fixed,record}
 `;
   },
-  sha1: "928fb0a1f5faeac41bdd643d4d0306f36ba93b71",
-  keyLockingSha1: "ed3ab84fb8be8cce8bd1b31ea42dbeadb2e98977",
+  sha1: "fc7733f7216c96e16b749215e5cebaffd1d70c37",
+  keyLockingSha1: "e17a3d8156f10c35cfbde45c490af74f039d139d",
 };
 
 export const heartbeat: Script = {
@@ -5301,21 +5450,21 @@ return{'newer_schema'}
 elseif found[2]and not found[1]then
 return{'worker_lost'}
 end
-local function current(task,proof)
-if task.s~='w'or(proof and proof~=task.n..' '..task.k)then
+${$STATE}local function current(task,proof)
+if task.state~=STATE.working or(proof and proof~=task.lease_number..' '..task.lease_token)then
 return false
 end
-return task.W==worker or(proof and not task.W)
+return task.worker==worker or(proof and not task.worker)
 end
 local deadlines,count,first={},0,0
 local reply,lost={'ok',0,0,0,0},{}
-${$append}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}for i=4,#names do
+${$append}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}for i=4,#names do
 local id,task=string.sub(names[i],2),parse(found[i])
 if current(task,proofs[i])then
-local deadline=now+(tonumber(lease)or tonumber(task.l)or 0)
+local deadline=now+(tonumber(lease)or tonumber(task.leased_for)or 0)
 deadlines[id],count=deadline,count+1
 first=math.min(first>0 and first or deadline,deadline)
-append(reply,task.f and id)
+append(reply,task.cancel_requested and id)
 else
 append(lost,proofs[i]and id)
 end
@@ -5325,9 +5474,9 @@ for _,id in ipairs(lost)do
 append(reply,id)
 end
 ${$refusal}${$put_deadlines}put_deadlines(at,deadlines)
-${$RUN}${$clear}${$new_plan}local plan=new_plan(at,now)
+${$clear}${$new_plan}local plan=new_plan(at,now)
 ${$writes_of}${$will}${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
-${$sorted_keys}${$add}${$write}${$reversed}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$sorted_keys}${$add}${$write}${$reversed}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
 if failed then
 return failed
 end
@@ -5336,8 +5485,8 @@ reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
 return reply
 `;
   },
-  sha1: "e49bff98885a239130172ce71d3704fc9d0dfe61",
-  keyLockingSha1: "1e6176e46b4b0fc4f8d00935051cb3775df3bdad",
+  sha1: "c33116baea1e4788926ae3ab251658314b2db3d1",
+  keyLockingSha1: "271095c80964ef1842bf1e2fa7b1638a714ecf22",
 };
 
 export const settleAndDequeue: Script = {
@@ -5382,7 +5531,7 @@ ${$read_waiting}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last
 ${$CONTROL}records={found[3],found[4],unpack(found,CONTROL+2*last+1,#found)}
 local completed,fields,ended
 if not found.err then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}completed,fields,ended=complete_plainly(working,expiry,items,FIRST,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING_RECORD}${$complete_plainly}completed,fields,ended=complete_plainly(working,expiry,items,FIRST,records,now_text)
 end
 local reads={found}
 plain=completed
@@ -5419,7 +5568,7 @@ local now=tonumber(now_text)
 local pull={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 pull.worker,pull.info,pull.test_now,pull.now=worker,info,test_now,now
 if not settled then
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
 records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
 return settle_in_full(at,now,call,items,FIRST,records)
 end)
@@ -5429,12 +5578,12 @@ write('RPUSH',pending,reversed(ids or{},1))
 return settled
 end
 end
-${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,pull,ids,ahead)
+${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$dequeue_in_full}reply=dequeue_in_full(at,pull,ids,ahead)
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "161fbe863aaf6d6431f19bf4f209585fd9bc15d6",
-  keyLockingSha1: "559d6a22d3d81c6ed0949a868b8c8b8a3d13f6f6",
+  sha1: "f873afbd113b19c056e8c9e730eae2b51a38475d",
+  keyLockingSha1: "596748237c1b560ca680b8ed15188d8466f27250",
 };
 
 export const settle: Script = {
@@ -5457,18 +5606,18 @@ ${$int}${$clock_text}local now_text=clock_text(test_now)
 ${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
 local reply,fields,ids
 ${$PLAIN}if PLAIN then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING_RECORD}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
 end
 ${$stored}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
 return reply
 end
 ${$queue_at}local at=
 queue_at(pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,nil,worker_leases)
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "fc31d3663cde7adef4f3e3cee18f149785fdc5b6",
-  keyLockingSha1: "182964468bcd07eb15213626c8f575360499b8c9",
+  sha1: "3b4045d8111fb1410c7c3118198d024d5807451e",
+  keyLockingSha1: "b295cdffc7d62d3a7eb42b91070d5506ebfc175b",
 };
 
 export const wake: Script = {
