@@ -16,7 +16,7 @@ end
 -- the others will be (ms; 0: nothing known). time: called only where something stands there; gives a number,
 -- or its text.
 local function look_ahead(working, delayed, time)
-  local deadline = head(working)
+  local deadline = lowest_score(working)
   local due, next_due = upcoming(delayed, deadline)
   local now = (due or deadline) and tonumber(time())
   local is_due, expired = due and due <= now, deadline and deadline <= now
@@ -31,10 +31,10 @@ local function nothing_due(working, delayed, time)
 end
 
 -- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
-local function ring(at, timers, now)
-  redis.call('ZREM', at.delayed, unpack(timers))
-  redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
-  local plan, groups, alarm = new_plan(at, now), {}, false
+local function run_timers(keys, timers, now)
+  redis.call('ZREM', keys.delayed, unpack(timers))
+  redis.call('HINCRBY', keys.tasks, '~rung', int(#timers))
+  local plan, groups, alarm = new_plan(keys, now), {}, false
   for _, timer in ipairs(timers) do
     if string.sub(timer, 2, 2) == 'g' then
       groups[#groups + 1] = { group = string.sub(timer, 4) }
@@ -46,58 +46,59 @@ local function ring(at, timers, now)
   for _, task in ipairs(groups) do
     group_of(plan, task)
   end
-  release(plan)
+  admit_limited(plan)
   if commit(plan) then
-    local again = new_plan(at, now)
+    local again = new_plan(keys, now)
     for _, task in ipairs(groups) do
-      will(again, 'timers', int(now + RETRY), '~g:' .. task.group)
+      plan_write(again, 'timers', int(now + RETRY), '~g:' .. task.group)
     end
     commit(again)
   end
   if alarm then
-    return fail_silent(at, now)
+    return fail_silent_workers(keys, now)
   end
   return 0, 0, false
 end
 
 -- After the clock has jumped back, timers of groups with held tasks are due much too late. Sets them anew, of
 -- 32 groups a call, and notes in `~fair` where the next call goes on. times: the parsed `~fair`.
-local function reset_timers(at, now, times)
-  local plan, ids, names, from = new_plan(at, now), {}, {}, times.reset_from or 0
+local function reset_timers(keys, now, times)
+  local plan, ids, names, from = new_plan(keys, now), {}, {}, times.reset_from or 0
   while from and #ids < 32 do
     local least = int(from * LIMITED_GROUP)
-    local first = redis.call('ZRANGE', at.limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+    local first =
+      redis.call('ZRANGE', keys.limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
     if first[1] then
       ids[#ids + 1] = first[1]
       append(names, first[1], '.' .. first[1])
     end
     from = first[1] and math.floor(tonumber(first[2]) / LIMITED_GROUP) + 1
   end
-  local lines, tasks = read_first_lines(at.tasks, names), {}
+  local lines, tasks = read_first_lines(keys.tasks, names), {}
   for i, id in ipairs(ids) do
     tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
   end
   times.written_at, times.reset_from = now, from
-  plan.times, plan.shared = times, true
+  plan.times, plan.fair_changed = times, true
   open_groups(plan, tasks)
   for _, task in ipairs(tasks) do
-    if shared(task) then
+    if grouped(task) then
       group_of(plan, task)
     end
   end
-  release(plan)
+  admit_limited(plan)
   commit(plan)
 end
 
 -- Due tasks that go to `fair` or `limited`.
-local function promote_shared(at, ids, now)
+local function promote_grouped(keys, ids, now)
   for first = 1, #ids, PLAN do
     local names = {}
     for i = first, math.min(first + PLAN - 1, #ids) do
       names[#names + 1] = '.' .. ids[i]
     end
-    local records = redis.call('HMGET', at.tasks, unpack(names))
-    local plan, tasks = new_plan(at, now), {}
+    local records = redis.call('HMGET', keys.tasks, unpack(names))
+    local plan, tasks = new_plan(keys, now), {}
     for i = 1, #names do
       tasks[i] = parse(records[i])
     end
@@ -105,14 +106,14 @@ local function promote_shared(at, ids, now)
     for i, task in ipairs(tasks) do
       if newer(records[i]) then
         -- Left to that release, which looks again in a while.
-        will(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
+        plan_write(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
       else
-        enter(plan, ids[first + i - 1], task, 'back')
+        make_ready(plan, ids[first + i - 1], task, 'back')
       end
     end
     if commit(plan) then
       for i = first, #ids do
-        redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
+        redis.call('ZADD', keys.delayed, int(now + RETRY) .. '.5', ids[i])
       end
       return
     end
@@ -122,30 +123,30 @@ end
 -- promote: delayed -> pending, at the back, in the order in which they fell due. (I6 I8)
 -- Returns how many; and of silent workers' tasks how many went back, how many ended, and true where more is
 -- to be done.
-local function promote(at, now, limit)
+local function promote(keys, now, limit)
   -- Timers that are due take no task's place.
   local TIMERS = 100 -- at most, in one call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
-  local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-  local gone, back, fair, timers, left = {}, {}, {}, {}, 0
+  local due = redis.call('ZRANGE', keys.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+  local promoted, back, fair, timers, left = {}, {}, {}, {}, 0
   for i = 1, #due, 2 do
     local id, score = due[i], due[i + 1]
     if string.sub(id, 1, 1) == '~' then
       left = left + (#timers == TIMERS and 1 or 0)
       append(timers, #timers < TIMERS and id or nil)
-    elseif #gone < limit then
-      gone[#gone + 1] = id
+    elseif #promoted < limit then
+      promoted[#promoted + 1] = id
       local ids = string.sub(score, -2) == '.5' and fair or back
       ids[#ids + 1] = id
     end
   end
-  write('ZREM', at.delayed, gone)
-  write('LPUSH', at.pending, back)
-  promote_shared(at, fair, now)
+  write('ZREM', keys.delayed, promoted)
+  write('LPUSH', keys.pending, back)
+  promote_grouped(keys, fair, now)
   local more = left > 0 or #due == 2 * (limit + TIMERS)
   if #timers == 0 then
-    return #gone, 0, 0, more
+    return #promoted, 0, 0, more
   end
-  local returned, ended, unfinished = ring(at, timers, now)
-  return #gone, returned, ended, unfinished or more
+  local returned, ended, unfinished = run_timers(keys, timers, now)
+  return #promoted, returned, ended, unfinished or more
 end

@@ -28,12 +28,12 @@ local LIMITED_BAND = 4294967296
 local LIMITED_LATER = 2147483648
 
 -- True for a task that stands in `fair` or `limited`, not in the list, when it waits.
-local function shared(task)
+local function grouped(task)
   return task.group or task.priority
 end
 
 -- How many of a group are held because so many work, or are ready, as may at once: nobody knows until when.
-local function stuck(group)
+local function count_stuck(group)
   local most = tonumber(group.settings.max_working)
   return most and group.working + group.ready >= most and group.limited or 0
 end
@@ -51,12 +51,13 @@ local GROUP_FIELDS = {
 local function parse_group(name, state, settings)
   local group =
     { name = name, working = 0, limited = 0, last_front_place = 0, last_back_place = 0, used = '' }
-  group.ready, group.fresh, group.bands = 0, 0, {}
+  group.ready, group.newly_limited, group.bands = 0, 0, {}
   for letter, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-    local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+    local last_tag, ready, moved_up_to = string.match(value, '^(%d+),(%d+),?(%d*)$')
     local field = GROUP_FIELDS[letter]
-    if last and tonumber(letter) then
-      local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+    if last_tag and tonumber(letter) then
+      local share =
+        { last_tag = tonumber(last_tag), ready = tonumber(ready), moved_up_to = tonumber(moved_up_to) }
       group.bands[tonumber(letter)] = share
       group.ready = group.ready + ready
     elseif field then
@@ -68,7 +69,7 @@ local function parse_group(name, state, settings)
     -- Without a number nothing can be held, whatever a broken state or setting says.
     group.limited, group.settings.max_working, group.settings.rate = 0, nil, nil
   end
-  group.stuck = stuck(group)
+  group.stuck = count_stuck(group)
   return group
 end
 
@@ -85,8 +86,8 @@ local function format_group(group)
   for band = 0, 9 do
     local share = group.bands[band]
     if share and share.ready > 0 then
-      text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-      text = text .. (share.straight and ',' .. int(share.straight) or '')
+      text = text .. ';' .. int(band) .. '=' .. int(share.last_tag) .. ',' .. int(share.ready)
+      text = text .. (share.moved_up_to and ',' .. int(share.moved_up_to) or '')
     end
   end
   if text == '' then
@@ -127,7 +128,7 @@ end
 local function open_groups(plan, tasks)
   local names, fields = {}, {}
   for _, task in ipairs(tasks) do
-    local name = shared(task) and (task.group or '')
+    local name = grouped(task) and (task.group or '')
     if name and not plan.groups[name] then
       plan.groups[name] = {}
       names[#names + 1] = name
@@ -137,20 +138,20 @@ local function open_groups(plan, tasks)
   if #names == 0 then
     return
   end
-  plan.opened = plan.opened + #names
+  plan.groups_read = plan.groups_read + #names
   if not plan.times then
     fields[#fields + 1] = '~fair'
   end
-  local found = read('HMGET', plan.at.tasks, fields)
+  local found = read('HMGET', plan.keys.tasks, fields)
   plan.times = plan.times or parse_clock(found[#fields])
   for i, field in ipairs(fields) do
-    plan.was[field] = found[i]
+    plan.stored_before[field] = found[i]
   end
   for i, name in ipairs(names) do
     local group = parse_group(name, found[2 * i - 1], found[2 * i])
     -- In a deep sweep a rate may be unreadable.
     if plan.now and string.find(group.settings.rate or '', '^%d+/%d+$') then
-      local _, _, used, jumped = recent(group.settings.rate, group.used, plan.now, 0)
+      local _, _, used, jumped = measure_rate(group.settings.rate, group.used, plan.now, 0)
       group.used = jumped and used or group.used
       group.changed = jumped or nil
     end
@@ -172,7 +173,7 @@ local function deliverable(group, now)
     free = group.settings.max_working - group.working
   end
   if group.settings.rate then
-    free = math.min(free, (recent(group.settings.rate, group.used, now, 0)))
+    free = math.min(free, (measure_rate(group.settings.rate, group.used, now, 0)))
   end
   return free
 end
@@ -194,8 +195,8 @@ local function ready_below(group, band)
 end
 
 -- Notes one ready task more, or fewer, of a group.
-local function ready(group, band, amount)
-  local share = group.bands[band] or { last = 0, ready = 0 }
+local function add_ready(group, band, amount)
+  local share = group.bands[band] or { last_tag = 0, ready = 0 }
   group.bands[band] = share
   share.ready = share.ready + amount
   group.ready = group.ready + amount

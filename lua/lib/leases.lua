@@ -20,50 +20,54 @@ local function lease_slice(plan, batch, call, first, last)
     entry.deadline, entry.written = plan.now + tonumber(task.leased_for), true
     ids[#ids + 1] = entry.id
     append(deadlines, int(entry.deadline), entry.id)
-    will(plan, 'HSET tasks', '.' .. entry.id, format(task, entry.text))
-    append(members, call.worker and '0', call.worker and hand(call.worker, task.lease_number, entry.id))
+    plan_write(plan, 'HSET tasks', '.' .. entry.id, format(task, entry.text))
+    append(
+      members,
+      call.worker and '0',
+      call.worker and worker_lease(call.worker, task.lease_number, entry.id)
+    )
   end
-  local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
+  local failed = error_of(redis.pcall('ZADD', plan.keys.working, unpack(deadlines)))
   if failed then
     return failed
   end
-  failed = store(plan.at.tasks, writes_of(plan, 'HSET tasks'))
+  failed = store_fields(plan.keys.tasks, planned_writes(plan, 'HSET tasks'))
   if failed then
-    redis.call('ZREM', plan.at.working, unpack(ids))
+    redis.call('ZREM', plan.keys.working, unpack(ids))
   else
-    write('ZADD', plan.at.worker_leases, members)
+    write('ZADD', plan.keys.worker_leases, members)
   end
   return failed
 end
 
 -- Puts back what could not be leased, from the given one on.
-local function give_up(line, batch, first)
+local function put_back_unleased(taken, batch, first)
   for i = #batch, first, -1 do
     local entry = batch[i]
-    redis.call('RPUSH', line.at.pending, entry.id)
+    redis.call('RPUSH', taken.keys.pending, entry.id)
     local ghosts_left = entry.task.ghosts
     entry.task, entry.text = parse_with(entry.fixed, entry.record)
     entry.task.ghosts, entry.written, batch[i] = ghosts_left, nil, nil
   end
-  line.drained = false
+  taken.drained = false
 end
 
 -- Leases the batch, as far as Redis has room. Returns the error where that is for none.
-local function lease_all(plan, line, batch, call)
+local function lease_all(plan, taken, batch, call)
   local names = { call.token }
   for i, entry in ipairs(batch) do
     names[i + 1] = entry.id
-    tell(plan, 'dequeued', entry.id)
+    note_event(plan, 'dequeued', entry.id)
   end
-  close(plan)
+  finish_plan(plan)
   if #batch == 0 then
     return nil
   end
-  will(plan, 'HSET tasks', '~lease', int(call.counter + #batch))
-  will(plan, 'HSET tasks', call.slot, table.concat(names, ' '))
+  plan_write(plan, 'HSET tasks', '~lease', int(call.counter + #batch))
+  plan_write(plan, 'HSET tasks', call.slot, table.concat(names, ' '))
   if plan.settings.rate then
-    local _, _, used = recent(plan.settings.rate, call.used, plan.now, #batch)
-    will(plan, 'HSET tasks', '~rate', used)
+    local _, _, used = measure_rate(plan.settings.rate, call.used, plan.now, #batch)
+    plan_write(plan, 'HSET tasks', '~rate', used)
   end
   for first = 1, #batch, LEASES do
     local last = math.min(first + LEASES - 1, #batch)
@@ -72,7 +76,7 @@ local function lease_all(plan, line, batch, call)
     if failed and first == 1 then
       return failed
     elseif failed then
-      give_up(line, batch, first)
+      put_back_unleased(taken, batch, first)
     end
   end
 end

@@ -58,7 +58,7 @@ end
 -- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
 -- Returns how many more may follow, when so many pass out that one may, `used` with `spent` more of now, and
 -- true if the clock has jumped back by over a period: then `used` must be written, or it never passes out.
-local function recent(rate, used, now, spent)
+local function measure_rate(rate, used, now, spent)
   local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
   local tenths, counts, left, jumped = {}, {}, most, false -- counts: by a tenth, as text
@@ -88,7 +88,7 @@ local function recent(rate, used, now, spent)
 end
 
 -- What `recent` counted in tenths of one rate's period, in those of another's; none passes out too early.
-local function recount(used, from, to, now)
+local function convert_counts(used, from, to, now)
   local _, _, old = parse_rate(from)
   local _, _, new = parse_rate(to)
   local text = string.gsub(used, '(%d+):', function(number)
@@ -109,7 +109,7 @@ local function allowed(settings, most, working, used, now)
     again = now + ASK_AGAIN
   end
   if settings.rate then
-    local left, opens, counted, has_jumped = recent(settings.rate, used, now, 0)
+    local left, opens, counted, has_jumped = measure_rate(settings.rate, used, now, 0)
     if left < most then
       most, again = left, opens or again
     end
@@ -119,21 +119,21 @@ local function allowed(settings, most, working, used, now)
 end
 
 -- How many are there still, by two control fields of which neither goes down: what came, what has gone.
-local function standing(control, came, gone)
-  return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+local function remaining(control, added, removed)
+  return tonumber(control[added] or 0) - tonumber(control[removed] or 0)
 end
 
 -- How many more pending tasks a queue may have. control: a table with `~ghosts` and `~dropped`.
-local function places_left(settings, at, control)
+local function places_left(settings, keys, control)
   if not settings or not settings.max_pending then
     return math.huge
   end
-  local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.limited)
-  local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
+  local zsets = redis.call('ZCARD', keys.fair) + redis.call('ZCARD', keys.limited)
+  local listed = redis.call('LLEN', keys.pending) - remaining(control, '~ghosts', '~dropped')
   return tonumber(settings.max_pending) - listed - zsets
 end
 
 -- True if `coming` more tasks are more than a queue may have pending.
-local function overfull(settings, at, control, coming)
-  return coming > 0 and places_left(settings, at, control) < coming
+local function exceeds_max_pending(settings, keys, control, coming)
+  return coming > 0 and places_left(settings, keys, control) < coming
 end

@@ -2,7 +2,7 @@
 -- nothing.
 
 -- What was noted of an operator's call, nil if no copy of it has run; and all notes.
-local function noted(operator_calls, token)
+local function earlier_answer(operator_calls, token)
   local notes = redis.call('GET', operator_calls) or ''
   local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
   return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes

@@ -44,11 +44,11 @@ local function matches(filter, task, text)
 end
 
 -- The zset of a state's tasks. Those that were cancelled are no dead letters: only `expiry` knows them.
-local function zset_of(at, state, filter)
+local function zset_of_state(keys, state, filter)
   if state == 'completed' or (state == 'rejected' and filter.reason == 'cancelled') then
-    return at.expiry
+    return keys.expiry
   end
-  return state == 'rejected' and at.dead or at[state]
+  return state == 'rejected' and keys.dead or keys[state]
 end
 
 -- True where a text comes first by its bytes, as Redis has members in order; a Lua may heed a locale.
@@ -69,7 +69,7 @@ end
 
 -- The members of a zset behind a place, `<score> <member>`, whose member may have gone, and of a lower score
 -- than `before`; LOOK at most.
-local function behind(key, place, before)
+local function entries_after(key, place, before)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
   local high = redis.call('ZCOUNT', key, '-inf', score)
@@ -93,7 +93,7 @@ local function behind(key, place, before)
 end
 
 -- As `behind`, of `fair`: those of one group, with nobody else's between them.
-local function turns_behind(fair_by_group, group, place)
+local function turns_after(fair_by_group, group, place)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
   local entries = {}
@@ -108,7 +108,7 @@ end
 -- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory, and shows
 -- each to `visit`, which returns true for the first that it has no room for. Timers, keys and records of a
 -- later release are passed by; the last have `left`. Returns how many entries are done with.
-local function look_through(tasks, entries, visit)
+local function visit_entries(tasks, entries, visit)
   local done, bytes, slice = 0, 0, 16
   local most = math.min(#entries, LOOK)
   while done < most and bytes < LOOK_BYTES do
@@ -123,7 +123,7 @@ local function look_through(tasks, entries, visit)
       bytes = bytes + #entry.fixed + #(entry.record or '')
       if string.sub(entry.id, 1, 1) ~= '~' then
         if newer(entry.fixed) or newer(entry.record) then
-          entry.left = true
+          entry.left_alone = true
         else
           entry.task, entry.text = parse_with(entry.fixed, entry.record)
           if visit(entry, done + 1) then
@@ -139,16 +139,16 @@ local function look_through(tasks, entries, visit)
 end
 
 -- How many of the entries that are done with had to be left alone.
-local function left_among(entries, done)
+local function count_left_alone(entries, done)
   local left = 0
   for i = 1, done do
-    left = left + (entries[i].left and 1 or 0)
+    left = left + (entries[i].left_alone and 1 or 0)
   end
   return left
 end
 
 -- Where to go on behind the entries that are done with; empty where there are no more.
-local function place_behind(entries, done, place)
+local function place_after(entries, done, place)
   if done == #entries and done < LOOK then
     return ''
   end
@@ -157,14 +157,14 @@ end
 
 -- Carries out what was chosen among entries, each with its `number` there, as many at a time as a plan holds.
 -- Returns how many it was and how many entries are done with; or the reply where the first could not be.
-local function carry_out(at, now, chosen, done, carry)
+local function write_chosen(keys, now, chosen, done, write_plan)
   for first = 1, #chosen, PLAN do
-    local plan, ids, known = open_plan(at, now), {}, {}
+    local plan, ids, known = open_plan(keys, now), {}, {}
     for i = first, math.min(first + PLAN - 1, #chosen) do
       append(ids, chosen[i].id)
       append(known, chosen[i].task)
     end
-    local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
+    local failed = not plan and { 'newer_schema' } or write_plan(plan, ids, known, first - 1)
     if failed and first == 1 then
       return failed, nil
     elseif failed then
@@ -183,13 +183,13 @@ local function erase(plan, id, task)
     add(task, 'version', 1)
     task.state, task.history, task.reason = STATE.deleted, nil, nil
     task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
-    will(plan, 'HSET tasks', id, '')
-    will(plan, 'HSET tasks', '.' .. id, format(task, ''))
-    will(plan, 'ZADD expiry', int(known_until), id)
+    plan_write(plan, 'HSET tasks', id, '')
+    plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    plan_write(plan, 'ZADD expiry', int(known_until), id)
   else
-    forget_task(writes_of(plan, 'HSET tasks'), writes_of(plan, 'HDEL tasks'), id, task)
-    will(plan, 'ZREM expiry', id)
+    forget_task(planned_writes(plan, 'HSET tasks'), planned_writes(plan, 'HDEL tasks'), id, task)
+    plan_write(plan, 'ZREM expiry', id)
   end
-  will(plan, 'ZREM dead', id)
-  tell(plan, 'deleted', id)
+  plan_write(plan, 'ZREM dead', id)
+  note_event(plan, 'deleted', id)
 end

@@ -9,7 +9,7 @@ local PLAIN = true
 local PLAIN_SETTLEMENTS = 240
 
 -- True where the fields were stored in the hash.
-local function stored(tasks, fields)
+local function try_store(tasks, fields)
   return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
 end
 
@@ -18,27 +18,40 @@ end
 -- reads: what `read_waiting` gave of the first slice of the ids; it adds what it reads.
 -- most: bytes of the records; time: gives it as text, where needed; ahead: what `look_ahead` gave, where
 -- the ids are too few; also: fields to be stored by the same command.
-local function lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, most, time, ahead, also)
+local function lease_plainly(
+  working,
+  tasks,
+  ids,
+  reads,
+  slot,
+  token,
+  resend,
+  lease,
+  most,
+  time,
+  ahead,
+  more_fields
+)
   local found, first, last = reads[1], 1, slice_end(ids, 1)
-  local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
+  local last_lease, slot_text, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
   local number = tonumber(last_lease or 0)
-  local a_copy = told and string.find(told, token, 1, true) == 1
+  local a_copy = slot_text and string.find(slot_text, token, 1, true) == 1
   if set or times or wake or a_copy or not number or found.err then
     return nil
   elseif #ids == 0 then
-    local spent = { unpack(also or {}) }
+    local spent = { unpack(more_fields or {}) }
     if resend == '1' then
       spent[#spent + 1], spent[#spent + 2] = slot, token
     end
-    return (#spent == 0 or stored(tasks, spent)) and { 'ok', ahead.next_due } or nil
+    return (#spent == 0 or try_store(tasks, spent)) and { 'ok', ahead.next_due } or nil
   end
   local now_text, most_bytes, bytes = time(), tonumber(most), 0
   local now = tonumber(now_text)
   local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
   local deadline_text, last_enqueued_at, since, number_text = int(deadline), '', '', ''
   -- As large as one task needs: a table that grows costs more.
-  local deadlines, from = { '', '' }, also and #also or 0
-  local fields = { '~lease', '', slot, '', '', '', unpack(also or {}) }
+  local deadlines, from = { '', '' }, more_fields and #more_fields or 0
+  local fields = { '~lease', '', slot, '', '', '', unpack(more_fields or {}) }
   local reply = { 'ok', ahead and ahead.next_due or now, '', 0, 0, 0, '' }
   for i, id in ipairs(ids) do
     if i > last then
@@ -89,12 +102,13 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
       .. ';h=w'
       .. since
       .. '\n'
-    local at = 5 * i - 2
-    reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
+    local next = 5 * i - 2
+    reply[next], reply[next + 1], reply[next + 2], reply[next + 3], reply[next + 4] =
+      id, 1, number, deadline, fixed
   end
   fields[2], fields[4] = number_text, token .. ' ' .. table.concat(ids, ' ')
   -- Fewer where an id stands in line twice.
-  local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and stored(tasks, fields)
+  local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and try_store(tasks, fields)
   if not leased then
     redis.pcall('ZREM', working, unpack(ids))
   end
@@ -144,10 +158,10 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
       last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
     end
     ids[i] = id
-    local at = 4 * i
-    fields[at - 3], fields[at - 2], fields[at - 1] = id, '', '.' .. id
+    local next = 4 * i
+    fields[next - 3], fields[next - 2], fields[next - 1] = id, '', '.' .. id
     -- As `finish` would write it.
-    fields[at] = '1;'
+    fields[next] = '1;'
       .. int(version + 1)
       .. ';'
       .. enqueued_at
@@ -182,7 +196,7 @@ end
 
 -- Stores the records of completed tasks. False where they find no room: then the tasks have not ended.
 local function store_completed(tasks, expiry, fields, ids)
-  local fine = stored(tasks, fields)
+  local fine = try_store(tasks, fields)
   if not fine then
     redis.pcall('ZREM', expiry, unpack(ids))
   end

@@ -97,35 +97,35 @@ local function finite(score)
 end
 
 -- The lowest score of a zset, to the whole ms.
-local function head(key)
+local function lowest_score(key)
   local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
   return score and math.floor(tonumber(finite(score)))
 end
 
 -- The error with which Redis refused a command, if it did.
-local function refusal(reply)
+local function error_of(reply)
   return type(reply) == 'table' and reply.err and reply or nil
 end
 
 -- The reply for what a function raised: an error of Redis, or of Lua.
-local function raised(thrown)
+local function error_reply_for(thrown)
   return redis.error_reply(type(thrown) == 'table' and thrown.err or 'ERR ' .. thrown)
 end
 
 -- Redis at its limit refuses a command that may need memory as a script's first write, and allows it as a
 -- later one. What replaces records frees more than it needs; a removal that removes nothing makes it later.
 -- Returns the error where there is no room even so.
-local function store(tasks, fields)
-  local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+local function store_fields(tasks, fields)
+  local failed = error_of(redis.pcall('HSET', tasks, unpack(fields)))
   if failed then
     redis.call('HDEL', tasks, '')
-    failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+    failed = error_of(redis.pcall('HSET', tasks, unpack(fields)))
   end
   return failed
 end
 
 -- The keys of a queue by part; a script names those that it declares.
-local function queue_at(
+local function queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -138,7 +138,7 @@ local function queue_at(
   workers,
   worker_leases
 )
-  local at = {
+  local keys = {
     pending = pending,
     fair = fair,
     fair_by_group = fair_by_group,
@@ -146,6 +146,7 @@ local function queue_at(
     working = working,
     delayed = delayed,
   }
-  at.tasks, at.expiry, at.dead, at.workers, at.worker_leases = tasks, expiry, dead, workers, worker_leases
-  return at
+  keys.tasks, keys.expiry, keys.dead, keys.workers, keys.worker_leases =
+    tasks, expiry, dead, workers, worker_leases
+  return keys
 end

@@ -106,7 +106,7 @@ local function lease_of(fixed, lease)
 end
 
 -- True for a fixed record that has a payload.
-local function sound(fixed)
+local function has_payload(fixed)
   return string.find(fixed or '', '^1;%d+[^\n]*\n') ~= nil
 end
 
@@ -205,22 +205,22 @@ local function bare_record(state, ghosts, version)
 end
 
 -- What is left of an id that is to be forgotten: nothing but its ghosts in the list, if any.
-local function forget_task(fields, gone, id, task)
+local function forget_task(fields, removed, id, task)
   if tonumber(task.ghosts or 0) > 0 then
     append(fields, '.' .. id, bare_record(STATE.ghost, task.ghosts))
     append(fields, id, '')
   else
-    append(gone, id, '.' .. id)
+    append(removed, id, '.' .. id)
   end
 end
 
 -- The changing record with which a life begins, where it needs one: to go on from the last life's version and
 -- ghosts, or to be looked up.
-local function first_record(fixed, old, wanted)
+local function first_record(fixed, old, must_exist)
   local ghosts = old and old.ghosts ~= '0' and old.ghosts or nil
   local version = old and old.version and old.state ~= STATE.ghost and int(old.version + 1) or '1'
-  local record = (ghosts or version ~= '1' or wanted) and bare_record(STATE.waiting, ghosts, version)
-  return record and wanted and format(parse_with(fixed, record)) or record
+  local record = (ghosts or version ~= '1' or must_exist) and bare_record(STATE.waiting, ghosts, version)
+  return record and must_exist and format(parse_with(fixed, record)) or record
 end
 
 -- True for a task that is over: completed, rejected, or deleted while its id is still known.

@@ -23,18 +23,18 @@ end
 
 -- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, and `live`
 -- where there is a payload.
-local function understand(mending, entry)
+local function interpret(repair, entry)
   local id, seen = entry.id, parse(entry.record)
   local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
   local readable = named and known_state(seen) and #seen.version <= 15 and #seen.lease_number <= 15
-  entry.live = named and sound(entry.fixed)
+  entry.live = named and has_payload(entry.fixed)
   entry.had_fixed, entry.had_record = entry.fixed, entry.record
   if entry.record and not readable then
-    set_aside(mending, '.' .. id)
+    set_aside(repair, '.' .. id)
     entry.record = false
   end
   if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-    set_aside(mending, id)
+    set_aside(repair, id)
     entry.fixed = false
   end
   entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
@@ -42,14 +42,14 @@ local function understand(mending, entry)
 end
 
 -- The zset where a waiting task belongs; nothing: the list.
-local function zset_of_waiting(mending, entry)
-  local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+local function zset_of_waiting(repair, entry)
+  local plan, task, due = repair.plan, entry.task, tonumber(entry.delayed)
   local band, place = tonumber(task.priority or 0), tonumber(entry.limited)
   local own_band, tag = read_score(tonumber(entry.fair or 0))
-  local number = place and shared(task) and tonumber(plan.groups[task.group or ''].settings.number)
-  if due and due >= mending.now + 1 then
+  local number = place and grouped(task) and tonumber(plan.groups[task.group or ''].settings.number)
+  if due and due >= repair.now + 1 then
     return 'delayed'
-  elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
+  elseif entry.fair and grouped(task) and own_band == band and tag < LATEST_TAG then
     return 'fair'
   elseif number and math.floor(place / LIMITED_BAND) == number * LIMITED_GROUP / LIMITED_BAND + 9 - band then
     return 'limited'
@@ -58,60 +58,60 @@ local function zset_of_waiting(mending, entry)
   end
 end
 
-local function mend_waiting(mending, entry)
-  local id, task, plan = entry.id, entry.task, mending.plan
-  local home = zset_of_waiting(mending, entry)
-  if keep_in(mending, entry, home) then
-    note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+local function repair_waiting(repair, entry)
+  local id, task, plan = entry.id, entry.task, repair.plan
+  local home = zset_of_waiting(repair, entry)
+  if keep_in(repair, entry, home) then
+    report_fault(repair, (home or entry.listed) and 'two_places' or 'wrong_place', id)
   end
   entry.waits = home and 0 or 1
   if home == 'fair' then
-    append(mending.turns, id, turn_of(task.group or '', entry.fair, id))
+    append(repair.turns, id, turn_of(task.group or '', entry.fair, id))
   elseif home == 'delayed' then
     local due = tonumber(entry.delayed)
-    local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+    local whole = due >= 0 and due <= LAST and math.floor(due) or repair.now
     local score = score_when_due(task, whole)
     if due ~= tonumber(score) then
-      will(plan, 'ZADD delayed', score, id)
-      note(mending, 'time_broken', id)
+      plan_write(plan, 'ZADD delayed', score, id)
+      report_fault(repair, 'time_broken', id)
     end
     -- What is promoted to `fair` is looked up in its changing record.
-    if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-      entry.record = rewritten(mending, entry)
-      note(mending, 'record_incomplete', id)
+    if grouped(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+      entry.record = rewritten(repair, entry)
+      report_fault(repair, 'record_incomplete', id)
     end
   end
 end
 
-local function mend_working(mending, entry)
+local function repair_working(repair, entry)
   local id, task = entry.id, entry.task
   if not entry.working or task.lease_token == '' or task.leased_for == '' or task.lease_number == '0' then
-    keep_in(mending, entry)
-    mending.lost[#mending.lost + 1] = id
-    note(mending, 'lease_missing', id)
+    keep_in(repair, entry)
+    repair.lost[#repair.lost + 1] = id
+    report_fault(repair, 'lease_missing', id)
     return
   end
-  if keep_in(mending, entry, 'working') then
-    note(mending, 'two_places', id)
+  if keep_in(repair, entry, 'working') then
+    report_fault(repair, 'two_places', id)
   end
   local deadline = tonumber(entry.working)
-  if deadline < 0 or deadline > mending.now + LONGEST then
-    append(mending.deadlines, int(mending.now), id)
-    note(mending, 'time_broken', id)
+  if deadline < 0 or deadline > repair.now + LONGEST then
+    append(repair.deadlines, int(repair.now), id)
+    report_fault(repair, 'time_broken', id)
   end
   if task.worker then
-    append(mending.worker_leases, id, hand(task.worker, task.lease_number, id))
+    append(repair.worker_leases, id, worker_lease(task.worker, task.lease_number, id))
   end
-  if tonumber(task.lease_number) > (mending.lease or 0) then
+  if tonumber(task.lease_number) > (repair.lease or 0) then
     -- Further than any counter can have come, so that no number is given out twice.
-    mending.lease = math.max(mending.now, tonumber(task.lease_number))
-    will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))
-    note(mending, 'control_broken', '~lease')
+    repair.lease = math.max(repair.now, tonumber(task.lease_number))
+    plan_write(repair.plan, 'HSET tasks', '~lease', int(repair.lease))
+    report_fault(repair, 'control_broken', '~lease')
   end
 end
 
-local function mend_ended(mending, entry)
-  local id, task, plan = entry.id, entry.task, mending.plan
+local function repair_ended(repair, entry)
+  local id, task, plan = entry.id, entry.task, repair.plan
   local dead_letter = entry.live and task.state == STATE.rejected and task.reason ~= 'cancelled'
   local ttl = tonumber(
     task.state == STATE.completed and (task.result_ttl or DEFAULT_RESULT_TTL)
@@ -119,38 +119,38 @@ local function mend_ended(mending, entry)
       or DEFAULT_DEAD_TTL
   )
   local over = tonumber(entry.expiry)
-  if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
-    note(mending, 'wrong_place', id)
+  if keep_in(repair, entry, 'expiry', dead_letter and 'dead') then
+    report_fault(repair, 'wrong_place', id)
   end
   if dead_letter and not entry.dead then
-    will(plan, 'ZADD dead', task.ended_at or int(mending.now), id)
-    note(mending, 'place_missing', id)
+    plan_write(plan, 'ZADD dead', task.ended_at or int(repair.now), id)
+    report_fault(repair, 'place_missing', id)
   end
-  if not over or over > mending.now + LONGEST then
+  if not over or over > repair.now + LONGEST then
     local kept = (dead_letter or task.state == STATE.completed) and ttl or 0
-    over = math.max((tonumber(task.ended_at) or mending.now) + kept, mending.now + RESEND_WINDOW)
-    will(plan, 'ZADD expiry', int(over), id)
-    note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+    over = math.max((tonumber(task.ended_at) or repair.now) + kept, repair.now + RESEND_WINDOW)
+    plan_write(plan, 'ZADD expiry', int(over), id)
+    report_fault(repair, entry.expiry and 'time_broken' or 'expiry_missing', id)
   end
   if not dead_letter and entry.fixed ~= '' then
     entry.fixed = ''
-    note(mending, 'record_incomplete', id)
+    report_fault(repair, 'record_incomplete', id)
   end
   if not entry.record then
     -- Known, and nothing more is known of it.
     entry.record = bare_record(STATE.deleted)
-    note(mending, 'record_incomplete', id)
+    report_fault(repair, 'record_incomplete', id)
   end
 end
 
 -- An id without a payload, or that had ended and been forgotten: nothing is left of it but its ghosts.
-local function mend_lost(mending, entry)
+local function repair_lost(repair, entry)
   local id, task = entry.id, entry.task
   local known = task.state ~= STATE.ghost and (entry.had_fixed or entry.had_record)
-  if keep_in(mending, entry) or known then
-    note(mending, 'payload_missing', id)
+  if keep_in(repair, entry) or known then
+    report_fault(repair, 'payload_missing', id)
   elseif entry.live then
-    note(mending, 'record_incomplete', id)
+    report_fault(repair, 'record_incomplete', id)
   end
   local ghosts = entry.ghosts > 0
   entry.fixed = ghosts and id ~= BLANK and '' or false
@@ -160,17 +160,17 @@ end
 
 -- Adds to a plan what an entry needs. Sets `expected`, how many entries of the list are its own, `waits`, 1
 -- where one of them is to be delivered, and `witness`, which changes with whatever changes that.
-local function mend(mending, entry)
+local function repair_entry(repair, entry)
   local task = entry.task
   entry.waits = 0
   if has_ended(task) or (entry.fixed == '' and not entry.record) then
-    mend_ended(mending, entry)
+    repair_ended(repair, entry)
   elseif not entry.live or task.state == STATE.ghost then
-    mend_lost(mending, entry)
+    repair_lost(repair, entry)
   elseif task.state == STATE.working then
-    mend_working(mending, entry)
+    repair_working(repair, entry)
   else
-    mend_waiting(mending, entry)
+    repair_waiting(repair, entry)
   end
   entry.expected = entry.ghosts + entry.waits
   -- A promotion changes where the task waits, and not its version.
@@ -179,35 +179,35 @@ end
 
 -- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error
 -- where Redis has no room.
-local function mend_all(mending, entries, also)
+local function repair_entries(repair, entries, then_do)
   local tasks = {}
   for _, entry in ipairs(entries) do
     if not entry.newer then
-      understand(mending, entry)
-      append(tasks, (entry.limited or also) and entry.live and entry.task or nil)
+      interpret(repair, entry)
+      append(tasks, (entry.limited or then_do) and entry.live and entry.task or nil)
     end
   end
-  open_groups(mending.plan, tasks)
+  open_groups(repair.plan, tasks)
   for _, entry in ipairs(entries) do
     if entry.newer then
-      note(mending, 'record_newer', entry.id)
+      report_fault(repair, 'record_newer', entry.id)
     else
-      mend(mending, entry)
-      if also then
-        also(entry)
+      repair_entry(repair, entry)
+      if then_do then
+        then_do(entry)
       end
-      put(mending, entry.id, entry.had_fixed, entry.fixed)
-      put(mending, '.' .. entry.id, entry.had_record, entry.record)
+      put_field(repair, entry.id, entry.had_fixed, entry.fixed)
+      put_field(repair, '.' .. entry.id, entry.had_record, entry.record)
     end
-    local failed = planned(mending.plan, 'HSET tasks') >= 2 * PLAN and write_mended(mending)
+    local failed = planned_count(repair.plan, 'HSET tasks') >= 2 * PLAN and write_repairs(repair)
     if failed then
       return failed
     end
   end
-  local failed, _ = write_mended(mending), nil
+  local failed, _ = write_repairs(repair), nil
   if not failed then
     -- At last, for it may change groups that are open here.
-    _, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
+    _, _, _, failed = take_back(repair.keys, repair.lost, repair.now, function(task)
       return task.state == STATE.working
     end)
   end

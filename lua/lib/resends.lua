@@ -9,30 +9,30 @@ end
 
 -- So that, after a copy that was given nothing, a first copy that arrives late leases nothing. Redis at its
 -- limit refuses this one write; such a copy then costs a lease that nobody holds.
-local function spend_token(tasks, slot, token)
+local function use_up_token(tasks, slot, token)
   redis.pcall('HSET', tasks, slot, token)
 end
 
-local function give(reply, id, task, deadline, fixed)
+local function append_task(reply, id, task, deadline, fixed)
   append(reply, id, tonumber(task.attempts))
   append(reply, tonumber(task.lease_number), deadline)
   reply[#reply + 1] = fixed
 end
 
 -- The reply to a copy of a call that has run already: what is still leased under its token.
-local function lease_again(at, now, token, leased)
+local function still_leased(keys, now, token, leased)
   local ids, fields = {}, {}
   for id in string.gmatch(leased, '%S+') do
     ids[#ids + 1] = id
     append(fields, id, '.' .. id)
   end
-  local found = read('HMGET', at.tasks, fields)
-  local deadlines = read('ZMSCORE', at.working, ids)
+  local found = read('HMGET', keys.tasks, fields)
+  local deadlines = read('ZMSCORE', keys.working, ids)
   local reply = { 'ok', now }
   for i, id in ipairs(ids) do
     local task = parse(found[2 * i])
     if task.state == STATE.working and task.lease_token == token then
-      give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+      append_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
     end
   end
   return reply

@@ -16,7 +16,7 @@ end
 -- holder of the current lease. (I2 I3 I5 I8)
 -- call: the caller's token; items: settlements, the first behind place `from`; records: what stands in `~set`
 -- and `~stats`, and the tasks' records. Returns the reply of settle.
-local function settle_in_full(at, now, call, items, from, records)
+local function settle_in_full(keys, now, call, items, from, records)
   local count = (#items - from) / SETTLEMENT
 
   -- Of one settlement: id, proof, text, outcome, ms, and true where the attempt does not count.
@@ -32,11 +32,11 @@ local function settle_in_full(at, now, call, items, from, records)
     append(extended, outcome == 'extend' and id or nil)
   end
   local deadlines = {} -- id -> current deadline, of those to extend
-  for i, deadline in ipairs(read('ZMSCORE', at.working, extended)) do
+  for i, deadline in ipairs(read('ZMSCORE', keys.working, extended)) do
     deadlines[extended[i]] = tonumber(finite(deadline) or 0)
   end
-  local plan = new_plan(at, now)
-  if heed(plan, records[1], records[2]) then
+  local plan = new_plan(keys, now)
+  if read_settings(plan, records[1], records[2]) then
     return { 'newer_schema' }
   end
   local longer = {} -- id -> later deadline
@@ -67,7 +67,7 @@ local function settle_in_full(at, now, call, items, from, records)
   end
 
   -- Ends the lease. Returns the item's part of the reply.
-  local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
+  local function settle_one(id, task, old_text, outcome, ms, uncounted, text, receipt)
     if uncounted or outcome == 'return' then
       add(task, 'charged', -1)
     end
@@ -76,16 +76,16 @@ local function settle_in_full(at, now, call, items, from, records)
     text = (text ~= '' or outcome == 'complete') and text or old_text
     -- What a resend of this settlement is answered with.
     task.last_settlement = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
-    leave(plan, id, task)
+    end_lease(plan, id, task)
     longer[id] = nil
     if state == 'completed' or state == 'rejected' then
-      finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
+      end_task(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
     else
       if outcome == 'requeue' then
         -- Its function lives: it may travel in full company again.
         task.requeued_at, task.expired_leases = int(now), nil
         add(task, 'requeues', 1)
-        tell(plan, 'requeued', id)
+        note_event(plan, 'requeued', id)
       end
       wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
     end
@@ -96,11 +96,11 @@ local function settle_in_full(at, now, call, items, from, records)
   local function is_latest(task)
     local MARKS = 8 -- a record remembers this many of the last calls that set progress
     local mark, marks = ',' .. string.sub(call, 1, 8), task.progress_calls or ''
-    local told = call ~= '' and string.find(marks, mark, 1, true)
-    if call ~= '' and not told then
+    local known_call = call ~= '' and string.find(marks, mark, 1, true)
+    if call ~= '' and not known_call then
       task.progress_calls = string.sub(marks .. mark, -MARKS * #mark)
     end
-    return not told or string.sub(marks, -#mark) == mark
+    return not known_call or string.sub(marks, -#mark) == mark
   end
 
   -- The later of the current deadline and now + lease.
@@ -109,13 +109,13 @@ local function settle_in_full(at, now, call, items, from, records)
     longer[id] = math.max(longer[id] or deadlines[id], deadline)
     if progress ~= '' and is_latest(task) then
       task.progress = progress
-      will(plan, 'HSET tasks', '.' .. id, format(task, old_text))
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, old_text))
     end
     return { 'working', '', longer[id], task.cancel_requested and 1 or 0 }
   end
 
   -- The answer that an earlier copy of this settlement got.
-  local function answer_again(task, receipt)
+  local function earlier_settlement(task, receipt)
     local prefix = receipt .. ','
     if task.last_settlement and string.sub(task.last_settlement, 1, #prefix) == prefix then
       local state, reason, due, flag =
@@ -143,21 +143,25 @@ local function settle_in_full(at, now, call, items, from, records)
     if newer(records[i + 2]) then
       reply[i + 1] = { 'newer', '', 0, 0 }
     elseif task.state ~= STATE.working or task.lease_number .. ',' .. task.lease_token ~= proof then
-      reply[i + 1] = answer_again(task, receipt)
+      reply[i + 1] = earlier_settlement(task, receipt)
     elseif outcome == 'extend' then
       reply[i + 1] = extend(id, task, open[id].text, ms, text)
     else
-      reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
+      reply[i + 1] = settle_one(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
     end
-    if planned(plan, 'ZREM working') == PLAN or planned(plan, 'HSET tasks') >= 4 * PLAN or i == count then
-      release(plan)
+    if
+      planned_count(plan, 'ZREM working') == PLAN
+      or planned_count(plan, 'HSET tasks') >= 4 * PLAN
+      or i == count
+    then
+      admit_limited(plan)
       local failed = commit(plan)
       if failed then
         return failed
       end
-      clear(plan)
+      clear_plan(plan)
     end
   end
-  put_deadlines(at, longer)
+  put_deadlines(keys, longer)
   return reply
 end

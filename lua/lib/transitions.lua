@@ -4,17 +4,17 @@
 local PLAN = 160
 
 -- A member of `worker-leases`: sorted by worker, then in the order in which it took its tasks.
-local function hand(worker, lease, id)
+local function worker_lease(worker, lease, id)
   return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
 
 -- Adds the end of a lease to a plan.
-local function leave(plan, id, task)
-  will(plan, 'ZREM working', id)
+local function end_lease(plan, id, task)
+  plan_write(plan, 'ZREM working', id)
   if task.worker then
-    will(plan, 'ZREM worker_leases', hand(task.worker, task.lease_number, id))
+    plan_write(plan, 'ZREM worker_leases', worker_lease(task.worker, task.lease_number, id))
   end
-  if shared(task) then
+  if grouped(task) then
     local group = group_of(plan, task)
     group.working = math.max(0, group.working - 1)
   end
@@ -23,7 +23,7 @@ end
 -- The score in `delayed` of a task due then. Half a millisecond marks those that go to `fair`, so that
 -- others cost nothing.
 local function score_when_due(task, due)
-  return int(due) .. (shared(task) and '.5' or '')
+  return int(due) .. (grouped(task) and '.5' or '')
 end
 
 -- Adds to a plan that a task waits again: ready, at its place, or later.
@@ -31,17 +31,17 @@ local function wait_again(plan, id, task, text, place, due)
   task.state, task.lease_token, task.leased_for, task.progress_calls = STATE.waiting, '', '', nil
   transition(task, due and 'delayed' or 'pending', plan.now)
   if due then
-    will(plan, 'ZADD delayed', score_when_due(task, due), id)
+    plan_write(plan, 'ZADD delayed', score_when_due(task, due), id)
     task.fair_score = nil
   else
-    enter(plan, id, task, place)
+    make_ready(plan, id, task, place)
   end
-  will(plan, 'HSET tasks', '.' .. id, format(task, text))
+  plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
 end
 
 -- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given;
 -- a cancelled task keeps only its tombstone.
-local function finish(plan, id, task, text, state, reason, given)
+local function end_task(plan, id, task, text, state, reason, given)
   local ttl = 0
   if state == 'completed' then
     ttl = tonumber(given or task.result_ttl or DEFAULT_RESULT_TTL)
@@ -55,18 +55,18 @@ local function finish(plan, id, task, text, state, reason, given)
   task.ended_at = int(plan.now)
   task.cancel_requested, task.fair_score, task.progress, task.progress_calls = nil, nil, nil, nil
   if state == 'rejected' and ttl > 0 then
-    will(plan, 'ZADD dead', task.ended_at, id)
+    plan_write(plan, 'ZADD dead', task.ended_at, id)
   else
     task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
-    will(plan, 'HSET tasks', id, '')
+    plan_write(plan, 'HSET tasks', id, '')
   end
-  will(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
-  will(plan, 'ZADD expiry', int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-  tell(plan, reason == 'cancelled' and reason or state, id)
+  plan_write(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
+  plan_write(plan, 'ZADD expiry', int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+  note_event(plan, reason == 'cancelled' and reason or state, id)
 end
 
 -- Moves deadlines of leases, never to an earlier time. deadlines: id -> ms.
-local function put_deadlines(at, deadlines)
+local function put_deadlines(keys, deadlines)
   local scores = {}
   -- In any order: the zset has its own.
   for id, deadline in pairs(deadlines) do
@@ -74,10 +74,10 @@ local function put_deadlines(at, deadlines)
   end
   for first = 1, #scores, SLICE do
     local last = math.min(first + SLICE - 1, #scores)
-    if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
+    if error_of(redis.pcall('ZADD', keys.working, 'GT', unpack(scores, first, last))) then
       -- As in `store`; here nothing grows at all.
-      redis.call('HDEL', at.tasks, '')
-      redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
+      redis.call('HDEL', keys.tasks, '')
+      redis.call('ZADD', keys.working, 'GT', unpack(scores, first, last))
     end
   end
 end
@@ -85,7 +85,7 @@ end
 -- take_back: working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
 -- sure: whether a task is still the caller's to take back.
 -- Returns how many went back, how many ended, how many are a later release's and stay; and an error if any.
-local function take_back(at, ids, now, sure)
+local function take_back(keys, ids, now, is_current)
   local back, ended, left = 0, 0, 0
   -- The last ones first, as each slice goes to the front.
   for last = #ids, 1, -PLAN do
@@ -94,9 +94,9 @@ local function take_back(at, ids, now, sure)
     for i = first, last do
       names[#names + 1] = '.' .. ids[i]
     end
-    local records = redis.call('HMGET', at.tasks, unpack(names))
-    local plan = new_plan(at, now)
-    if heed(plan, records[1], records[2]) then
+    local records = redis.call('HMGET', keys.tasks, unpack(names))
+    local plan = new_plan(keys, now)
+    if read_settings(plan, records[1], records[2]) then
       return back, ended, left + last, nil
     end
     local tasks, texts = {}, {}
@@ -108,34 +108,34 @@ local function take_back(at, ids, now, sure)
       local id, task = ids[i], tasks[i]
       if newer(records[i - first + 3]) then
         left = left + 1
-      elseif sure(task, id) then
-        leave(plan, id, task)
+      elseif is_current(task, id) then
+        end_lease(plan, id, task)
         add(task, 'expired_leases', 1)
-        tell(plan, 'reclaimed', id)
+        note_event(plan, 'reclaimed', id)
         if task.cancel_requested then
-          finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+          end_task(plan, id, task, texts[i], 'rejected', 'cancelled')
         elseif exhausted(task) then
-          finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+          end_task(plan, id, task, texts[i], 'rejected', 'lease_expired')
         else
           wait_again(plan, id, task, texts[i], 'front')
         end
       end
     end
-    release(plan)
+    admit_limited(plan)
     local failed = commit(plan)
     if failed then
       return back, ended, left, failed
     end
-    back = back + planned(plan, 'ZREM working') - planned(plan, 'ZADD expiry') / 2
-    ended = ended + planned(plan, 'ZADD expiry') / 2
+    back = back + planned_count(plan, 'ZREM working') - planned_count(plan, 'ZADD expiry') / 2
+    ended = ended + planned_count(plan, 'ZADD expiry') / 2
   end
   return back, ended, left, nil
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)
-local function reclaim(at, now, limit)
-  local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-  return take_back(at, ids, now, function()
+local function reclaim(keys, now, limit)
+  local ids = redis.call('ZRANGE', keys.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+  return take_back(keys, ids, now, function()
     return true
   end)
 end

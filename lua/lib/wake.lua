@@ -8,7 +8,7 @@ end
 
 -- True where nobody is awake, as far as is known. patience: how long (ms) to wait for one of whom nothing was
 -- heard since the wake; none: the whole window.
-local function asleep(text, now, patience)
+local function nobody_awake(text, now, patience)
   local sent, awake, window = parse_wake(text)
   -- Nobody was heard of later than now: a clock that jumped back must not keep anyone awake.
   local over = now >= awake or now < awake - window
@@ -17,7 +17,7 @@ end
 
 -- What stands in the field once a wake was sent; or, with its text, once a consumer took tasks: it
 -- comes again, or else nobody is awake when the window is over.
-local function awake_from(now, window, text)
+local function awake_text(now, window, text)
   local sent, _, given = parse_wake(text)
   window = tonumber(window or given)
   return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)

@@ -11,17 +11,17 @@ local group = ARGV[3] -- whose settings; empty: the queue's
 local changes = ARGV -- then for each: letter, value (empty: unset)
 -- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
 
-local at = queue_at(nil, fair, fair_by_group, limited, nil, delayed, tasks)
-local plan = new_plan(at, clock(test_now))
+local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks)
+local plan = new_plan(keys, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
 if group ~= '' then
   open_groups(plan, { { group = group } })
 end
-if newer(found[1]) or newer(plan.was['~g:' .. group]) then
+if newer(found[1]) or newer(plan.stored_before['~g:' .. group]) then
   return { 'newer_schema' }
 end
-local done, notes = noted(operator_calls, token)
+local done, notes = earlier_answer(operator_calls, token)
 if done or #changes == 3 then
   return { 'ok', found[1] or '' }
 end
@@ -33,21 +33,21 @@ for i = 4, #changes, 2 do
 end
 
 local function recounted(used)
-  return was.rate and settings.rate and recount(used, was.rate, settings.rate, plan.now) or ''
+  return was.rate and settings.rate and convert_counts(used, was.rate, settings.rate, plan.now) or ''
 end
 
 -- What was dequeued of late counts on under a new rate; statistics that are no longer kept go.
 local function follow_queue()
   local used = recounted(found[3] or '')
   if used ~= '' then
-    will(plan, 'HSET tasks', '~rate', used)
+    plan_write(plan, 'HSET tasks', '~rate', used)
   elseif found[3] then
-    will(plan, 'HDEL tasks', '~rate')
+    plan_write(plan, 'HDEL tasks', '~rate')
   end
   if was.statistics and not settings.statistics then
-    will(plan, 'HDEL tasks', '~stats')
+    plan_write(plan, 'HDEL tasks', '~stats')
     for i = 0, 59 do
-      will(plan, 'HDEL tasks', '~m' .. int(i))
+      plan_write(plan, 'HDEL tasks', '~m' .. int(i))
     end
   end
 end
@@ -59,13 +59,13 @@ local function follow_group()
   state.settings = settings
   if state.limited > 0 or state.used ~= used then
     group_of(plan, { group = group }).used = used
-    release(plan)
+    admit_limited(plan)
   end
   if not (settings.max_working or settings.rate) and state.limited == 0 then
     settings.number = nil
   elseif not settings.number then
     settings.number = int(tonumber(found[2] or 0) + 1)
-    will(plan, 'HSET tasks', '~groups', settings.number)
+    plan_write(plan, 'HSET tasks', '~groups', settings.number)
   end
 end
 
@@ -76,9 +76,9 @@ else
 end
 local text = format_settings(settings)
 if text ~= '' then
-  will(plan, 'HSET tasks', field, text)
+  plan_write(plan, 'HSET tasks', field, text)
 elseif found[1] then
-  will(plan, 'HDEL tasks', field)
+  plan_write(plan, 'HDEL tasks', field)
 end
 local failed = commit(plan)
 if failed then

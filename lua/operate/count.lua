@@ -27,7 +27,7 @@ end
 
 -- Nothing if the record has no payload, as that of a cancelled task, or cannot be read.
 local function age_of(fixed)
-  return sound(fixed) and age_from(parse_fixed(fixed).enqueued_at) or nil
+  return has_payload(fixed) and age_from(parse_fixed(fixed).enqueued_at) or nil
 end
 
 -- The age of the first of these ids that has one. Payloads come along, so the first id is tried alone.
@@ -99,11 +99,11 @@ end
 -- The age of the first task in a line. In most lines that is the one that was read with the control fields.
 local function age_in(line, id)
   local record = found['.' .. id]
-  local haunted = line == pending and tonumber(parse(record).ghosts or 0) > 0
-  return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
+  local is_ghost = line == pending and tonumber(parse(record).ghosts or 0) > 0
+  return not is_ghost and may_wait(record) and age_of(found[id]) or age_behind(line)
 end
 
-local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
+local listed = (next_listed and redis.call('LLEN', pending) or 0) - remaining(found, '~ghosts', '~dropped')
 local in_fair = next_fair and redis.call('ZCARD', fair) or 0
 local in_limited = parse_clock(found['~fair'] or nil).limited
 local waiting = listed + in_fair + in_limited
@@ -116,16 +116,16 @@ if #ages == 0 and in_limited > 0 then
 end
 local oldest = #ages > 0 and math.max(unpack(ages))
 local settings = parse_settings(found['~set'] or nil)
-local _, wake = upcoming(delayed, head(working))
+local _, wake = upcoming(delayed, lowest_score(working))
 return {
   'ok',
   waiting,
-  redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung'),
+  redis.call('ZCARD', delayed) - remaining(found, '~timers', '~rung'),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
   oldest or (waiting > 0 and 0) or -1,
   wake or 0,
-  standing(found, '~broken', '~mended'),
+  remaining(found, '~broken', '~mended'),
   redis.call('ZCARD', workers),
   settings.paused and 1 or 0,
 }

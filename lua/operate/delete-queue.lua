@@ -18,10 +18,10 @@ local token = ARGV[2] -- the caller's token, one a call
 local force = ARGV[3] -- '1' to delete even where tasks are working
 -- Returns {'ok', when (ms)} | {'working', how many} | {'newer_schema'}
 
-local done, notes = noted(operator_calls, token)
+local done, notes = earlier_answer(operator_calls, token)
 if not done then
   local plan = new_plan({ tasks = tasks }, clock(test_now))
-  if heed(plan, redis.call('HGET', tasks, '~set')) then
+  if read_settings(plan, redis.call('HGET', tasks, '~set')) then
     return { 'newer_schema' }
   end
   local count = force == '1' and 0 or redis.call('ZCARD', working)
@@ -31,8 +31,8 @@ if not done then
     append(parts, schedules, timetable)
     redis.call('UNLINK', unpack(parts))
     if plan.settings.events then
-      tell(plan, 'deleted', '*')
-      publish(plan)
+      note_event(plan, 'deleted', '*')
+      publish_events(plan)
     end
   end
   done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)

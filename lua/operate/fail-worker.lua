@@ -16,7 +16,7 @@ local worker = ARGV[2] -- '<name> <incarnation>', or '<name>': all its incarnati
 local limit = ARGV[3] -- at most this many tasks, 1 to 1,000
 -- Returns {'ok', how many went back, how many ended, 1 where some are left} | {'newer_schema'}
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -29,20 +29,20 @@ local at = queue_at(
   workers,
   worker_leases
 )
-local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
+local back, ended, left, failed, more = fail_worker(keys, worker, clock(test_now), tonumber(limit))
 if failed then
   return failed
 elseif left > 0 and back + ended == 0 then
   return { 'newer_schema' }
 end
 
-local gone = { worker }
+local removed = { worker }
 if not string.find(worker, ' ', 1, true) then
-  gone = {}
+  removed = {}
   -- Those that are silent the longest come first; who stands behind a thousand leaves when it is silent.
   for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
-    append(gone, string.match(registered, '^%S+') == worker and registered or nil)
+    append(removed, string.match(registered, '^%S+') == worker and registered or nil)
   end
 end
-forget_workers(at, gone, more)
+unregister_workers(keys, removed, more)
 return { 'ok', back, ended, more and 1 or 0 }

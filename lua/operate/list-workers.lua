@@ -11,7 +11,7 @@ local most = ARGV[4] -- at most this many ids of each worker's tasks
 --          then their ids, the first taken first}}
 
 local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
-local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, worker_leases)
+local keys = queue_keys(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, worker_leases)
 local names, silent = {}, {}
 for i = 1, #page[2], 2 do
   append(names, '~w:' .. page[2][i])
@@ -21,15 +21,15 @@ local records = read('HMGET', tasks, names)
 local reply = { 'ok', clock(test_now), page[1] }
 for i, name in ipairs(names) do
   local worker = string.sub(name, 4)
-  local members = in_hands(at, worker, 0, tonumber(most))
+  local members = leases_of(keys, worker, 0, tonumber(most))
   local count = #members
   if count == tonumber(most) then
     count = redis.call('ZLEXCOUNT', worker_leases, '[' .. worker .. ' ', '(' .. worker .. '!')
   end
-  local told = { worker, records[i] or '', silent[i], count }
+  local row = { worker, records[i] or '', silent[i], count }
   for _, member in ipairs(members) do
-    append(told, (string.match(member, '%S+$')))
+    append(row, (string.match(member, '%S+$')))
   end
-  append(reply, told)
+  append(reply, row)
 end
 return reply

@@ -18,7 +18,7 @@ local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 --          without its payload ('' where that is gone), payload ('' where it is not asked for or gone),
 --          changing record ('' before the first change)}
 
-local at = { working = working, delayed = delayed, expiry = expiry, dead = dead }
+local keys = { working = working, delayed = delayed, expiry = expiry, dead = dead }
 local wanted = parse_filter(filter)
 local states = { working = STATE.working, completed = STATE.completed, rejected = STATE.rejected }
 local recorded_state = states[state] or STATE.waiting
@@ -32,7 +32,7 @@ local function read_line(place)
   local control = redis.call('HGET', tasks, '~fair')
   local times = parse_clock(control)
   local ids = redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))
-  local sharing = control and behind(fair, fair_place) or {}
+  local sharing = control and entries_after(fair, fair_place) or {}
   local tag = 9 * BAND + (times.list_tag or (times[0] or 0) + SHARE) + index * SHARE
   local line, i, j = {}, #ids, 1
   while ids[i] or sharing[j] do
@@ -45,7 +45,7 @@ local function read_line(place)
     end
   end
   local waiting = #line
-  for _, entry in ipairs(control and waiting < LOOK and behind(limited, limited_place) or {}) do
+  for _, entry in ipairs(control and waiting < LOOK and entries_after(limited, limited_place) or {}) do
     line[#line + 1] = entry
   end
   return line,
@@ -66,12 +66,12 @@ end
 local seen = {}
 
 -- True for an entry of the list that is a cancelled task's, or that this page has shown.
-local function ghostly(entry)
+local function is_shown_or_ghost(entry)
   local task = entry.task
   if not entry.listed or tonumber(task.ghosts or 0) == 0 then
     return false
   end
-  local again = seen[entry.id] or shared(task) or redis.call('ZSCORE', delayed, entry.id)
+  local again = seen[entry.id] or grouped(task) or redis.call('ZSCORE', delayed, entry.id)
   seen[entry.id] = true
   return again
 end
@@ -80,12 +80,13 @@ local reply, bytes = { 'ok', '', 0 }, 0
 
 local function show(entry)
   local task = entry.task
-  if task.state ~= recorded_state or not matches(wanted, task, entry.text) or ghostly(entry) then
+  if task.state ~= recorded_state or not matches(wanted, task, entry.text) or is_shown_or_ghost(entry) then
     return false
   elseif
-    entry.fixed == '' and recorded_state == STATE.waiting or not (sound(entry.fixed) or entry.fixed == '')
+    entry.fixed == '' and recorded_state == STATE.waiting
+    or not (has_payload(entry.fixed) or entry.fixed == '')
   then
-    entry.left = true
+    entry.left_alone = true
     return false
   end
   local fixed, record = without_payload(entry.fixed), entry.record or ''
@@ -105,15 +106,15 @@ if state == 'pending' then
   place = place ~= '' and place or '0 0 - 0 -'
   entries, place_of = read_line(place)
 else
-  local key = zset_of(at, state, wanted)
+  local key = zset_of_state(keys, state, wanted)
   place = place ~= '' and place or place_from(key == dead and wanted.ended_from)
-  entries = behind(key, place, key == dead and wanted.ended_before)
+  entries = entries_after(key, place, key == dead and wanted.ended_before)
 end
-local done = look_through(tasks, entries, show)
+local done = visit_entries(tasks, entries, show)
 if place_of and (done < #entries or done >= LOOK) then
   reply[2] = place_of(done)
 elseif not place_of then
-  reply[2] = place_behind(entries, done, place)
+  reply[2] = place_after(entries, done, place)
 end
-reply[3] = left_among(entries, done)
+reply[3] = count_left_alone(entries, done)
 return reply

@@ -16,7 +16,7 @@ local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has t
 --          because their records are a later release's or beyond reading}
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
 local recorded_state = state == 'completed' and STATE.completed
@@ -27,20 +27,20 @@ local reply = { 'ok', 0, '', 0 }
 
 -- Goes on through a zset. Returns the reply where nothing could be purged.
 local function purge_zset(key, place)
-  local grouped = key == fair and wanted.group
+  local by_group = key == fair and wanted.group
   local chosen, entries =
     {},
-    grouped and turns_behind(fair_by_group, wanted.group, place) or behind(
+    by_group and turns_after(fair_by_group, wanted.group, place) or entries_after(
       key,
       place,
       key == dead and wanted.ended_before
     )
-  local done = look_through(tasks, entries, function(entry, number)
+  local done = visit_entries(tasks, entries, function(entry, number)
     local task = entry.task
     if #chosen == most then
       return true
-    elseif not ended and not (sound(entry.fixed) and (key == delayed or shared(task))) then
-      entry.left = true
+    elseif not ended and not (has_payload(entry.fixed) and (key == delayed or grouped(task))) then
+      entry.left_alone = true
     elseif task.state == recorded_state and matches(wanted, task, entry.text) then
       entry.number = number
       chosen[#chosen + 1] = entry
@@ -48,7 +48,7 @@ local function purge_zset(key, place)
   end)
   local scores, lowest = {}, nil -- of those that moved up
   local count
-  count, done = carry_out(at, now, chosen, done, function(plan, ids, known, before)
+  count, done = write_chosen(keys, now, chosen, done, function(plan, ids, known, before)
     if ended then
       for i, id in ipairs(ids) do
         erase(plan, id, known[i])
@@ -60,14 +60,14 @@ local function purge_zset(key, place)
       if key ~= delayed then
         refund(plan, id, known[i], key, scores[id] or chosen[before + i].score)
       end
-      finish(plan, id, known[i], '', 'rejected', 'cancelled')
+      end_task(plan, id, known[i], '', 'rejected', 'cancelled')
     end
     -- Only the next of a group moves up, for those behind it may be purged too.
-    plan.run = 1
-    straighten(plan)
+    plan.move_up_limit = 1
+    move_up_all(plan)
     local failed = commit(plan)
     write('ZREM', key, failed and {} or ids)
-    local moved = failed and {} or writes_of(plan, 'ZADD fair XX')
+    local moved = failed and {} or planned_writes(plan, 'ZADD fair XX')
     for i = 1, #moved, 2 do
       scores[moved[i + 1]] = moved[i]
       lowest = math.min(lowest or math.huge, tonumber(moved[i]))
@@ -78,14 +78,14 @@ local function purge_zset(key, place)
     return count
   end
   -- What moved up to before where this call ends is looked at by the next.
-  local behind_all = lowest and place_from(int(lowest)) or place_behind(entries, done, place)
-  reply[2], reply[3], reply[4] = count, behind_all, left_among(entries, done)
+  local behind_all = lowest and place_from(int(lowest)) or place_after(entries, done, place)
+  reply[2], reply[3], reply[4] = count, behind_all, count_left_alone(entries, done)
 end
 
 -- Takes some off the list, ghosts too. Returns the reply where that cannot be, and true where all that was
 -- taken off was looked at, and there may be more.
 local function purge_list()
-  local plan = open_plan(at, now)
+  local plan = open_plan(keys, now)
   if not plan then
     return { 'newer_schema' }, nil
   end
@@ -94,34 +94,34 @@ local function purge_list()
     entries[i] = { id = id }
   end
   local count = reply[2]
-  local done = look_through(tasks, entries, function(entry)
+  local done = visit_entries(tasks, entries, function(entry)
     if count == most then
       return true
     end
     local known = entry_of(batch, entry.id, entry.fixed, entry.record)
-    if not stray(batch, known, entry) then
+    if not skip_undeliverable(batch, known, entry) then
       count, known.written = count + 1, true
-      finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
+      end_task(plan, entry.id, known.task, '', 'rejected', 'cancelled')
     end
   end)
   local failed = commit(plan)
   for i = #entries, 1, -1 do
-    append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
+    append(rest, (failed or i > done or entries[i].left_alone) and entries[i].id or nil)
   end
   write('RPUSH', pending, rest)
   if failed then
     return reply[2] == 0 and failed, nil
   end
-  write_strays(batch, tasks)
+  write_skipped(batch, tasks)
   local all = done == #entries
   local more = #rest < #entries and not (all and #entries < PLAN)
   reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
-  reply[4] = more and 0 or left_among(entries, done)
+  reply[4] = more and 0 or count_left_alone(entries, done)
   return nil, more and all
 end
 
 if state ~= 'pending' then
-  local key = zset_of(at, state, wanted)
+  local key = zset_of_state(keys, state, wanted)
   return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.ended_from)) or reply
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')

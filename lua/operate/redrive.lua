@@ -21,7 +21,7 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 --          'newer_schema'}
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now = clock(test_now)
 -- Those that die while this goes on are left for another time.
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
@@ -36,7 +36,7 @@ end
 
 local answers = {} -- id -> what is said of it
 
-local function judge(entry, number)
+local function choose_by_id(entry, number)
   local id, task = entry.id, entry.task
   local waits = task.state == STATE.waiting
   if answers[id] then
@@ -47,7 +47,7 @@ local function judge(entry, number)
     answers[id] = 'not_found'
   elseif entry.lease ~= '' and entry.lease ~= task.lease_number then
     answers[id] = 'lease_lost'
-  elseif task.state == STATE.rejected and sound(entry.fixed) then
+  elseif task.state == STATE.rejected and has_payload(entry.fixed) then
     answers[id] = 'redriven'
     choose(entry, number)
   else
@@ -57,11 +57,11 @@ local function judge(entry, number)
   end
 end
 
-local function pick(entry, number)
+local function choose_matching(entry, number)
   if #chosen == tonumber(limit) then
     return true
-  elseif entry.task.state ~= STATE.rejected or not sound(entry.fixed) then
-    entry.left = true
+  elseif entry.task.state ~= STATE.rejected or not has_payload(entry.fixed) then
+    entry.left_alone = true
   elseif matches(wanted, entry.task, entry.text) then
     choose(entry, number)
   end
@@ -73,7 +73,7 @@ local function redrive(plan, ids, known, before)
     local due = math.floor(slot + (before + i - 1) * interval)
     task.charged, task.reason, task.ended_at = '0', nil, nil
     wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
-    tell(plan, 'redriven', ids[i])
+    note_event(plan, 'redriven', ids[i])
   end
   plan.writes['ZREM expiry'] = ids
   plan.writes['ZREM dead'] = ids
@@ -88,12 +88,12 @@ local by_id = #entries > 0
 began = began or int(now)
 if not by_id then
   place = place or place_from(wanted.ended_from)
-  entries = behind(dead, place, math.min(tonumber(wanted.ended_before or began + 1), began + 1))
+  entries = entries_after(dead, place, math.min(tonumber(wanted.ended_before or began + 1), began + 1))
 end
-local done = look_through(tasks, entries, by_id and judge or pick)
+local done = visit_entries(tasks, entries, by_id and choose_by_id or choose_matching)
 local count = #chosen
 if dry ~= '1' then
-  count, done = carry_out(at, now, chosen, done, redrive)
+  count, done = write_chosen(keys, now, chosen, done, redrive)
   if not done then
     return count
   end
@@ -101,15 +101,15 @@ end
 
 local next_place = ''
 if not by_id then
-  next_place = place_behind(entries, done, place)
+  next_place = place_after(entries, done, place)
 elseif done < #entries then
   next_place = place_from()
 end
 if next_place ~= '' then
   next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
 end
-local reply = { 'ok', count, next_place, left_among(entries, done) }
+local reply = { 'ok', count, next_place, count_left_alone(entries, done) }
 for i = 1, by_id and done or 0 do
-  reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or 'not_found'
+  reply[i + 4] = entries[i].left_alone and 'newer_schema' or answers[entries[i].id] or 'not_found'
 end
 return reply

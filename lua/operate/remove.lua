@@ -10,7 +10,7 @@ local id = ARGV[2] -- the task's id
 local plan = new_plan({ tasks = tasks, expiry = expiry, dead = dead })
 local found = redis.call('HMGET', tasks, id, '.' .. id, '~set', '~stats')
 local fixed, record = found[1], found[2]
-if newer(fixed) or newer(record) or heed(plan, found[3], found[4]) then
+if newer(fixed) or newer(record) or read_settings(plan, found[3], found[4]) then
   return { 'newer_schema' }
 end
 local task = parse_with(fixed or '', record)

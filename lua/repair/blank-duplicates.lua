@@ -19,7 +19,7 @@ local items = ARGV -- then for each: id, index (where an entry of its was seen, 
 
 -- Entries move as others come in; only what this call itself finds in two places is in two places.
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -32,7 +32,7 @@ local at = queue_at(
   workers,
   worker_leases
 )
-local mending = new_mending(at, clock(test_now))
+local repair = new_repair(keys, clock(test_now))
 local ids, places, met, again = {}, {}, {}, {}
 for i = 3, #items, 2 do
   local id, index = items[i], tonumber(items[i + 1])
@@ -49,20 +49,20 @@ for i = 3, #items, 2 do
     end
   end
 end
-local entries = look_up(mending, ids)
-if mending.newer then
+local entries = find_entries(repair, ids)
+if repair.newer then
   return { 'newer_schema' }
 end
 
 local blanks = {}
-local function weed(entry)
+local function blank_extra(entry)
   local sorted = places[entry.id]
   table.sort(sorted)
   for i = 1, #sorted - entry.expected do
     append(blanks, sorted[i])
-    note(mending, 'two_places', entry.id)
+    report_fault(repair, 'two_places', entry.id)
   end
 end
 
-local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
-return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
+local failed = repair_entries(repair, entries, blank_extra) or blank(repair, blanks)
+return failed or { 'ok', repair.ghosts, repair.report, unpack(again) }

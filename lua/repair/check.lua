@@ -32,7 +32,7 @@ local BYTES = 1000000
 local PLACES =
   { 'fair', 'fair_by_group', 'limited', 'working', 'delayed', 'expiry', 'dead', 'workers', 'worker_leases' }
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -52,9 +52,9 @@ if redis.call('EXISTS', unpack(parts)) == 0 then
   return { 'sound', 0, 0 }
 end
 
-local mending = new_mending(at, clock(test_now))
+local repair = new_repair(keys, clock(test_now))
 local members, listed, fields = {}, {}, {}
-mending.seen = { tasks = {} }
+repair.seen = { tasks = {} }
 
 -- Reads all of the hash. Returns false if that is too much.
 local function read_tasks()
@@ -63,12 +63,12 @@ local function read_tasks()
     local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
     for i = 1, #page[2], 2 do
       local field, text = page[2][i], page[2][i + 1]
-      if not mending.seen.tasks[field] then
+      if not repair.seen.tasks[field] then
         append(fields, field, text)
         bytes = bytes + #text
         records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
       end
-      mending.seen.tasks[field] = text
+      repair.seen.tasks[field] = text
     end
     cursor = page[1]
     if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
@@ -86,10 +86,10 @@ local function read_places()
     return false
   end
   for _, place in ipairs(PLACES) do
-    local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
-    mending.seen[place], members[place] = {}, {}
+    local found = redis.call('ZRANGE', keys[place], '0', int(MEMBERS), 'WITHSCORES')
+    repair.seen[place], members[place] = {}, {}
     for i = 1, #found, 2 do
-      mending.seen[place][found[i]] = found[i + 1]
+      repair.seen[place][found[i]] = found[i + 1]
       members[place][(i + 1) / 2] = found[i]
     end
     if #members[place] > MEMBERS then
@@ -101,13 +101,13 @@ end
 
 -- True if nothing was found that would be reported or written.
 local function nothing_found()
-  local found = #mending.report + #mending.deadlines + #mending.lost
+  local found = #repair.report + #repair.deadlines + #repair.lost
   -- In any order: all of them are counted.
-  for _, args in pairs(mending.plan.writes) do
+  for _, args in pairs(repair.plan.writes) do
     found = found + #args
   end
   -- In any order: all of them are counted.
-  for _, ids in pairs(mending.out) do
+  for _, ids in pairs(repair.removals) do
     found = found + #ids
   end
   return found == 0
@@ -138,7 +138,7 @@ end
 
 -- True if the list, the counts of ghosts and timers, and that of entries put aside are right.
 local function counts_agree(entries, timers)
-  local control, ghosts, places = mending.seen.tasks, 0, {}
+  local control, ghosts, places = repair.seen.tasks, 0, {}
   for _, id in ipairs(listed) do
     places[id] = (places[id] or 0) + 1
   end
@@ -148,9 +148,9 @@ local function counts_agree(entries, timers)
       return false
     end
   end
-  return standing(control, '~ghosts', '~dropped') == ghosts
-    and standing(control, '~timers', '~rung') == timers
-    and standing(control, '~broken', '~mended') == 0
+  return remaining(control, '~ghosts', '~dropped') == ghosts
+    and remaining(control, '~timers', '~rung') == timers
+    and remaining(control, '~broken', '~mended') == 0
 end
 
 -- True if the states of groups agree with `fair`, `limited` and `working`.
@@ -161,55 +161,55 @@ local function groups_agree(entries, names, groups)
   end
   for _, entry in ipairs(entries) do
     local task = entry.task
-    local is = shared(task) and entry.live and actual[task.group or '']
-    if is and entry.fair then
-      count_ready(is, tonumber(entry.fair))
-    elseif is and entry.working then
-      count_working(is)
+    local actual_state = grouped(task) and entry.live and actual[task.group or '']
+    if actual_state and entry.fair then
+      count_ready(actual_state, tonumber(entry.fair))
+    elseif actual_state and entry.working then
+      count_working(actual_state)
     end
   end
   for _, name in ipairs(names) do
-    local group, is = groups[name], actual[name]
+    local group, actual_state = groups[name], actual[name]
     local number = tonumber(group.settings.number)
     for _, id in ipairs(number and members.limited or {}) do
-      is.limited = is.limited
-        + (math.floor(tonumber(mending.seen.limited[id]) / LIMITED_GROUP) == number and 1 or 0)
+      actual_state.limited = actual_state.limited
+        + (math.floor(tonumber(repair.seen.limited[id]) / LIMITED_GROUP) == number and 1 or 0)
     end
-    local was = mending.plan.was['~g:' .. name] or ''
-    if newer(was) or correct(group, is, was) or unwatched(mending, group) then
+    local was = repair.plan.stored_before['~g:' .. name] or ''
+    if newer(was) or correct_group(group, actual_state, was) or lacks_timer(repair, group) then
       return false
     end
   end
   return true
 end
 
-local function sound_queue()
+local function is_valid()
   if not (read_places() and read_tasks()) then
     return false
   end
   local found = {}
   for _, name in ipairs(CONTROL_NAMES) do
-    found[name] = mending.seen.tasks[name]
+    found[name] = repair.seen.tasks[name]
   end
   if newer(found['~set']) then
     return false
   end
   local next_silent = members.workers[1]
-  local first = next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
-  local timer = tonumber(finite(mending.seen.delayed['~w'] or ''))
-  mend_control(
-    mending,
+  local first = next_silent and math.floor(tonumber(finite(repair.seen.workers[next_silent])))
+  local timer = tonumber(finite(repair.seen.delayed['~w'] or ''))
+  repair_control(
+    repair,
     found,
     { fair = #members.fair, limited = #members.limited, first = first, timer = timer }
   )
 
-  local fields_ids, states = mend_fields(mending, fields)
+  local fields_ids, states = repair_fields(repair, fields)
   local later, timers = split('delayed')
   local ends, times = split('expiry')
-  mend_times(mending, times)
-  mend_leases(mending, members.worker_leases)
-  mend_turns(mending, members.fair_by_group)
-  mend_workers(mending, members.workers)
+  repair_times(repair, times)
+  repair_leases(repair, members.worker_leases)
+  repair_turns(repair, members.fair_by_group)
+  repair_workers(repair, members.workers)
   for _, place in ipairs({
     members.working,
     members.fair,
@@ -230,13 +230,13 @@ local function sound_queue()
   take_in(once)
   looked = looked + #members.worker_leases + #members.fair_by_group + #members.workers
 
-  local entries, kinds, names, named = look_up(mending, ids), {}, {}, {}
+  local entries, kinds, names, named = find_entries(repair, ids), {}, {}, {}
   for _, entry in ipairs(entries) do
     if entry.newer then
       return false
     end
-    understand(mending, entry)
-    if entry.live and shared(entry.task) then
+    interpret(repair, entry)
+    if entry.live and grouped(entry.task) then
       kinds[#kinds + 1] = entry.task
     end
   end
@@ -246,14 +246,14 @@ local function sound_queue()
   for i = 1, #states, 2 do
     kinds[#kinds + 1] = { group = states[i] ~= '' and states[i] or nil, priority = '0' }
   end
-  open_groups(mending.plan, kinds)
+  open_groups(repair.plan, kinds)
   for _, entry in ipairs(entries) do
-    mend(mending, entry)
-    put(mending, entry.id, entry.had_fixed, entry.fixed)
-    put(mending, '.' .. entry.id, entry.had_record, entry.record)
+    repair_entry(repair, entry)
+    put_field(repair, entry.id, entry.had_fixed, entry.fixed)
+    put_field(repair, '.' .. entry.id, entry.had_record, entry.record)
   end
-  missing_names(mending, 'worker_leases', mending.worker_leases, 'worker_lease_wrong')
-  missing_names(mending, 'fair_by_group', mending.turns, 'turn_wrong')
+  missing_names(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')
+  missing_names(repair, 'fair_by_group', repair.turns, 'turn_wrong')
   for _, task in ipairs(kinds) do
     local name = task.group or ''
     if not named[name] then
@@ -262,10 +262,10 @@ local function sound_queue()
   end
   return nothing_found()
     and counts_agree(entries, #timers)
-    and groups_agree(entries, names, mending.plan.groups)
+    and groups_agree(entries, names, repair.plan.groups)
 end
 
-if not sound_queue() then
+if not is_valid() then
   return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }

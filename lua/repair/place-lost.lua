@@ -20,7 +20,7 @@ local items = ARGV -- then for each: id, witness (from before the list was read)
 -- changes its witness.
 
 local STRIDE = 3
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -33,20 +33,20 @@ local at = queue_at(
   workers,
   worker_leases
 )
-local mending = new_mending(at, clock(test_now))
+local repair = new_repair(keys, clock(test_now))
 local ids, witness, seen = {}, {}, {}
 local added, dropped = 0, 0
 for i = 2, #items, STRIDE do
   local id = items[i]
   ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
 end
-local entries = look_up(mending, ids)
-if mending.newer then
+local entries = find_entries(repair, ids)
+if repair.newer then
   return { 'newer_schema' }
 end
 
-local function repair(entry)
-  local id, task, plan = entry.id, entry.task, mending.plan
+local function place_entry(entry)
+  local id, task, plan = entry.id, entry.task, repair.plan
   if entry.witness ~= witness[id] or entry.expected <= seen[id] then
     return
   end
@@ -55,23 +55,23 @@ local function repair(entry)
   dropped = dropped + math.max(0, entry.ghosts - ghosts)
   task.ghosts = ghosts > 0 and int(ghosts) or nil
   if entry.waits == 1 and seen[id] == 0 then
-    local group = shared(task) and plan.groups[task.group or '']
+    local group = grouped(task) and plan.groups[task.group or '']
     local share = group and group.bands[tonumber(task.priority or 0)]
-    if share and share.last >= LATEST_TAG then
-      share.last = 0
+    if share and share.last_tag >= LATEST_TAG then
+      share.last_tag = 0
     end
-    transition(task, 'pending', mending.now)
-    enter(plan, id, task, 'back')
-    note(mending, 'place_missing', id)
+    transition(task, 'pending', repair.now)
+    make_ready(plan, id, task, 'back')
+    report_fault(repair, 'place_missing', id)
   else
-    note(mending, 'ghosts_wrong', id)
+    report_fault(repair, 'ghosts_wrong', id)
   end
   local nothing = task.state == STATE.ghost and ghosts == 0
   entry.fixed = not nothing and entry.fixed
-  entry.record = not nothing and rewritten(mending, entry)
+  entry.record = not nothing and rewritten(repair, entry)
 end
 
-local failed = mend_all(mending, entries, repair)
+local failed = repair_entries(repair, entries, place_entry)
 if failed then
   return failed
 end
@@ -81,4 +81,4 @@ end
 if dropped > 0 then
   redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
-return { 'ok', added, dropped, mending.report }
+return { 'ok', added, dropped, repair.report }

@@ -18,9 +18,9 @@ local items = ARGV -- then for each group: name, before (its state before the co
 local STRIDE = 3
 -- At most so many tasks of a place are counted here.
 local COUNTED = 200
-local at = queue_at(nil, fair, fair_by_group, limited, working, delayed, tasks)
-local mending = new_mending(at, clock(test_now))
-local plan = mending.plan
+local keys = queue_keys(nil, fair, fair_by_group, limited, working, delayed, tasks)
+local repair = new_repair(keys, clock(test_now))
+local plan = repair.plan
 local names, before, actual = {}, {}, {}
 
 local function count_as(name)
@@ -37,12 +37,12 @@ local function count(place, add_up)
   for i = 1, #found, 2 do
     entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
   end
-  local done = look_through(tasks, entries, function(entry)
-    if shared(entry.task) and sound(entry.fixed) then
+  local done = visit_entries(tasks, entries, function(entry)
+    if grouped(entry.task) and has_payload(entry.fixed) then
       add_up(count_as(entry.task.group or ''), entry.score)
     end
   end)
-  return done == #entries and done <= COUNTED and left_among(entries, done) == 0
+  return done == #entries and done <= COUNTED and count_left_alone(entries, done) == 0
 end
 
 for i = 3, #items, STRIDE do
@@ -62,26 +62,26 @@ for first = 1, #groups, PLAN do
   open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
   for i = first, math.min(first + PLAN - 1, #groups) do
     local name = names[i]
-    local group, was = plan.groups[name], plan.was['~g:' .. name]
+    local group, was = plan.groups[name], plan.stored_before['~g:' .. name]
     local number = tonumber(group.settings.number)
     local least = number and int(number * LIMITED_GROUP)
     actual[name].limited = number
         and redis.call('ZCOUNT', limited, least, '(' .. int((number + 1) * LIMITED_GROUP))
       or 0
     local sure = counted ~= '1' or (was or '') == before[name]
-    if sure and not newer(was) and correct(group, actual[name], was or '') then
+    if sure and not newer(was) and correct_group(group, actual[name], was or '') then
       group.changed = true
-      note(mending, 'group_wrong', name)
-    elseif sure and not newer(was) and unwatched(mending, group) then
+      report_fault(repair, 'group_wrong', name)
+    elseif sure and not newer(was) and lacks_timer(repair, group) then
       group.changed = true
-      note(mending, 'timer_wrong', name)
+      report_fault(repair, 'timer_wrong', name)
     end
   end
-  release(plan)
+  admit_limited(plan)
   local failed = commit(plan)
   if failed then
     return failed
   end
-  clear(plan)
+  clear_plan(plan)
 end
-return { 'ok', mending.report }
+return { 'ok', repair.report }

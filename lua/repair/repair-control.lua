@@ -19,8 +19,8 @@ local items = ARGV -- then for each pair: field (that counts what came), came, g
 -- were before: neither ever goes down, so nothing has come or gone. Both begin anew after the queue was
 -- deleted, which the notes of operators' calls show.
 
-local at = queue_at(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
-local mending = new_mending(at, clock(test_now))
+local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
+local repair = new_repair(keys, clock(test_now))
 local found = {}
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
   found[CONTROL_NAMES[i]] = value
@@ -29,9 +29,10 @@ if newer(found['~set']) then
   return { 'newer_schema' }
 end
 
-local is = { fair = redis.call('ZCARD', fair), limited = redis.call('ZCARD', limited), first = head(workers) }
-is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
-mend_control(mending, found, is)
+local observed =
+  { fair = redis.call('ZCARD', fair), limited = redis.call('ZCARD', limited), first = lowest_score(workers) }
+observed.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
+repair_control(repair, found, observed)
 
 -- The field that counts what is gone, by the one that counts what came.
 local gone_of = {}
@@ -51,22 +52,22 @@ end
 for i = 3, #items, 4 do
   local field, other = items[i], gone_of[items[i]]
   local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
-  local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
+  local added, removed = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
     -- The sweep has seen all that was put aside before it began.
-    local told = came > less and says >= came and not was_deleted()
-    put(mending, other, found[other], told and int(came) or found[other])
-  elseif says == came and less == gone and says - less ~= count and not was_deleted() then
-    local raised = says - less < count and field or other
-    put(mending, raised, found[raised], int(raised == field and less + count or says - count))
-    note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
+    local all_seen = came > removed and added >= came and not was_deleted()
+    put_field(repair, other, found[other], all_seen and int(came) or found[other])
+  elseif added == came and removed == gone and added - removed ~= count and not was_deleted() then
+    local raised = added - removed < count and field or other
+    put_field(repair, raised, found[raised], int(raised == field and removed + count or added - count))
+    report_fault(repair, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
   end
 end
 
-local failed = write_mended(mending)
-local reply = { 'ok', mending.now }
+local failed = write_repairs(repair)
+local reply = { 'ok', repair.now }
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
   reply[i + 2] = tonumber(value or 0)
 end
-reply[#reply + 1] = mending.report
+reply[#reply + 1] = repair.report
 return failed or reply

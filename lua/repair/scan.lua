@@ -22,7 +22,7 @@ local size = ARGV[4] -- about this many entries, 1 to 400
 --          or ''.
 --      or {'newer_schema'}
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -35,7 +35,7 @@ local at = queue_at(
   workers,
   worker_leases
 )
-local mending = new_mending(at, clock(test_now))
+local repair = new_repair(keys, clock(test_now))
 local groups, timers, expected, members = {}, {}, {}, {}
 
 -- The ids in the list, each once, and where it holds them, from the left.
@@ -53,7 +53,7 @@ end
 
 -- Members of a zset that are no ids stand aside.
 local function read_zset()
-  local page = redis.call('ZSCAN', at[(string.gsub(part, '-', '_'))], cursor, 'COUNT', size)
+  local page = redis.call('ZSCAN', keys[(string.gsub(part, '-', '_'))], cursor, 'COUNT', size)
   local ids, times = {}, {}
   for i = 1, #page[2], 2 do
     local member = page[2][i]
@@ -61,28 +61,28 @@ local function read_zset()
     local list = control and part == 'delayed' and timers or control and part == 'expiry' and times or ids
     list[#list + 1] = member
   end
-  mend_times(mending, times)
+  repair_times(repair, times)
   return page[1], ids
 end
 
 -- Fields that are no records of tasks are mended.
 local function read_tasks()
   local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
-  local found, states = mend_fields(mending, page[2])
+  local found, states = repair_fields(repair, page[2])
   groups = states
   return page[1], found
 end
 
 -- Looks at ids. Returns the reply where that ends the call.
 local function look_at_ids(ids, places)
-  local entries, blanks = look_up(mending, ids), {}
-  if mending.newer then
+  local entries, blanks = find_entries(repair, ids), {}
+  if repair.newer then
     return { 'newer_schema' }
   end
   for _, entry in ipairs(entries) do
     entry.listed = places and true
   end
-  local failed = mend_all(mending, entries)
+  local failed = repair_entries(repair, entries)
   for _, entry in ipairs(entries) do
     local task = entry.task
     if entry.expected > 0 then
@@ -91,36 +91,36 @@ local function look_at_ids(ids, places)
     elseif places and not entry.newer then
       for _, index in ipairs(places[entry.id]) do
         append(blanks, index)
-        note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
+        report_fault(repair, entry.live and 'two_places' or 'payload_missing', entry.id)
       end
     end
     local band, tag = read_score(tonumber(entry.fair or 0))
     local counted = entry.working and '1'
       or entry.fair and int(band) .. '=' .. int(tag)
       or entry.limited and ''
-    if counted and entry.live and shared(task) and not entry.newer then
+    if counted and entry.live and grouped(task) and not entry.newer then
       append(members, entry.id, task.group or '')
       members[#members + 1] = counted
     end
   end
-  return failed or blank(mending, blanks)
+  return failed or blank(repair, blanks)
 end
 
 local read_part = { tasks = read_tasks, pending = read_list }
 local next_cursor, ids, places = (read_part[part] or read_zset)()
 local answer
 if part == 'worker-leases' then
-  mend_leases(mending, ids)
-  answer = write_mended(mending)
+  repair_leases(repair, ids)
+  answer = write_repairs(repair)
 elseif part == 'fair-by-group' then
-  mend_turns(mending, ids)
-  answer = mending.newer and { 'newer_schema' } or write_mended(mending)
+  repair_turns(repair, ids)
+  answer = repair.newer and { 'newer_schema' } or write_repairs(repair)
 elseif part == 'workers' then
-  mend_workers(mending, ids)
-  answer = write_mended(mending)
+  repair_workers(repair, ids)
+  answer = write_repairs(repair)
 else
   answer = look_at_ids(ids, places)
 end
-local report = mending.report
+local report = repair.report
 return answer
-  or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
+  or { 'ok', next_cursor, #ids, repair.bytes, repair.ghosts, report, expected, groups, timers, members }

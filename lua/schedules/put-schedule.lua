@@ -27,7 +27,7 @@ end
 
 local done, notes
 if token ~= '' and (was ~= '?' or found == '') then
-  done, notes = noted(operator_calls, token)
+  done, notes = earlier_answer(operator_calls, token)
 end
 -- A pause or resume that finds no schedule is noted, so that a late copy does nothing to one that was put
 -- since. A put brings a task.
@@ -49,7 +49,7 @@ if not done then
     -- First what may find no room.
     local fields = { '.' .. name, record }
     append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
-    local failed = refusal(redis.pcall('HSET', timetable, unpack(fields)))
+    local failed = error_of(redis.pcall('HSET', timetable, unpack(fields)))
     if failed then
       return failed
     end

@@ -22,8 +22,8 @@ local MAX_BYTES = 8000000
 -- How many tasks that recur are read at once: payloads come along.
 local READ = 16
 
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks)
-local plan = new_plan(at, clock(test_now))
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks)
+local plan = new_plan(keys, clock(test_now))
 local count = (#items - 1) / STRIDE
 local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
 for i = 1, count do
@@ -34,18 +34,18 @@ for i = 1, count do
   end
 end
 local stored = read_first_lines(tasks, fields)
-if heed(plan, stored['~set'], stored['~stats']) then
+if read_settings(plan, stored['~set'], stored['~stats']) then
   return { 'newer_schema' }
 end
 local scores = redis.call('ZMSCORE', schedules, unpack(names))
-local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
+local room_left, bytes, full = places_left(plan.settings, keys, stored), 0, false
 
 -- The letters of a schedule's record that this script changes: `o`, its last occurrence (ms).
 local SCHEDULE_FIELDS = { o = 'last_occurrence' }
 
 -- Records of schedules, and the tasks that recur, a few at a time.
 local found = {}
-local function kept_of(i)
+local function schedule_and_task(i)
   if (i - 1) % READ == 0 then
     local wanted = {}
     for j = i, math.min(i + READ - 1, count) do
@@ -88,9 +88,9 @@ local function enqueue_due(i, task)
       end
       local options = parse_fixed(record)
       open_groups(plan, { options })
-      will(plan, 'HSET tasks', id, record)
-      enter(plan, id, options, 'back')
-      tell(plan, 'enqueued', id)
+      plan_write(plan, 'HSET tasks', id, record)
+      make_ready(plan, id, options, 'back')
+      note_event(plan, 'enqueued', id)
       added = added + 1
       bytes, room_left = bytes + #record, room_left - 1
     end
@@ -104,7 +104,7 @@ for i = 1, count do
   local read_at, read_record = unpack(items, STRIDE * i - 2, STRIDE * i - 1)
   local added, last, following = 0, nil, read_at
   if bytes <= MAX_BYTES then
-    local record, task = kept_of(i)
+    local record, task = schedule_and_task(i)
     if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
       following = '-1'
     else
@@ -121,7 +121,7 @@ for i = 1, count do
 end
 reply[2] = full and 1 or 0
 
-close(plan)
+finish_plan(plan)
 local failed = store_or_undo(plan, { ['~stats'] = stored['~stats'] })
 if failed then
   return failed

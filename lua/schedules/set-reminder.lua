@@ -12,7 +12,7 @@ for i = 2, #items, 3 do
   append(members, items[i], '~' .. items[i])
 end
 local says = redis.call('ZMSCORE', queues, unpack(members))
-local told, gone = {}, {}
+local updates, removed = {}, {}
 for i = 1, #members, 2 do
   local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
   local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
@@ -22,13 +22,13 @@ for i = 1, #members, 2 do
   end
   if before == '' or reminder == tonumber(before) then
     if at then
-      append(told, int(math.max(now, seen)), members[i])
-      append(told, int(at), members[i + 1])
+      append(updates, int(math.max(now, seen)), members[i])
+      append(updates, int(at), members[i + 1])
     else
-      gone[#gone + 1] = members[i + 1]
+      removed[#removed + 1] = members[i + 1]
     end
   end
 end
-write('ZADD', queues, told)
-write('ZREM', queues, gone)
+write('ZADD', queues, updates)
+write('ZREM', queues, removed)
 return { 'ok' }

@@ -20,7 +20,7 @@ local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: no
 local MAX_BYTES = 8000000
 -- How long a sweep waits for a consumer that was woken, ms.
 local UNHEARD = 1000
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -39,7 +39,7 @@ local now = clock(test_now)
 -- expire: completed | rejected -> nothing. Returns how many, whether some are left, and a later release's.
 local function expire()
   local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
-  local over, gone, ghosts = {}, {}, {}
+  local expired_ids, removed, ghosts = {}, {}, {}
   local bytes, left, last, slice = 0, 0, 0, 16
   -- Results come along: as many at a time as may be some megabytes, and no more than those in a call.
   while last < #ids and bytes < MAX_BYTES do
@@ -53,47 +53,47 @@ local function expire()
         left = left + 1
       else
         bytes = bytes + #(record or '')
-        over[#over + 1] = id
+        expired_ids[#expired_ids + 1] = id
         if string.sub(id, 1, 1) == '~' then
           -- A dedup key whose window is over, or the note that tasks were taken from a worker.
-          gone[#gone + 1] = id
+          removed[#removed + 1] = id
         elseif has_ended(task) then
-          forget_task(ghosts, gone, id, task)
+          forget_task(ghosts, removed, id, task)
         end
       end
     end
     last = last + #names
     slice = math.max(1, math.min(128, math.floor((MAX_BYTES - bytes) / (bytes / last + 1))))
   end
-  write('ZREM', expiry, over)
-  write('ZREM', dead, over)
-  write('HDEL', tasks, gone)
+  write('ZREM', expiry, expired_ids)
+  write('ZREM', dead, expired_ids)
+  write('HDEL', tasks, removed)
   write('HSET', tasks, ghosts)
-  return #over, #over > 0 and (last < #ids or #over == most), left
+  return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
 end
 
 local expired, more, old_left = expire()
-local reclaimed, rejected, left, failed = reclaim(at, now, most)
+local reclaimed, rejected, left, failed = reclaim(keys, now, most)
 if failed then
   return failed
 end
-local promoted, returned, ended, unfinished = promote(at, now, most)
+local promoted, returned, ended, unfinished = promote(keys, now, most)
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 
 -- True where tasks are ready, and nobody is awake or has been heard of since the last wake.
-local function nobody_comes()
+local function wake_needed()
   if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
     return false
   end
   local found = redis.call('HMGET', tasks, '~wake', '~set')
-  if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).paused then
+  if not nobody_awake(found[1], now, UNHEARD) or parse_settings(found[2] or nil).paused then
     return false
   end
   -- Where it cannot be noted, too: there it is sent once a sweep.
-  store(tasks, { '~wake', awake_from(now, wake) })
+  store_fields(tasks, { '~wake', awake_text(now, wake) })
   return true
 end
 
 left = left + old_left
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
+return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, wake_needed() and 1 or 0 }

@@ -6,11 +6,11 @@ local names = ARGV -- then: names of queues, at most 500
 -- Returns {'ok', how many went}
 
 local asked = { unpack(names, 2) }
-local gone = {}
+local removed = {}
 for i, seen in ipairs(redis.call('ZMSCORE', queues, unpack(asked))) do
   if seen and tonumber(seen) <= tonumber(since) then
-    append(gone, asked[i], '~' .. asked[i])
+    append(removed, asked[i], '~' .. asked[i])
   end
 end
-write('ZREM', queues, gone)
-return { 'ok', #gone / 2 }
+write('ZREM', queues, removed)
+return { 'ok', #removed / 2 }

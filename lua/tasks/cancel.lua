@@ -12,11 +12,11 @@ local lease = ARGV[3] -- lease number that the task must have; empty for any
 -- Returns {'rejected'} | {'working'}: done, now or by an earlier copy
 --      or {'not_found'} | {'already_ended'} | {'lease_lost'} | {'newer_schema'}
 
-local at = queue_at(nil, fair, fair_by_group, limited, working, delayed, tasks, expiry)
-local plan = new_plan(at)
+local keys = queue_keys(nil, fair, fair_by_group, limited, working, delayed, tasks, expiry)
+local plan = new_plan(keys)
 local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
 local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
-if newer(fixed) or newer(record) or heed(plan, found[4], found[5]) then
+if newer(fixed) or newer(record) or read_settings(plan, found[4], found[5]) then
   return { 'newer_schema' }
 end
 local task, text = parse_with(fixed or '', record)
@@ -37,27 +37,27 @@ if task.state == STATE.working then
   if not task.cancel_requested then
     task.cancel_requested = '1'
     transition(task, 'flagged', plan.now)
-    will(plan, 'HSET tasks', '.' .. id, format(task, text))
-    tell(plan, 'cancelRequested', id)
+    plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
+    note_event(plan, 'cancelRequested', id)
   end
   return commit(plan) or { 'working' }
 end
 
 local place, score = delayed, redis.call('ZSCORE', delayed, id)
 open_groups(plan, { task })
-if not score and shared(task) then
-  place, score = take_out(plan, id, task)
+if not score and grouped(task) then
+  place, score = find_and_refund(plan, id, task)
 end
 if score then
   redis.call('ZREM', place, id)
 else
   -- In the list, where finding it would take time: the entry stays as a ghost that dequeue drops.
   add(task, 'ghosts', 1)
-  will(plan, 'HSET tasks', '~ghosts', int(ghosts + 1))
+  plan_write(plan, 'HSET tasks', '~ghosts', int(ghosts + 1))
 end
-finish(plan, id, task, '', 'rejected', 'cancelled')
-straighten(plan)
-release(plan)
+end_task(plan, id, task, '', 'rejected', 'cancelled')
+move_up_all(plan)
+admit_limited(plan)
 local failed = commit(plan)
 if failed and score then
   redis.call('ZADD', place, score, id)

@@ -46,7 +46,7 @@ if reply then
 end
 
 -- Not plain.
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -61,4 +61,4 @@ local at = queue_at(
 )
 local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
 call.worker, call.info, call.test_now, call.now = worker, info, test_now, now_text and tonumber(now_text)
-return dequeue_in_full(at, call, ids, ahead, reads)
+return dequeue_in_full(keys, call, ids, ahead, reads)

@@ -73,11 +73,11 @@ else
 end
 
 -- Not plain.
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
-local plan, options, keys = new_plan(at, tonumber(now_text)), {}, {}
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local plan, options, dedup_keys = new_plan(keys, tonumber(now_text)), {}, {}
 for i = 1, count do
   options[i] = parse_fixed(fields[2 * i])
-  keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
+  dedup_keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
 end
 local lone = made ~= nil
 if lone then
@@ -89,10 +89,10 @@ if lone then
 else
   local names = { unpack(CONTROL_FIELDS) }
   for i, id in ipairs(ids) do
-    append(names, id, keys[i] and '~d:' .. keys[i])
+    append(names, id, dedup_keys[i] and '~d:' .. dedup_keys[i])
   end
   stored = stored or read_first_lines(tasks, names)
-  if heed(plan, stored['~set'], stored['~stats']) then
+  if read_settings(plan, stored['~set'], stored['~stats']) then
     return { 'newer_schema' }
   end
 end
@@ -149,47 +149,47 @@ local function begin(i, old)
   local id, due = ids[i], due_of(i)
   local later = due > plan.now
   if old or not lone then
-    will(plan, 'HSET tasks', id, fields[2 * i])
+    plan_write(plan, 'HSET tasks', id, fields[2 * i])
   end
   if old and old.state ~= STATE.ghost then
-    will(plan, 'ZREM expiry', id)
-    will(plan, 'ZREM dead', id)
+    plan_write(plan, 'ZREM expiry', id)
+    plan_write(plan, 'ZREM dead', id)
   end
   if later then
-    will(plan, 'ZADD delayed', score_when_due(options[i], due), id)
-  elseif old and tonumber(old.ghosts or 0) > 0 and not shared(options[i]) then
+    plan_write(plan, 'ZADD delayed', score_when_due(options[i], due), id)
+  elseif old and tonumber(old.ghosts or 0) > 0 and not grouped(options[i]) then
     -- The entry that a cancelled life left in the list is this task's place.
     add(old, 'ghosts', -1)
     plan.ghosts = plan.ghosts + 1
   else
-    enter(plan, id, options[i], 'back')
+    make_ready(plan, id, options[i], 'back')
   end
   -- What is promoted to `fair` is looked up in its changing record, without its payload.
-  local record = first_record(fields[2 * i], old, later and shared(options[i]))
+  local record = first_record(fields[2 * i], old, later and grouped(options[i]))
   if record then
-    will(plan, 'HSET tasks', '.' .. id, record)
+    plan_write(plan, 'HSET tasks', '.' .. id, record)
   elseif old then
-    will(plan, 'HDEL tasks', '.' .. id)
+    plan_write(plan, 'HDEL tasks', '.' .. id)
   end
-  tell(plan, 'enqueued', id)
+  note_event(plan, 'enqueued', id)
 end
 
 -- How many of the tasks so far wait to be delivered.
 local function coming()
-  return planned(plan, 'LPUSH pending')
+  return planned_count(plan, 'LPUSH pending')
     + plan.ghosts
-    + (planned(plan, 'ZADD fair') + planned(plan, 'ZADD limited')) / 2
+    + (planned_count(plan, 'ZADD fair') + planned_count(plan, 'ZADD limited')) / 2
 end
 
 plan.ghosts = 0
-local places = apart == '1' and places_left(plan.settings, at, stored)
+local places = apart == '1' and places_left(plan.settings, keys, stored)
 local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
-local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup keys stand for
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup dedup_keys stand for
 local made_by = {} -- id -> token of the one of several calls that made it here
 for i = 1, count do
-  local id, key = ids[i], keys[i]
+  local id, key = ids[i], dedup_keys[i]
   local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
-  local stands = until_at and tonumber(until_at) > plan.now and first ~= id
+  local key_in_use = until_at and tonumber(until_at) > plan.now and first ~= id
   local own, old
   if made_by[id] then
     own = is_own(made_by[id], options[i].producer_token)
@@ -200,7 +200,7 @@ for i = 1, count do
   local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
   if refused and not places then
     return { refused }
-  elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
+  elseif not refused and own == nil and not key_in_use and places and due_of(i) <= plan.now then
     refused = coming() >= places and 'full'
   end
   reused = false
@@ -208,7 +208,7 @@ for i = 1, count do
     reply[i + 3] = ' ' .. refused
   elseif seen[id] and not places then
     reply[i + 3] = seen[id]
-  elseif own == nil and stands then
+  elseif own == nil and key_in_use then
     reply[i + 3], seen[id] = first, first
   else
     seen[id] = 0
@@ -224,8 +224,8 @@ for i = 1, count do
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
         fresh[key] = over .. ' ' .. id
-        will(plan, 'HSET tasks', '~d:' .. key, fresh[key])
-        will(plan, 'ZADD expiry', over, '~d:' .. key)
+        plan_write(plan, 'HSET tasks', '~d:' .. key, fresh[key])
+        plan_write(plan, 'ZADD expiry', over, '~d:' .. key)
       end
     end
   end
@@ -234,26 +234,26 @@ end
 if plan.settings then
   reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
 end
-if not places and overfull(plan.settings, at, stored, coming()) then
+if not places and exceeds_max_pending(plan.settings, keys, stored, coming()) then
   return { 'full' }
 end
 
 -- Also where an earlier copy made the tasks and noted a wake: its reply, and with it the wake, may be lost.
 if wake ~= '' and due_now then
   local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-  if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).paused then
-    local sent = { '~wake', awake_from(plan.now, wake) }
+  if nobody_awake(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).paused then
+    local sent = { '~wake', awake_text(plan.now, wake) }
     reply[3] = 1
-    if planned(plan, 'HSET tasks') > 0 then
-      will(plan, 'HSET tasks', unpack(sent))
-    elseif store(tasks, sent) then
+    if planned_count(plan, 'HSET tasks') > 0 then
+      plan_write(plan, 'HSET tasks', unpack(sent))
+    elseif store_fields(tasks, sent) then
       -- The tasks stand already: a note that finds no room must not refuse them. The next sweep wakes.
       reply[3] = 0
     end
   end
 end
 
-close(plan)
+finish_plan(plan)
 local failed = store_or_undo(plan, stored)
 if failed then
   return failed

@@ -19,7 +19,7 @@ local leases = ARGV -- then for each that it tells, at most 1,000: id, lease num
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
-local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, worker_leases)
+local keys = queue_keys(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, worker_leases)
 local now = clock(test_now)
 local most = tonumber(limit)
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
@@ -31,7 +31,7 @@ if told == '1' then
     proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
   end
 else
-  local members = in_hands(at, worker, from, most + 1)
+  local members = leases_of(keys, worker, from, most + 1)
   next_one = members[most + 1]
   members[most + 1] = nil
   for _, member in ipairs(members) do
@@ -71,8 +71,8 @@ reply[5] = #reply - 5
 for _, id in ipairs(lost) do
   append(reply, id)
 end
-put_deadlines(at, deadlines)
-local plan = new_plan(at, now)
+put_deadlines(keys, deadlines)
+local plan = new_plan(keys, now)
 note_worker(plan, worker, info, found[3])
 local failed = commit(plan)
 if failed then

@@ -66,7 +66,7 @@ if plain then
 end
 
 -- Not plain.
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -80,19 +80,20 @@ local at = queue_at(
   worker_leases
 )
 local now = tonumber(now_text)
-local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
+local dequeue_call =
+  { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+dequeue_call.worker, dequeue_call.info, dequeue_call.test_now, dequeue_call.now = worker, info, test_now, now
 if not settled then
   local fine, answer = pcall(function()
     records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
-    return settle_in_full(at, now, call, items, FIRST, records)
+    return settle_in_full(keys, now, call, items, FIRST, records)
   end)
-  settled = fine and answer or raised(answer)
+  settled = fine and answer or error_reply_for(answer)
   if settled.err or settled[1] ~= 'ok' then
     write('RPUSH', pending, reversed(ids or {}, 1))
     return settled
   end
 end
 -- What was read before the settle may be out of date.
-reply = dequeue_in_full(at, pull, ids, ahead)
+reply = dequeue_in_full(keys, dequeue_call, ids, ahead)
 return reply.err and reply or { settled, reply }

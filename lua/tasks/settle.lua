@@ -30,6 +30,6 @@ if reply and store_completed(tasks, expiry, fields, ids) then
 end
 
 -- Not plain.
-local at =
-  queue_at(pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, nil, worker_leases)
-return settle_in_full(at, tonumber(now_text), call, items, 2, records)
+local keys =
+  queue_keys(pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, nil, worker_leases)
+return settle_in_full(keys, tonumber(now_text), call, items, 2, records)

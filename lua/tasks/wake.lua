@@ -11,5 +11,5 @@ if now >= sent and now < sent + tonumber(window) then
 end
 -- One who asks with a shorter window, to hand over, does not shorten it for those who are awake. Where it
 -- cannot be noted nobody is woken: each who asks would wake another, which asks as well.
-local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
+local failed = store_fields(tasks, { '~wake', awake_text(now, math.max(tonumber(window), given)) })
 return { 'ok', failed and 0 or 1 }

@@ -37,7 +37,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "page shows a delayed task at the ghost of its last life",
     file: "lua/operate/list.lua",
-    find: " or ghostly(entry) then",
+    find: " or is_shown_or_ghost(entry) then",
     replace: " then",
     breaks: "listing",
     because: "a task is listed as pending that is not",
@@ -69,7 +69,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "purge loses the place of a later release's task",
     file: "lua/operate/purge.lua",
-    find: "(failed or i > done or entries[i].left)",
+    find: "(failed or i > done or entries[i].left_alone)",
     replace: "(failed or i > done)",
     breaks: "law 12",
     because: "the other release never delivers it",
@@ -77,7 +77,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "purge lets nobody move up",
     file: "lua/operate/purge.lua",
-    find: "    straighten(plan)\n",
+    find: "    move_up_all(plan)\n",
     replace: "",
     breaks: "fairness",
     because: "a group pays for tasks that were purged",
@@ -149,8 +149,8 @@ export const operating: readonly Mutant[] = [
   {
     name: "remove touches a record of a later release",
     file: "lua/operate/remove.lua",
-    find: "if newer(fixed) or newer(record) or heed(",
-    replace: "if newer(fixed) or heed(",
+    find: "if newer(fixed) or newer(record) or read_settings(",
+    replace: "if newer(fixed) or read_settings(",
     breaks: "law 12",
     because: "what this release cannot read is deleted or misjudged",
   },
@@ -173,7 +173,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "configure lets nobody in when it loosens a limit",
     file: "lua/operate/configure.lua",
-    find: "    release(plan)\n",
+    find: "    admit_limited(plan)\n",
     replace: "",
     breaks: "limits",
     because: "held tasks stay held with room in front of them",
@@ -181,7 +181,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "configure forgets what was dequeued under the last rate",
     file: "lua/operate/configure.lua",
-    find: "return was.rate and settings.rate and recount(used, was.rate, settings.rate, plan.now) or ''",
+    find: "return was.rate and settings.rate and convert_counts(used, was.rate, settings.rate, plan.now) or ''",
     replace: "return ''",
     breaks: "limits",
     because: "a change of the rate opens a whole period at once",
@@ -197,8 +197,8 @@ export const operating: readonly Mutant[] = [
   {
     name: "configure overwrites settings of a later release",
     file: "lua/operate/configure.lua",
-    find: "if newer(found[1]) or newer(plan.was",
-    replace: "if newer(plan.was",
+    find: "if newer(found[1]) or newer(plan.stored_before",
+    replace: "if newer(plan.stored_before",
     breaks: "law 12",
     because: "settings that this release cannot read are gone",
   },
@@ -261,7 +261,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "drop deletes again for a late copy",
     file: "lua/operate/delete-queue.lua",
-    find: "local done, notes = noted(operator_calls, token)",
+    find: "local done, notes = earlier_answer(operator_calls, token)",
     replace: "local done, notes = nil, ''",
     breaks: "law 5",
     because: "a queue of that name that began anew is deleted too",

@@ -85,8 +85,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a queue holds one pending task less than it may",
     file: "lua/lib/limits.lua",
-    find: "places_left(settings, at, control) < coming",
-    replace: "places_left(settings, at, control) <= coming",
+    find: "places_left(settings, keys, control) < coming",
+    replace: "places_left(settings, keys, control) <= coming",
     breaks: "limits",
     because: "the last place is refused as full",
   },
@@ -109,7 +109,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "an ended lease stays in working",
     file: "lua/lib/commit.lua",
-    find: "  write('ZREM', at.working, ended)\n",
+    find: "  write('ZREM', keys.working, ended)\n",
     replace: "",
     breaks: "I1",
     because: "a completed task is reclaimed and delivered again",
@@ -117,16 +117,16 @@ export const rooms: readonly Mutant[] = [
   {
     name: "leases end one command each",
     file: "lua/lib/commit.lua",
-    find: "  write('ZREM', at.working, ended)\n",
-    replace: "  for _, id in ipairs(ended) do\n    redis.call('ZREM', at.working, id)\n  end\n",
+    find: "  write('ZREM', keys.working, ended)\n",
+    replace: "  for _, id in ipairs(ended) do\n    redis.call('ZREM', keys.working, id)\n  end\n",
     breaks: "law 3",
     because: "a batch of a hundred costs a hundred commands",
   },
   {
     name: "an extend may shorten a lease",
     file: "lua/lib/transitions.lua",
-    find: "if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then",
-    replace: "if refusal(redis.pcall('ZADD', at.working, unpack(scores, first, last))) then",
+    find: "if error_of(redis.pcall('ZADD', keys.working, 'GT', unpack(scores, first, last))) then",
+    replace: "if error_of(redis.pcall('ZADD', keys.working, unpack(scores, first, last))) then",
     breaks: "law 5",
     because: "a heartbeat with a short lease takes time away from a holder",
   },
@@ -173,8 +173,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a flagged task whose lease expired is delivered again",
     file: "lua/lib/transitions.lua",
-    find: "        if task.cancel_requested then\n          finish",
-    replace: "        if false then\n          finish",
+    find: "        if task.cancel_requested then\n          end_task",
+    replace: "        if false then\n          end_task",
     breaks: "cancelling",
     because: "a cancelled task runs once more",
   },
@@ -213,7 +213,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "failing a worker notes nothing of it",
     file: "lua/lib/workers.lua",
-    find: "  pcall(write, 'HSET', at.tasks, fields)\n",
+    find: "  pcall(write, 'HSET', keys.tasks, fields)\n",
     replace: "",
     breaks: "workers",
     because: "its heartbeats are told that all is well",
@@ -245,7 +245,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "timers that rang stay counted",
     file: "lua/lib/due.lua",
-    find: "  redis.call('HINCRBY', at.tasks, '~rung', int(#timers))\n",
+    find: "  redis.call('HINCRBY', keys.tasks, '~rung', int(#timers))\n",
     replace: "",
     breaks: "I1",
     because: "delayed tasks are counted below zero",
@@ -253,7 +253,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a later release's due task is dropped",
     file: "lua/lib/due.lua",
-    find: "        will(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])\n",
+    find: "        plan_write(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])\n",
     replace: "",
     breaks: "law 12",
     because: "the other release never delivers it",
@@ -261,7 +261,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "due tasks are put in line and stay delayed",
     file: "lua/lib/due.lua",
-    find: "  write('ZREM', at.delayed, gone)\n",
+    find: "  write('ZREM', keys.delayed, promoted)\n",
     replace: "",
     breaks: "I1",
     because: "a task is delivered at each sweep",
@@ -269,8 +269,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a promotion takes one more than its limit",
     file: "lua/lib/due.lua",
-    find: "elseif #gone < limit then",
-    replace: "elseif #gone <= limit then",
+    find: "elseif #promoted < limit then",
+    replace: "elseif #promoted <= limit then",
     breaks: "law 7",
     because: "a call is larger than it was allowed to be",
   },

@@ -5,7 +5,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "sweep leaves expired dead letters listed",
     file: "lua/sweep/sweep.lua",
-    find: "  write('ZREM', dead, over)\n",
+    find: "  write('ZREM', dead, expired_ids)\n",
     replace: "",
     breaks: "I1",
     because: "dead letters are counted of which nothing is left",
@@ -13,7 +13,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "sweep says done after as many expired records as it may drop",
     file: "lua/sweep/sweep.lua",
-    find: "(last < #ids or #over == most)",
+    find: "(last < #ids or #expired_ids == most)",
     replace: "(last < #ids)",
     breaks: "law 7",
     because: "records pile up where more expire a minute than one call drops",
@@ -29,8 +29,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "sweep reclaims a second late",
     file: "lua/sweep/sweep.lua",
-    find: "reclaim(at, now, most)",
-    replace: "reclaim(at, now - 1000, most)",
+    find: "reclaim(keys, now, most)",
+    replace: "reclaim(keys, now - 1000, most)",
     breaks: "I6",
     because: "an expired lease is left for another minute",
   },
@@ -109,7 +109,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes ghosts for tasks",
     file: "lua/operate/count.lua",
-    find: "(next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')",
+    find: "(next_listed and redis.call('LLEN', pending) or 0) - remaining(found, '~ghosts', '~dropped')",
     replace: "redis.call('LLEN', pending)",
     breaks: "answers",
     because: "autoscaling starts workers for cancelled tasks",
@@ -117,7 +117,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes timers for delayed tasks",
     file: "lua/operate/count.lua",
-    find: "redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung')",
+    find: "redis.call('ZCARD', delayed) - remaining(found, '~timers', '~rung')",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
     because: "a queue with workers counts delayed tasks that nobody enqueued",
@@ -157,7 +157,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes a cancelled entry for the task that its id has now",
     file: "lua/operate/count.lua",
-    find: "return not haunted and may_wait(record)",
+    find: "return not is_ghost and may_wait(record)",
     replace: "return may_wait(record)",
     breaks: "answers",
     because: "a backlog is as fresh as a delayed task that was cancelled before it",
@@ -237,8 +237,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "fail takes a worker off that still has tasks",
     file: "lua/operate/fail-worker.lua",
-    find: "forget_workers(at, gone, more)",
-    replace: "forget_workers(at, gone)",
+    find: "unregister_workers(keys, removed, more)",
+    replace: "unregister_workers(keys, removed)",
     breaks: "workers",
     because: "a failing that was cut short is never ended by a sweep",
   },
@@ -269,8 +269,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "workers names the worker instead of its tasks",
     file: "lua/operate/list-workers.lua",
-    find: "append(told, (string.match(member, '%S+$')))",
-    replace: "append(told, (string.match(member, '^%S+')))",
+    find: "append(row, (string.match(member, '%S+$')))",
+    replace: "append(row, (string.match(member, '^%S+')))",
     breaks: "answers",
     because: "nobody sees who works on what",
   },

@@ -37,8 +37,8 @@ export const waiting: readonly Mutant[] = [
   {
     name: "a group that comes late is served for all the time before",
     file: "lua/lib/admission.lua",
-    find: "share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)",
-    replace: "share.last = share.last + cost_of(group)",
+    find: "share.last_tag = math.max(plan.times[band] or 0, share.last_tag) + cost_of(group)",
+    replace: "share.last_tag = share.last_tag + cost_of(group)",
     breaks: "fairness",
     because: "a newcomer's backlog goes before everybody else's",
   },
@@ -77,7 +77,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "nobody moves up where a task leaves early",
     file: "lua/lib/admission.lua",
-    find: "if tag >= (plan.times[tonumber(task.priority or 0)] or 0) and tag <= (share.straight or tag) then",
+    find: "if tag >= (plan.times[tonumber(task.priority or 0)] or 0) and tag <= (share.moved_up_to or tag) then",
     replace: "if false then",
     breaks: "fairness",
     because: "a group pays for what it cancelled",
@@ -85,16 +85,16 @@ export const waiting: readonly Mutant[] = [
   {
     name: "the line is taken from its wrong end",
     file: "lua/lib/pending.lua",
-    find: "redis.call('RPOP', line.at.pending, int(most)) or {}",
-    replace: "redis.call('LPOP', line.at.pending, int(most)) or {}",
+    find: "redis.call('RPOP', taken.keys.pending, int(most)) or {}",
+    replace: "redis.call('LPOP', taken.keys.pending, int(most)) or {}",
     breaks: "I8",
     because: "the last that came is delivered first",
   },
   {
     name: "what was looked at goes back to the wrong end",
     file: "lua/lib/pending.lua",
-    find: "write('RPUSH', line.at.pending, ids)",
-    replace: "write('LPUSH', line.at.pending, ids)",
+    find: "write('RPUSH', taken.keys.pending, ids)",
+    replace: "write('LPUSH', taken.keys.pending, ids)",
     breaks: "I8",
     because: "a task that did not fit waits behind all others",
   },
@@ -181,7 +181,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "the counter of leases stands still",
     file: "lua/lib/leases.lua",
-    find: "  will(plan, 'HSET tasks', '~lease', int(call.counter + #batch))\n",
+    find: "  plan_write(plan, 'HSET tasks', '~lease', int(call.counter + #batch))\n",
     replace: "",
     breaks: "I2",
     because: "an old lease number is current again",
@@ -197,7 +197,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "a dequeue does not remember what it gave",
     file: "lua/lib/leases.lua",
-    find: "  will(plan, 'HSET tasks', call.slot, table.concat(names, ' '))\n",
+    find: "  plan_write(plan, 'HSET tasks', call.slot, table.concat(names, ' '))\n",
     replace: "",
     breaks: "law 5",
     because: "a resend leases other tasks, and the first ones belong to nobody",
@@ -205,7 +205,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "rates count nothing",
     file: "lua/lib/leases.lua",
-    find: "    will(plan, 'HSET tasks', '~rate', used)\n",
+    find: "    plan_write(plan, 'HSET tasks', '~rate', used)\n",
     replace: "",
     breaks: "limits",
     because: "a queue's rate never binds",
@@ -229,7 +229,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "records left alone are not told",
     file: "lua/lib/pages.lua",
-    find: "left = left + (entries[i].left and 1 or 0)",
+    find: "left = left + (entries[i].left_alone and 1 or 0)",
     replace: "left = left + 0",
     breaks: "law 10",
     because: "an operator believes that all was redriven",
