@@ -40,7 +40,7 @@ from records import (
 LUA = Path(__file__).resolve().parents[2] / "lua"
 LIB = (
     "prelude writes records limits groups fair-order admission events commit transitions workers wake due "
-    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain pages "
+    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
     "repair-entries repair repair-fields control-fields group-states"
 ).split()
 TRIES = 4

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const lanes: readonly Mutant[] = [
   {
     name: "a plain dequeue heeds no settings",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if set or times or wake",
     replace: "if times or wake",
     breaks: "limits",
@@ -12,7 +12,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue overlooks groups",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if set or times or wake",
     replace: "if set or wake",
     breaks: "fairness",
@@ -20,7 +20,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue overlooks who is awake",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if set or times or wake or",
     replace: "if set or times or",
     breaks: "waking",
@@ -28,7 +28,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue gives a copy other tasks",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "wake or a_copy or not number",
     replace: "wake or not number",
     breaks: "law 5",
@@ -36,7 +36,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue delivers a task that has a record for the first time",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if record or not enqueued_at or",
     replace: "if not enqueued_at or",
     breaks: "I4",
@@ -44,7 +44,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue gives more bytes than were asked for",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if record or not enqueued_at or (bytes > most_bytes and i > 1) then",
     replace: "if record or not enqueued_at then",
     breaks: "law 7",
@@ -52,7 +52,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue forgets what a task fixed",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "for letter in string.gmatch('mrdt', '%a') do",
     replace: "for letter in string.gmatch('rdt', '%a') do",
     breaks: "I5",
@@ -60,7 +60,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue leases an id twice that stands in line twice",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and",
     replace: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) and",
     breaks: "I2",
@@ -68,7 +68,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue that finds no room for its records leaves their leases",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "  if not leased then\n    redis.pcall('ZREM', working, unpack(ids))\n  end\n",
     replace: "",
     breaks: "I2",
@@ -76,7 +76,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle takes any receipt",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if number .. ',' .. token ~= proof or",
     replace: "if",
     breaks: "I2",
@@ -84,7 +84,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle drops what its task was told of events and limits",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if string.find(letters, ';[^mrdt]') or",
     replace: "if",
     breaks: "cancelling",
@@ -92,7 +92,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle that finds no room leaves the end of its tasks",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "  if not fine then\n    redis.pcall('ZREM', expiry, unpack(ids))\n  end\n",
     replace: "",
     breaks: "I7",
@@ -100,7 +100,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle keeps each result for an hour",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)",
     replace: "ttl = ttl + 0",
     breaks: "answers",
@@ -108,7 +108,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle completes twice what is settled twice in one call",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if redis.pcall('ZREM', working, unpack(ids)) ~= count then",
     replace: "if not redis.pcall('ZREM', working, unpack(ids)) then",
     breaks: "I3",
@@ -116,7 +116,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle notes nothing where statistics are kept",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "if records[1] or count < 1 or",
     replace: "if count < 1 or",
     breaks: "statistics",
@@ -172,7 +172,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue that finds nothing leaves its token unspent",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "    if resend == '1' then\n      spent[#spent + 1], spent[#spent + 2] = slot, token\n    end\n",
     replace: "",
     breaks: "law 5",
@@ -228,7 +228,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue that finds nothing drops the records of what completed",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "local spent = { unpack(more_fields or {}) }",
     replace: "local spent = {}",
     breaks: "I3",
@@ -236,7 +236,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue overwrites the records of what completed with those that it leases",
-    file: "lua/lib/plain.lua",
+    file: "lua/lib/plain-lane.lua",
     find: "local to = (i > 1 and from or 0) + 2 * i + 3",
     replace: "local to = 2 * i + 3",
     breaks: "I3",

@@ -1,4 +1,4 @@
--- plain: the plain case of dequeue and settle, in a queue without settings: tasks of neither group, priority
+-- plain-lane: the plain case of dequeue and settle, in a queue without settings: tasks of neither group, priority
 -- nor worker that are delivered for the first time, or complete. What is not plain goes on in
 -- `dequeue_in_full` and `settle_in_full`, with all that was taken and read here.
 
