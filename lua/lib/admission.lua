@@ -1,6 +1,6 @@
--- admission: which tasks of a group stand in `fair`, and which wait in `limited` until their group has room.
+-- admission: which tasks of a group go to `fair`, and which wait in `limited` until their group has room.
 
--- Lets a task in with a new tag.
+-- Adds a task to `fair` with a new tag.
 local function admit_to_fair(plan, group, band, id)
   local share = add_ready(group, band, 1)
   share.last_tag = math.max(plan.times[band] or 0, share.last_tag) + cost_of(group)
@@ -8,8 +8,9 @@ local function admit_to_fair(plan, group, band, id)
 end
 
 -- Gives a ready task its place: the list, `fair` or `limited`.
--- place: 'back', 'front'; 'kept' for one handed back, which in `fair` gets its old tag; or 'aside' for one
--- taken out of `fair` at its group's limit, which stands before all that came to be held later.
+-- place: 'back' or 'front'; 'kept' for a task that was handed back, which gets its old tag in `fair`; or
+-- 'aside' for a task that was taken out of `fair` at its group's limit, which goes before all that come to
+-- `limited` later.
 local function make_ready(plan, id, task, place)
   if not grouped(task) then
     plan_write(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
@@ -17,7 +18,7 @@ local function make_ready(plan, id, task, place)
   end
   local group, band = group_of(plan, task), tonumber(task.priority or 0)
   local full = group.limited > 0 or room(group, plan.now) < 1
-  -- A tag that was delivered lies behind, unless virtual time began anew since.
+  -- A tag that was delivered is not above virtual time, unless virtual time has restarted since.
   if place == 'kept' and task.fair_score and task.fair_score % BAND <= (plan.times[band] or 0) then
     add_ready(group, band, 1)
     add_to_fair(plan, group, task.fair_score, id)
@@ -40,8 +41,8 @@ local function make_ready(plan, id, task, place)
   task.fair_score = nil
 end
 
--- The held tasks of a group in the order in which they come in, as many as there may be room for: those of
--- the zset, and those that this very plan holds, which are not there yet. Returns also how many the zset had.
+-- The tasks of a group in `limited`, in the order in which they leave it, up to `most` of the zset and those
+-- that this plan adds, which are not there yet. Also returns how many the zset had.
 local function limited_of(plan, group, lowest, most)
   local waiting, highest = {}, lowest + LIMITED_GROUP
   if most > 0 then
@@ -66,13 +67,13 @@ local function limited_of(plan, group, lowest, most)
   return waiting, found
 end
 
--- Lets held tasks in as far as there is room, a hundred of a group at most. Who comes to wait with this very
--- plan may be of a higher priority than those that waited.
+-- Moves tasks from `limited` to `fair` while their groups have room, at most a hundred of a group. A task
+-- that this plan adds to `limited` may have a higher priority than those already there.
 local function admit_limited(plan)
-  -- In any order: no group takes another's room.
+  -- In any order: no group takes the room of another.
   for _, group in pairs(plan.groups) do
     local free = group.changed and math.min(group.limited, room(group, plan.now), 100) or 0
-    -- Held tasks of a higher priority go past a task that was handed back, as many as may be delivered.
+    -- Tasks of a higher priority may pass a task that was handed back, up to what may be delivered.
     local past = group.returned and math.min(group.limited, deliverable(group, plan.now), 100) or 0
     local most = math.max(free, past)
     group.returned = nil
@@ -104,15 +105,15 @@ local function admit_limited(plan)
         end
       end
       plan.writes['ZADD limited'] = kept
-      -- Fewer than are counted: then these are all.
+      -- If fewer were found than are counted, these are all.
       local left = (found < wanted and #waiting or group.limited) - count
       plan.times.limited, group.limited = plan.times.limited - group.limited + left, left
     end
   end
 end
 
--- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or
--- some are left.
+-- Sets a timer in `delayed` for a group whose limited tasks wait for time only, or that has room for more
+-- now.
 local function set_timer(plan, group)
   if group.limited > count_stuck(group) then
     local when = plan.now
@@ -124,12 +125,12 @@ local function set_timer(plan, group)
   end
 end
 
--- Takes a waiting task out of its group's account, as if it had never come.
--- place: the key of the zset in which it stands.
+-- Removes a waiting task from the counts of its group, as if it had never been enqueued.
+-- place: the key of the zset that has it.
 local function refund(plan, id, task, place, score)
   if place == plan.keys.fair then
     local share, tag = remove_from_fair(plan, task, score, id), score % BAND
-    -- One that was handed back has had its turn; one not yet straight is in nobody's way.
+    -- A task that was handed back has had its turn. One beyond `moved_up_to` does not delay others yet.
     if tag >= (plan.times[tonumber(task.priority or 0)] or 0) and tag <= (share.moved_up_to or tag) then
       share.left_early = share.left_early or {}
       append(share.left_early, tag)
@@ -140,7 +141,7 @@ local function refund(plan, id, task, place, score)
   end
 end
 
--- As `refund`, wherever the task waits. Returns where that is, and with which score.
+-- As `refund`, if the task waits in `fair` or `limited`. Returns the zset and its score there.
 local function find_and_refund(plan, id, task)
   local keys, place = plan.keys, plan.keys.fair
   local score = redis.call('ZSCORE', place, id)
@@ -154,7 +155,7 @@ local function find_and_refund(plan, id, task)
   return place, score
 end
 
--- Notes the delivery of a task: virtual time moves on to its tag.
+-- Records the delivery of a task: virtual time advances to its tag.
 local function note_delivery(plan, id, task, place)
   local band, tag = read_score(place.score)
   plan.times[band] = math.max(plan.times[band] or 0, tag)
@@ -164,7 +165,7 @@ local function note_delivery(plan, id, task, place)
       local share = take_turn(plan, task, place.score, id)
       task.fair_score = place.score
       if share.needs_move_up then
-        -- Nobody stands behind this before the next of the group has moved up.
+        -- Nothing beyond this may be delivered before the next task of the group has moved up.
         local next_turn = score_at(band, share.moved_up_to + cost_of(group))
         plan.bound = math.min(plan.bound or next_turn, next_turn)
       end
@@ -177,10 +178,10 @@ local function note_delivery(plan, id, task, place)
   end
 end
 
--- What a plan leaves of the groups that it changed: fields to write, and fields to remove.
+-- Adds the states of the groups that a plan changed to what it writes, and `~fair`.
 local function write_groups(plan)
   local more_stuck = 0
-  -- In any order: each has fields of its own, and what they share is a sum.
+  -- In any order: each group has fields of its own, and the rest is a sum.
   for _, group in pairs(plan.groups) do
     if group.changed then
       set_timer(plan, group)
@@ -196,7 +197,7 @@ local function write_groups(plan)
       end
       local set = group.settings
       if group.limited == 0 and set.number and #sorted_keys(set) == 1 then
-        -- The limit is no more, and what it held has gone on.
+        -- The limit was removed, and its tasks have left `limited`.
         plan_write(plan, 'HDEL tasks', '~s:' .. group.name)
       end
       group.changed = nil

@@ -1,14 +1,13 @@
--- commit: a plan collects what a script has decided to write; commit carries it out in one declared order.
+-- commit: a plan collects what a script has decided to write; `commit` writes it in one declared order.
 
--- Forgets what was carried out. taken: members of `fair-by-group` that the plan takes away.
+-- Empties a plan after its commit. `removed_turns` has the members of `fair-by-group` that the plan removes.
 local function clear_plan(plan)
   plan.writes, plan.removed_turns = {}, {}
   plan.events, plan.finished = plan.events and {}, false
   return plan
 end
 
--- at: the queue's keys by part, those that the script declares. news: what `tell` notes, where the queue's
--- settings ask for events or statistics.
+-- keys: the queue's keys by part, those that the script declares.
 local function new_plan(keys, now)
   local plan = { keys = keys, now = now, groups = {}, groups_read = 0, stored_before = {} }
   -- How many tasks of a group move up at once. The others do when these have had their turns.
@@ -16,20 +15,21 @@ local function new_plan(keys, now)
   return clear_plan(plan)
 end
 
--- Takes in the control fields `~set` and `~stats`. True for those of a later release.
+-- Reads the control fields `~set` and `~stats` into a plan. Events are collected if the settings ask for
+-- events or statistics. Returns true if a later release wrote the settings.
 local function read_settings(plan, set, stats)
   plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
   plan.events = (plan.settings.events or plan.settings.statistics) and {} or nil
   return newer(set)
 end
 
--- A plan that heeds the queue's settings; nothing where those are a later release's.
+-- A new plan with the queue's settings; false if a later release wrote them.
 local function open_plan(keys, now)
   local plan, control = new_plan(keys, now), redis.call('HMGET', keys.tasks, '~set', '~stats')
   return not read_settings(plan, control[1], control[2]) and plan
 end
 
--- Adds to a plan what it means for groups and statistics.
+-- Adds the states of groups and the statistics to a plan.
 local function finish_plan(plan)
   if not plan.finished then
     write_groups(plan)
@@ -40,8 +40,8 @@ local function finish_plan(plan)
   end
 end
 
--- Stores a plan's fields before all else, so that a full Redis refuses here and nothing has been written.
--- Returns the error. before: what stood in the fields, where they were not those of groups.
+-- Stores a plan's fields first, so that a full Redis refuses here and nothing has been written.
+-- Returns the error. before: the former values of the fields, except those of groups.
 local function store_or_undo(plan, before)
   local tasks, fields = plan.keys.tasks, planned_writes(plan, 'HSET tasks')
   for first = 1, #fields, SLICE do
@@ -54,7 +54,7 @@ local function store_or_undo(plan, before)
         new[#new + 1] = fields[i]
         append(old, value and fields[i] or nil, value or nil)
       end
-      -- Removing makes the room that the old values need.
+      -- Removing frees the memory that the old values need.
       write('HDEL', tasks, new)
       write('HSET', tasks, old)
       return failed
@@ -63,8 +63,8 @@ local function store_or_undo(plan, before)
   plan.writes['HSET tasks'] = nil
 end
 
--- Carries out a plan, what frees memory first. Returns the error where Redis has no room for the records:
--- nothing has then changed but the deadlines, which leave the holders a minute to settle again.
+-- Writes a plan, what frees memory first. Returns the error if Redis has no room for the records. Then only
+-- deadlines have changed: they leave the holders a minute to settle again.
 local function commit(plan)
   local keys, ended = plan.keys, planned_writes(plan, 'ZREM working')
   write('ZREM', keys.working, ended)

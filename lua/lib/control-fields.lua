@@ -1,20 +1,21 @@
--- control-fields: how the deep sweep mends the control fields of the queue as a whole.
+-- control-fields: how the deep sweep repairs the control fields of the whole queue.
 
--- In pairs: what came, and what has gone. Neither ever goes down.
+-- Pairs of counters: how many were added, and how many removed. Neither ever decreases.
 local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
 
--- Those that are numbers.
+-- The control fields that are numbers.
 local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
 
--- All that `mend_control` looks at.
+-- All control fields that `repair_control` reads.
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 
--- Repairs control fields. found: their values, by name. is: how many members `fair` and `limited` have;
--- `first`: when the first worker is silent, and `timer`: when the timer for it is due, ms; nil for never.
+-- Repairs control fields. found: their values, by name.
+-- observed: `fair` and `limited`, how many members these have; `first`, when the first worker is silent, and
+-- `timer`, when the timer for it is due (ms; nil: never).
 local function repair_control(repair, found, observed)
   local plan, now = repair.plan, repair.now
-  -- An unreadable number stops every call that uses it. Counters that numbers are given out from go on far
-  -- beyond any number that can have been given.
+  -- An unreadable number stops every call that uses it. A counter that gives out numbers continues far above
+  -- any number that it can have given.
   local spare =
     { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
   local limits = { ['~groups'] = MOST_GROUPS }
@@ -36,8 +37,8 @@ local function repair_control(repair, found, observed)
     repair_settings(repair, '~set', found['~set'], 0)
   end
 
-  -- Without `~fair` no dequeue looks into `fair`. A virtual time that is missing or too large becomes that of
-  -- the next task.
+  -- Without `~fair` no dequeue reads `fair`. A missing or too large virtual time becomes that of the next
+  -- task.
   local times = parse_clock(found['~fair'])
   local lost = not found['~fair'] and observed.fair > 0
   for band = 0, 9 do

@@ -1,8 +1,8 @@
--- dequeue-in-full: a dequeue that is not plain.
+-- dequeue-in-full: a dequeue that the plain lane does not handle.
 
--- pending -> working; promotes and reclaims first where too few are pending. (I2 I4 I5 I6 I8)
--- call: what dequeue was told, by name, and its `slot`; then what was taken and read already, as `new_line`
--- has it.
+-- pending -> working; promotes and reclaims first if too few are pending. (I2 I4 I5 I6 I8)
+-- call: the arguments of dequeue by name, and its `slot`. The rest: what was taken and read already, as in
+-- `new_taken`.
 -- Returns the reply of dequeue.
 local function dequeue_in_full(keys, call, popped, ahead, reads)
   local MOST_IN_FAIR = 200 -- tasks of a call if groups are in use: no command has more than SLICE arguments
@@ -11,10 +11,11 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
   local tasks, max, slot, token, worker = keys.tasks, call.max, call.slot, call.token, call.worker
   local plan, taken = new_plan(keys, call.now), new_taken(keys, popped, ahead, reads)
   local batch = new_batch(max, tonumber(call.max_bytes))
-  -- The last lease number; dequeues of late, where a rate is set; when to look after workers; who is awake.
+  -- counter: the last lease number. used: recent dequeues, if a rate is set. alarm: when to look for silent
+  -- workers. wake: the field `~wake`.
   local counter, used, alarm, wake
 
-  -- Read once, and only where something is there.
+  -- The time is read once, and only if it is needed.
   local function time()
     plan.now = plan.now or clock(call.test_now)
     return plan.now
@@ -26,8 +27,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     end
   end
 
-  -- What the control fields say of this call. Returns the reply where that settles it; true where a limit
-  -- does.
+  -- Applies the control fields to this call. Returns the reply if they decide it, and true if a limit did.
   local function check_control(control)
     counter = tonumber(control.lease or 0) or error('~lease is not a number')
     used, alarm, wake = control.rate or '', control.alarm, control.wake
@@ -55,7 +55,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     end
   end
 
-  -- Fills the batch. Returns the reply where that is settled already.
+  -- Fills the batch. Returns the reply if it is known already.
   local function fill_batch()
     fetch(taken, max, time)
     local first, last = 1, slice_end(taken, 1)
@@ -65,7 +65,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     local reply, full = check_control(control)
     if reply then
       put_back(taken, 1)
-      -- Expired leases may be what fills the limit: they would wait for the next sweep.
+      -- Expired leases may fill the limit, and would otherwise wait for the next sweep.
       if full and plan.settings.max_working and not taken.next_due and bring_due(taken, 1, max, time) then
         return fill_batch()
       elseif full then
@@ -86,7 +86,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
         taken.timers_reset, taken.control_read, taken.groups_in_use, taken.next_due = true, nil, nil, nil
         return fill_batch()
       end
-      -- Where a group is at a limit, a timer lets it go on, however much else is in line.
+      -- If a group is at a limit, its timer must run however many tasks of others are ready.
       if not taken.next_due and times.limited > 0 and bring_due(taken, 1, max, time) then
         taken.groups_in_use = nil
         return fill_batch()
@@ -131,7 +131,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     put_back(taken, 1)
     return error_reply_for(answer)
   elseif answer then
-    -- One who gets nothing lives all the same; one who gets an old answer may have failed since.
+    -- A worker that gets no tasks is alive. One that gets an old answer may have failed since.
     if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
       time()
       note_worker(plan, worker, call.info, alarm)
@@ -165,7 +165,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     return { 'more', time() }
   elseif #batch == 0 then
     use_up()
-    -- The consumer that was awake stops here, so the next enqueue has to wake another.
+    -- The consumer that was awake stops here, so the next enqueue must wake another.
     write('HDEL', tasks, { wake and taken.drained and '~wake' or nil })
   end
 

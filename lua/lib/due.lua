@@ -1,10 +1,10 @@
--- due: what falls due with time.
+-- due: what becomes due with time: delayed tasks, expired leases, timers.
 
--- When to try again what found no room in Redis.
+-- How long to wait (ms) before a retry of what found no room in Redis.
 local RETRY = 60000
 
--- When the first of `delayed` is due, and when it is worth asking again (nil: nothing known). deadline: of
--- the first lease; a look for silent workers counts only where somebody works.
+-- When the first of `delayed` is due, and when to ask again (nil: not known).
+-- deadline: of the first lease. The timer for silent workers counts only if there is a lease.
 local function upcoming(delayed, deadline)
   local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
   local due = first[2] and math.floor(tonumber(finite(first[2])))
@@ -12,9 +12,9 @@ local function upcoming(delayed, deadline)
   return due, wake and math.min(wake, deadline or wake) or deadline
 end
 
--- Whether delayed tasks are due and leases expired, the deadline of the first lease, and when the first of
--- the others will be (ms; 0: nothing known). time: called only where something stands there; gives a number,
--- or its text.
+-- Returns whether delayed tasks are due and leases expired, the deadline of the first lease, and when the
+-- next of them will be due (ms; 0: not known). time: called only if there are delayed tasks or leases; gives
+-- a number, or its text.
 local function look_ahead(working, delayed, time)
   local deadline = lowest_score(working)
   local due, next_due = upcoming(delayed, deadline)
@@ -23,14 +23,15 @@ local function look_ahead(working, delayed, time)
   return { due = is_due, expired = expired, deadline = deadline, next_due = next_due or 0 }
 end
 
--- True where nothing is due, and what `look_ahead` gave; neither where Redis refuses to look.
+-- Returns true if nothing is due, and the result of `look_ahead`; neither if Redis refuses to read.
 local function nothing_due(working, delayed, time)
   local fine, ahead = pcall(look_ahead, working, delayed, time)
   local found = fine and ahead or nil
   return found and not (found.due or found.expired), found
 end
 
--- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
+-- Runs due timers: for a group that has room again, and for silent workers. Returns what
+-- `fail_silent_workers` does.
 local function run_timers(keys, timers, now)
   redis.call('ZREM', keys.delayed, unpack(timers))
   redis.call('HINCRBY', keys.tasks, '~rung', int(#timers))
@@ -60,8 +61,8 @@ local function run_timers(keys, timers, now)
   return 0, 0, false
 end
 
--- After the clock has jumped back, timers of groups with held tasks are due much too late. Sets them anew, of
--- 32 groups a call, and notes in `~fair` where the next call goes on. times: the parsed `~fair`.
+-- After the clock has jumped back, timers of groups with limited tasks are due much too late. Resets them for
+-- 32 groups a call, and records in `~fair` where the next call continues. times: the parsed `~fair`.
 local function reset_timers(keys, now, times)
   local plan, ids, names, from = new_plan(keys, now), {}, {}, times.reset_from or 0
   while from and #ids < 32 do
@@ -90,7 +91,7 @@ local function reset_timers(keys, now, times)
   commit(plan)
 end
 
--- Due tasks that go to `fair` or `limited`.
+-- Promotes due tasks that go to `fair` or `limited`.
 local function promote_grouped(keys, ids, now)
   for first = 1, #ids, PLAN do
     local names = {}
@@ -105,7 +106,7 @@ local function promote_grouped(keys, ids, now)
     open_groups(plan, tasks)
     for i, task in ipairs(tasks) do
       if newer(records[i]) then
-        -- Left to that release, which looks again in a while.
+        -- Left to that release: the task is due again later.
         plan_write(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
       else
         make_ready(plan, ids[first + i - 1], task, 'back')
@@ -120,11 +121,11 @@ local function promote_grouped(keys, ids, now)
   end
 end
 
--- promote: delayed -> pending, at the back, in the order in which they fell due. (I6 I8)
--- Returns how many; and of silent workers' tasks how many went back, how many ended, and true where more is
--- to be done.
+-- promote: delayed -> pending, at the back, in the order in which they became due. (I6 I8)
+-- Returns how many; of the tasks of silent workers, how many went back and how many ended; and true if more
+-- is due.
 local function promote(keys, now, limit)
-  -- Timers that are due take no task's place.
+  -- Due timers do not count towards the limit.
   local TIMERS = 100 -- at most, in one call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
   local due = redis.call('ZRANGE', keys.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')

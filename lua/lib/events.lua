@@ -1,6 +1,6 @@
 -- events: what a call reports: published events, and the statistics of each minute.
 
--- Notes what happened to a task, for events and statistics.
+-- Notes an event of a task, if the queue has events or statistics.
 local function note_event(plan, event, id)
   if plan.events then
     plan.events[event] = plan.events[event] or {}
@@ -8,8 +8,7 @@ local function note_event(plan, event, id)
   end
 end
 
--- Counts the news into the minute's statistics; a minute that is over moves to its place among the last
--- sixty.
+-- Adds the events to the statistics of the minute. A past minute moves to its place among the last sixty.
 local function count_events(plan)
   local minute, counts = math.floor(plan.now / 60000), {}
   local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -19,7 +18,7 @@ local function count_events(plan)
   for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
     counts[event] = count
   end
-  -- In any order: each has a count of its own.
+  -- In any order: each event has its own count.
   for event, ids in pairs(plan.events) do
     add(counts, event, #ids)
   end
@@ -30,7 +29,7 @@ local function count_events(plan)
   plan_write(plan, 'HSET tasks', '~stats', plan.stats)
 end
 
--- Publishes the news: `<event> <when> <id> …`.
+-- Publishes the events: `<event> <when> <id> …`.
 local function publish_events(plan)
   local channel = string.gsub(plan.keys.tasks, 'tasks$', 'events')
   for _, event in ipairs(sorted_keys(plan.events)) do

@@ -1,6 +1,6 @@
--- fair-order: the order of each group's tasks in `fair`. A task's score there is its turn; the zset
--- `fair-by-group` lists the turns of each group. If a task leaves early, the tasks behind it move up, so that
--- the group is where it would be without that task.
+-- fair-order: the order of each group's tasks in `fair`. A task's score is its turn; the zset `fair-by-group`
+-- lists the turns of each group. If a task leaves early, the tasks behind it move up, so that the group is
+-- where it would be without that task.
 
 -- A member of `fair-by-group`: sorted by group, then by score.
 local function turn_of(group, score, id)
@@ -12,7 +12,7 @@ local function add_to_fair(plan, group, score, id)
   plan_write(plan, 'ZADD fair_by_group', '0', turn_of(group.name, score, id))
 end
 
--- Notes that a task leaves `fair`. Returns its group's share of that priority.
+-- Adds to a plan that a task leaves `fair`. Returns its group's share of that priority.
 local function remove_from_fair(plan, task, score, id)
   local group, band = group_of(plan, task), tonumber(task.priority or 0)
   local share = add_ready(group, band, -1)
@@ -23,14 +23,16 @@ local function remove_from_fair(plan, task, score, id)
   return share
 end
 
--- As `take_off_fair`, when its turn has come. `through` where that was the last of those that have moved up.
+-- As `remove_from_fair`, when its turn has come. If it was the last one that had moved up, the next ones
+-- must.
 local function take_turn(plan, task, score, id)
   local share = remove_from_fair(plan, task, score, id)
   share.needs_move_up = share.needs_move_up or (share.moved_up_to and score % BAND >= share.moved_up_to)
   return share
 end
 
--- The first of a group's turns from a tag on that the plan does not take away: tags and ids.
+-- The tags and ids of a group's first turns from a tag on, except those that the plan removes; and true if
+-- there may be more.
 local function turns_from(plan, group, base, tag, most)
   local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
   local turns = {}
@@ -44,14 +46,14 @@ local function turns_from(plan, group, base, tag, most)
   return turns, #found == most
 end
 
--- Moves up those behind what left early, or behind those that moved up last. `straight` is the tag up to
--- which all have moved. Up to there a task moves by what those that left before it would have cost; those
--- behind it came one behind the other, and so they belong.
+-- Moves up the tasks behind those that left early, or behind those that moved up last. `moved_up_to` is the
+-- tag up to which all have moved. Up to that tag, a task moves by the cost of those that left before it.
+-- Beyond it, each task follows the one before it by its cost.
 local function move_up(plan, group, band, share)
   local base, cost, holes = score_at(band, 0), cost_of(group), share.left_early or {}
   local turns, more, passed = {}, false, 0
   table.sort(holes)
-  -- What is far behind virtual time, as after a failover, gets no turns that it has had.
+  -- Tasks far behind virtual time, as after a failover, must not get turns that have passed.
   local before = holes[1] and holes[1] - cost or math.max(share.moved_up_to, (plan.times[band] or 0) - cost)
   if share.ready > 0 then
     turns, more = turns_from(plan, group, base, holes[1] or before, plan.move_up_limit + share.removed)
@@ -78,11 +80,11 @@ local function move_up(plan, group, band, share)
   end
 end
 
--- To be called after tasks have left `fair`, before others come in. In all groups together about 2,000 tasks
--- move up at most, so that no call takes long.
+-- Must be called after tasks have left `fair` and before others enter it. At most about 2,000 tasks of all
+-- groups move up, so that no call takes long.
 local function move_up_all(plan)
   local lines = {}
-  -- In any order: each line moves by itself, and each by at most as many tasks.
+  -- In any order: the shares are independent, and have the same limit.
   for _, group in pairs(plan.groups) do
     for band = 0, 9 do
       local share = group.bands and group.bands[band]

@@ -1,25 +1,25 @@
--- group-states: compares the states of groups with where their tasks are.
+-- group-states: how the deep sweep compares the states of groups with the places of their tasks.
 
--- Counts a task in `fair`. group: what is counted of it.
+-- Counts a task in `fair`. group: the state that the count builds up.
 local function count_ready(group, score)
   local band, tag = read_score(score)
   local share = add_ready(group, band, 1)
   share.last_tag = math.max(share.last_tag, tag % LATEST_TAG)
 end
 
--- Counts a working one.
+-- Counts a working task.
 local function count_working(group)
   group.working = group.working + 1
 end
 
--- True if a group's state is wrong, or not in the right form. Corrects it. is: what was counted; text: the
--- state as it stands in `tasks`.
+-- Corrects a group's state. Returns true if it was wrong, or not in the right form. actual: the state as
+-- counted; text: the state in `tasks`.
 local function correct_group(group, actual, text)
   local wrong = group.working ~= actual.working or group.limited ~= actual.limited
   -- `open_groups` has changed it already if it has a rate and the clock has jumped back.
   wrong = wrong or (not group.changed and format_group(group) ~= text)
   if actual.limited > 0 and group.last_back_place == 0 then
-    -- Behind all that are held.
+    -- Behind all tasks in `limited`.
     group.last_back_place = LIMITED_LATER / 2
   end
   group.working, group.limited, group.ready = actual.working, actual.limited, actual.ready

@@ -1,12 +1,11 @@
--- groups: the shares of a queue's groups, by weighted fair queueing. Each task of a group or with a priority
--- has a tag, the virtual time at which its group's share pays for it; the zset `fair` is in their order,
--- priority by priority. A group at a limit keeps what is too much in the zset `limited`, so that it is in
--- nobody's way.
+-- groups: shares a queue among groups, by weighted fair queueing. Each task of a group or with a priority has
+-- a tag: the virtual time at which its group's share pays for it. The zset `fair` has them in that order,
+-- priority by priority. Tasks beyond a group's limit wait in the zset `limited`, where they block no others.
 
--- The virtual time that one delivery costs a group of weight 1: exact for weights 1 to 10.
+-- The virtual time that one delivery costs a group of weight 1. It is divisible by all weights from 1 to 10.
 local SHARE = 25200
 
--- Room for the tags of one priority in a score: 22 thousand million deliveries until the zset runs dry.
+-- Range of the tags of one priority in a score: 22 thousand million deliveries until the zset is empty once.
 local BAND = 562949953421312
 
 -- The score in `fair` of a tag in a priority.
@@ -14,25 +13,26 @@ local function score_at(band, tag)
   return (9 - band) * BAND + tag
 end
 
--- What a score in `fair` says: priority and tag.
+-- The priority and the tag in a score of `fair`.
 local function read_score(score)
   return 9 - math.floor(score / BAND), score % BAND
 end
 
--- Room in the scores of `limited` for one group, and in that for one priority.
+-- Range of the scores in `limited` of one group, and within it of one priority.
 local LIMITED_GROUP = 68719476736
 
 local LIMITED_BAND = 4294967296
 
--- In the room of one priority, where those stand that were never in `fair`.
+-- Within the range of a priority, places from here on are of tasks that were never in `fair`.
 local LIMITED_LATER = 2147483648
 
--- True for a task that stands in `fair` or `limited`, not in the list, when it waits.
+-- True for a task with a group or a priority: it waits in `fair` or `limited`, not in the list.
 local function grouped(task)
   return task.group or task.priority
 end
 
--- How many of a group are held because so many work, or are ready, as may at once: nobody knows until when.
+-- How many tasks of a group wait in `limited` because its most working are reached. When a holder settles is
+-- not known, so no timer helps them.
 local function count_stuck(group)
   local most = tonumber(group.settings.max_working)
   return most and group.working + group.ready >= most and group.limited or 0
@@ -66,15 +66,15 @@ local function parse_group(name, state, settings)
   end
   group.settings = parse_settings(settings)
   if not group.settings.number then
-    -- Without a number nothing can be held, whatever a broken state or setting says.
+    -- Without a number no task can be in `limited`, whatever a broken state or setting says.
     group.limited, group.settings.max_working, group.settings.rate = 0, nil, nil
   end
   group.stuck = count_stuck(group)
   return group
 end
 
--- Empty for a group of which nothing is to be kept. `v` differs in each state of a group, so that the deep
--- sweep, which counts while the queue goes on, sees whether a group has changed meanwhile.
+-- The state of a group as text; empty if there is nothing to keep. The version differs in each state of a
+-- group: the deep sweep counts while the queue is in use, and sees by it whether a group has changed.
 local function format_group(group)
   local text = ''
   for _, letter in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
@@ -124,7 +124,7 @@ local function format_clock(times)
   return text
 end
 
--- Reads the groups of tasks that a plan does not know yet; costs nothing where no task has any.
+-- Reads the groups of tasks that a plan does not have yet. Runs no command if no task has one.
 local function open_groups(plan, tasks)
   local names, fields = {}, {}
   for _, task in ipairs(tasks) do
@@ -149,7 +149,7 @@ local function open_groups(plan, tasks)
   end
   for i, name in ipairs(names) do
     local group = parse_group(name, found[2 * i - 1], found[2 * i])
-    -- In a deep sweep a rate may be unreadable.
+    -- During a deep sweep a rate may be unreadable.
     if plan.now and string.find(group.settings.rate or '', '^%d+/%d+$') then
       local _, _, used, jumped = measure_rate(group.settings.rate, group.used, plan.now, 0)
       group.used = jumped and used or group.used
@@ -159,7 +159,7 @@ local function open_groups(plan, tasks)
   end
 end
 
--- The group of a task, about to be changed.
+-- The group of a task, marked as changed.
 local function group_of(plan, task)
   local group = plan.groups[task.group or '']
   group.changed = true
@@ -183,8 +183,8 @@ local function room(group, now)
   return deliverable(group, now) - group.ready
 end
 
--- How many of a group are ready with a lower priority: a higher one goes before them, and the limit holds at
--- delivery.
+-- How many tasks of a group are ready with a lower priority. A task of a higher priority goes before them,
+-- and the limit applies at delivery.
 local function ready_below(group, band)
   local count = 0
   for lower = 0, band - 1 do
@@ -194,7 +194,7 @@ local function ready_below(group, band)
   return count
 end
 
--- Notes one ready task more, or fewer, of a group.
+-- Changes the number of ready tasks of a group. Returns its share of the priority.
 local function add_ready(group, band, amount)
   local share = group.bands[band] or { last_tag = 0, ready = 0 }
   group.bands[band] = share

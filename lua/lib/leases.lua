@@ -1,11 +1,11 @@
--- leases: gives the tasks of a batch to their holder.
+-- leases: leases the tasks of a batch to the caller of a dequeue.
 
 -- How many leases one slice gives: no command then has more than SLICE arguments. It is more than a dequeue
 -- takes from `fair`, so what `give_up` puts back is of the list.
 local LEASES = 490
 
--- Leases the taken ones from first to last, all of them or, where Redis has no room, none: returns the
--- error.
+-- Leases the tasks of a batch from first to last. If Redis has no room it leases none of them, and returns
+-- the error.
 local function lease_slice(plan, batch, call, first, last)
   local ids, deadlines, members = {}, {}, {}
   for i = first, last do
@@ -40,7 +40,7 @@ local function lease_slice(plan, batch, call, first, last)
   return failed
 end
 
--- Puts back what could not be leased, from the given one on.
+-- Puts back the tasks that could not be leased, from the given one on.
 local function put_back_unleased(taken, batch, first)
   for i = #batch, first, -1 do
     local entry = batch[i]
@@ -52,7 +52,7 @@ local function put_back_unleased(taken, batch, first)
   taken.drained = false
 end
 
--- Leases the batch, as far as Redis has room. Returns the error where that is for none.
+-- Leases the batch, as far as Redis has room. Returns the error if there is room for none.
 local function lease_all(plan, taken, batch, call)
   local names = { call.token }
   for i, entry in ipairs(batch) do

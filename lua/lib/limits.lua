@@ -1,4 +1,4 @@
--- limits: what the settings of a queue, or of a group, allow at the moment.
+-- limits: the settings of a queue or a group, and how many more tasks they allow.
 
 -- The values in a record of letters, `1;<letter>=<value>…`, or behind one, by the name of the letter or, if
 -- `names` has none, by the letter.
@@ -48,23 +48,23 @@ local function format_settings(settings)
   return format_named(settings, SETTING_NAMES)
 end
 
--- A rate's most dequeues, its period, and a tenth of that (ms).
+-- The most dequeues of a rate, its period, and a tenth of the period (ms).
 local function parse_rate(rate)
   local most, period = string.match(rate, '^(%d+)/(%d+)$')
   return tonumber(most), tonumber(period), math.ceil(period / 10)
 end
 
--- Counts dequeues against a rate, `<most>/<period in ms>`. `used` says how many there were in which tenth of
--- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
--- Returns how many more may follow, when so many pass out that one may, `used` with `spent` more of now, and
--- true if the clock has jumped back by over a period: then `used` must be written, or it never passes out.
+-- Counts dequeues against a rate, `<most>/<period in ms>`. `used` has the count of each tenth of the period:
+-- `<tenth>:<count>,…`. A tenth counts until it has passed as a whole, so no period has too many.
+-- Returns how many more are allowed; when the next one is; `used` with `spent` more dequeues now; and true if
+-- the clock has jumped back by over a period. Then `used` must be written, or its counts would never expire.
 local function measure_rate(rate, used, now, spent)
   local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
   local tenths, counts, left, jumped = {}, {}, most, false -- counts: by a tenth, as text
   for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
     local when, some = tonumber(number), tonumber(count)
-    -- After the clock has jumped back, a tenth over a period ahead counts as the current one.
+    -- After the clock has jumped back, a tenth more than a period ahead counts as the current one.
     if when > current + 10 then
       when, jumped = current, true
     end
@@ -87,7 +87,7 @@ local function measure_rate(rate, used, now, spent)
   return left, opens, table.concat(kept, ','), jumped
 end
 
--- What `recent` counted in tenths of one rate's period, in those of another's; none passes out too early.
+-- Converts `used` from tenths of one rate's period to those of another. No count expires too early.
 local function convert_counts(used, from, to, now)
   local _, _, old = parse_rate(from)
   local _, _, new = parse_rate(to)
@@ -97,11 +97,11 @@ local function convert_counts(used, from, to, now)
   return text
 end
 
--- Nobody knows when a holder settles: after a second is as good as any time to ask again.
+-- When a holder settles is not known, so a consumer asks again after a second (ms).
 local ASK_AGAIN = 1000
 
--- What a queue's limits leave of a wish for `most` tasks, and when more may be had; then what `recent` says
--- of its rate: `used`, and whether that must be written.
+-- Returns how many of `most` tasks a queue's limits allow, and when to ask for more; then `used` of
+-- `measure_rate`, and whether it must be written.
 local function allowed(settings, most, working, used, now)
   local again, jumped
   if settings.max_working then
@@ -118,7 +118,7 @@ local function allowed(settings, most, working, used, now)
   return most, again, used, jumped
 end
 
--- How many are there still, by two control fields of which neither goes down: what came, what has gone.
+-- The difference of two control fields that never decrease: how many were added, less how many removed.
 local function remaining(control, added, removed)
   return tonumber(control[added] or 0) - tonumber(control[removed] or 0)
 end
@@ -133,7 +133,7 @@ local function places_left(settings, keys, control)
   return tonumber(settings.max_pending) - listed - zsets
 end
 
--- True if `coming` more tasks are more than a queue may have pending.
+-- True if a queue may not have `coming` more pending tasks.
 local function exceeds_max_pending(settings, keys, control, coming)
   return coming > 0 and places_left(settings, keys, control) < coming
 end

@@ -1,6 +1,6 @@
--- pages: going through the tasks of one place, some at a time, and what becomes of those that are deleted.
+-- pages: visits the tasks of one place page by page; filters; deleting records.
 
--- How many ids one call looks at, and about how many bytes of their records.
+-- How many ids one call reads at most, and about how many bytes of their records.
 local LOOK = 1000
 
 local LOOK_BYTES = 8000000
@@ -15,7 +15,7 @@ local FILTER_FIELDS = {
   E = 'enqueued_before',
 }
 
--- Which tasks are meant: `;<letter>=<value>…⏎<text>`. Empty for all.
+-- Parses a filter, `;<letter>=<value>…⏎<text>`; empty for all tasks.
 local function parse_filter(argument)
   local letters, text = string.match(argument, '^([^\n]*)\n?(.*)$')
   local filter = parse_named(letters, FILTER_FIELDS)
@@ -23,7 +23,7 @@ local function parse_filter(argument)
   return filter
 end
 
--- True where an instant lies within bounds, which may be absent.
+-- True if an instant lies within bounds, which may be absent.
 local function within(instant, from, to)
   if not (from or to) then
     return true
@@ -32,7 +32,7 @@ local function within(instant, from, to)
   return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
 end
 
--- text: the task's result or last error; of one in base64 nothing is found.
+-- True if a filter has a task. text: the task's result or last error; a text in base64 never matches.
 local function matches(filter, task, text)
   return (not filter.group or task.group == filter.group)
     and (not filter.reason or task.reason == filter.reason)
@@ -43,7 +43,7 @@ local function matches(filter, task, text)
     )
 end
 
--- The zset of a state's tasks. Those that were cancelled are no dead letters: only `expiry` knows them.
+-- The zset of a state's tasks. Cancelled tasks are no dead letters: only `expiry` has them.
 local function zset_of_state(keys, state, filter)
   if state == 'completed' or (state == 'rejected' and filter.reason == 'cancelled') then
     return keys.expiry
@@ -51,7 +51,8 @@ local function zset_of_state(keys, state, filter)
   return state == 'rejected' and keys.dead or keys[state]
 end
 
--- True where a text comes first by its bytes, as Redis has members in order; a Lua may heed a locale.
+-- True if a text sorts first by its bytes, as members do in Redis. Lua's own comparison may depend on a
+-- locale.
 local function precedes(first, second)
   for i = 1, math.min(#first, #second) do
     local one, other = string.byte(first, i, i), string.byte(second, i, i)
@@ -62,13 +63,13 @@ local function precedes(first, second)
   return #first < #second
 end
 
--- The first place in a zset, from a time on: no id comes before `-`.
+-- The first place in a zset from a score on: no id sorts before `-`.
 local function place_from(from)
   return (from or '0') .. ' -'
 end
 
--- The members of a zset behind a place, `<score> <member>`, whose member may have gone, and of a lower score
--- than `before`; LOOK at most.
+-- The members of a zset after a place, `<score> <member>`, and of a lower score than `before`; at most LOOK.
+-- The member at the place may have been removed.
 local function entries_after(key, place, before)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
@@ -92,7 +93,7 @@ local function entries_after(key, place, before)
   return entries
 end
 
--- As `behind`, of `fair`: those of one group, with nobody else's between them.
+-- As `entries_after`, of `fair`, for one group only.
 local function turns_after(fair_by_group, group, place)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
@@ -105,9 +106,9 @@ local function turns_after(fair_by_group, group, place)
   return entries
 end
 
--- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory, and shows
--- each to `visit`, which returns true for the first that it has no room for. Timers, keys and records of a
--- later release are passed by; the last have `left`. Returns how many entries are done with.
+-- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory. Calls
+-- `visit` for each, which returns true for the first entry that it has no room for. Skips timers, keys and
+-- records of a later release; the last get `left_alone`. Returns how many entries were visited or skipped.
 local function visit_entries(tasks, entries, visit)
   local done, bytes, slice = 0, 0, 16
   local most = math.min(#entries, LOOK)
@@ -138,7 +139,7 @@ local function visit_entries(tasks, entries, visit)
   return done
 end
 
--- How many of the entries that are done with had to be left alone.
+-- How many of the first `done` entries had to be left alone.
 local function count_left_alone(entries, done)
   local left = 0
   for i = 1, done do
@@ -147,7 +148,7 @@ local function count_left_alone(entries, done)
   return left
 end
 
--- Where to go on behind the entries that are done with; empty where there are no more.
+-- The place at which the next call continues; empty if there are no more entries.
 local function place_after(entries, done, place)
   if done == #entries and done < LOOK then
     return ''
@@ -155,8 +156,9 @@ local function place_after(entries, done, place)
   return done > 0 and entries[done].place or place
 end
 
--- Carries out what was chosen among entries, each with its `number` there, as many at a time as a plan holds.
--- Returns how many it was and how many entries are done with; or the reply where the first could not be.
+-- Writes what was chosen among entries, each with its `number` there, as many at a time as a plan may have.
+-- Returns how many were written, and how many entries are done. If nothing could be written it returns the
+-- reply alone.
 local function write_chosen(keys, now, chosen, done, write_plan)
   for first = 1, #chosen, PLAN do
     local plan, ids, known = open_plan(keys, now), {}, {}
@@ -168,15 +170,15 @@ local function write_chosen(keys, now, chosen, done, write_plan)
     if failed and first == 1 then
       return failed, nil
     elseif failed then
-      -- What has been carried out is told; the next call says why this one stopped.
+      -- Reports what was written. The next call reports why this one stopped.
       return first - 1, chosen[first].number - 1
     end
   end
   return #chosen, done
 end
 
--- Adds to a plan that an ended task's record goes. A tombstone stays while a late copy of a request may come;
--- ghosts in the list stay counted.
+-- Adds to a plan that the record of an ended task is deleted. A tombstone stays while a late copy of a
+-- request may arrive. Ghosts in the list stay counted.
 local function erase(plan, id, task)
   local known_until = math.min(tonumber(task.ended_at or 0), plan.now) + RESEND_WINDOW
   if known_until > plan.now then

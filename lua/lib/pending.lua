@@ -1,6 +1,7 @@
--- pending: what waits, in the order of delivery; taken off to be looked at, and put back where not delivered.
+-- pending: takes ids off the list and `fair` in the order of delivery, and puts back those that are not
+-- delivered.
 
--- How many control fields stand in front of what `read_waiting` gives.
+-- How many control fields `read_waiting` returns before the records.
 local CONTROL = 8
 
 -- The last id of the slice that begins with the given one: few at first, so that large payloads cannot fill
@@ -9,8 +10,8 @@ local function slice_end(ids, first)
   return math.min(first == 1 and 32 or first + 127, #ids)
 end
 
--- Reads the control fields that a dequeue heeds, and both records of each id from first to last. Returns the
--- error where Redis refuses. beside: fields to be read behind these.
+-- Reads the control fields that a dequeue needs, and both records of each id from first to last. Returns the
+-- error if Redis refuses. beside: fields to read after these.
 local function read_waiting(tasks, slot, ids, first, last, beside)
   local names = first <= last and { '', '' } or {}
   for i = first, last do
@@ -35,7 +36,7 @@ local function read_waiting(tasks, slot, ids, first, last, beside)
   )
 end
 
--- The control fields in what `read_waiting` gives.
+-- The control fields in a result of `read_waiting`.
 local function control_in(found)
   local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
   local control = { lease = lease, slot = slot, set = set, stats = stats }
@@ -43,20 +44,20 @@ local function control_in(found)
   return control
 end
 
--- times: as `parse_clock` reads them, where groups or priorities are in use; the list is then the share of
--- those tasks that have neither.
--- popped: ids that were taken off the list already; ahead: what `look_ahead` gave; reads: what `read_waiting`
--- gave of each slice.
+-- What a dequeue has taken off, in the order of delivery. It later gets `times`, of `parse_clock`, if groups
+-- or priorities are in use: the list is then one share among theirs.
+-- popped: ids that were taken off the list already; ahead: the result of `look_ahead`; reads: the results of
+-- `read_waiting` for each slice.
 local function new_taken(keys, popped, ahead, reads)
   return { keys = keys, list_refund = 0, popped_ids = popped, ahead = ahead, reads = reads }
 end
 
--- True for an entry that comes from the list.
+-- True for an entry of the list.
 local function in_list(entry)
   return entry.listed or not entry.score
 end
 
--- What the list gave that was no task costs it nothing.
+-- Entries of the list that were not deliverable cost the list's share nothing.
 local function refund_list(taken)
   if taken.times and taken.times.list_tag then
     taken.times.list_tag = math.max(0, taken.times.list_tag - taken.list_refund)
@@ -64,8 +65,7 @@ local function refund_list(taken)
   taken.list_refund = 0
 end
 
--- Takes the next ones off both the list and `fair`, in the order of their tags, and puts back what is too
--- many.
+-- Takes the next entries off both the list and `fair`, in the order of their tags, and puts back the rest.
 local function pop_with_fair(taken, most)
   refund_list(taken)
   local keys, times = taken.keys, taken.times
@@ -83,7 +83,7 @@ local function pop_with_fair(taken, most)
       j = j + 2
     end
   end
-  -- The tag of the list's next task stands while it waits; an empty list has none.
+  -- The tag of the list's next task stays while that task waits. An empty list has none.
   times.list_tag = (#ids == most or ids[i]) and tag or nil
   write('RPUSH', keys.pending, reversed(ids, i))
   local rest = {}
@@ -94,7 +94,7 @@ local function pop_with_fair(taken, most)
   return #taken - before
 end
 
--- Takes the next ones off. Returns how many.
+-- Takes the next entries off. Returns how many.
 local function pop(taken, most)
   if taken.times then
     return pop_with_fair(taken, most)
@@ -107,7 +107,7 @@ local function pop(taken, most)
   return #ids
 end
 
--- Puts the popped back, from the given one on, as if they had not been touched.
+-- Puts back what was taken, from the given entry on, as if it had never been taken.
 local function put_back(taken, first)
   local ids, scores = {}, {}
   taken.reads = nil
@@ -129,9 +129,9 @@ local function put_back(taken, first)
   write('ZADD', taken.keys.fair, scores)
 end
 
--- Puts what is due in line, at least `most` of each kind if so many are. Sets `next_due`: when the next
--- delayed task is due or lease expires (0: none). True where anything was due; the popped are then back, from
--- the given one on, for reclaimed tasks stand before them, promoted ones behind.
+-- Promotes and reclaims what is due, at least `most` of each kind if there are so many. Sets `next_due`: when
+-- the next delayed task is due or lease expires (0: none). Returns true if anything was due. Then what was
+-- taken is back, from the given entry on: reclaimed tasks go before it, promoted ones behind it.
 local function bring_due(taken, first, most, time)
   local keys, ahead = taken.keys, taken.ahead or look_ahead(taken.keys.working, taken.keys.delayed, time)
   taken.ahead, taken.next_due = nil, ahead.next_due
@@ -155,12 +155,12 @@ local function bring_due(taken, first, most, time)
   return ahead.due or ahead.expired
 end
 
--- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained`
--- where nothing more is in line.
+-- Takes the next entries off. If they are too few, it first promotes and reclaims what is due, once a call.
+-- Sets `drained` if nothing more is ready.
 local function fetch(taken, most, time)
   local first = #taken + 1
   taken.drained = pop(taken, most) < most
-  -- With groups or statistics in the caller's hands, they must not change under them.
+  -- Groups or statistics that the caller has read must not change meanwhile.
   if
     taken.drained
     and not taken.next_due
@@ -168,12 +168,12 @@ local function fetch(taken, most, time)
     and bring_due(taken, first, most, time)
   then
     taken.drained = pop(taken, most) < most
-    -- A call that has read the line already does not see what went to `fair` or `limited`.
+    -- A call that has read the control fields before does not see what went to `fair` or `limited`.
     taken.fair_unseen = taken.control_read
   end
 end
 
--- When more will be in line (ms; 0: nothing known).
+-- When more tasks will be ready (ms; 0: not known).
 local function when_again(taken, plan)
   local next_due = taken.drained and not taken.fair_unseen and taken.next_due or plan.now
   if taken.drained and plan.times and plan.times.limited > 0 and plan.times.stuck > 0 then

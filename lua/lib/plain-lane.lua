@@ -1,23 +1,23 @@
--- plain-lane: the plain case of dequeue and settle, in a queue without settings: tasks of neither group, priority
--- nor worker that are delivered for the first time, or complete. What is not plain goes on in
--- `dequeue_in_full` and `settle_in_full`, with all that was taken and read here.
+-- plain-lane: the plain case of dequeue and settle: a queue without settings, and tasks without group,
+-- priority or worker that are delivered for the first time, or complete. Any other call continues in
+-- `dequeue_in_full` and `settle_in_full`, with what was taken and read here.
 
--- False in a build for tests: then nothing is plain.
+-- A build for tests sets it to false: then no call is plain.
 local PLAIN = true
 
 -- How many settlements a plain settle takes: no command then has more than SLICE arguments.
 local PLAIN_SETTLEMENTS = 240
 
--- True where the fields were stored in the hash.
+-- Stores fields in the hash. Returns false if Redis refuses.
 local function try_store(tasks, fields)
   return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
 end
 
--- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing where anything is
--- not plain or Redis refuses: then nothing stays written.
--- reads: what `read_waiting` gave of the first slice of the ids; it adds what it reads.
--- most: bytes of the records; time: gives it as text, where needed; ahead: what `look_ahead` gave, where
--- the ids are too few; also: fields to be stored by the same command.
+-- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing if anything is not
+-- plain or Redis refuses. Then nothing stays written.
+-- reads: the result of `read_waiting` for the first slice of the ids; the function adds those of the others.
+-- most: bytes of the records; time: gives it as text, if needed; ahead: the result of `look_ahead`, if there
+-- are too few ids; more_fields: fields to store by the same command.
 local function lease_plainly(
   working,
   tasks,
@@ -49,7 +49,7 @@ local function lease_plainly(
   local now = tonumber(now_text)
   local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
   local deadline_text, last_enqueued_at, since, number_text = int(deadline), '', '', ''
-  -- As large as one task needs: a table that grows costs more.
+  -- The tables begin with room for one task: a table that grows costs more.
   local deadlines, from = { '', '' }, more_fields and #more_fields or 0
   local fields = { '~lease', '', slot, '', '', '', unpack(more_fields or {}) }
   local reply = { 'ok', ahead and ahead.next_due or now, '', 0, 0, 0, '' }
@@ -67,7 +67,7 @@ local function lease_plainly(
       return nil
     end
     if own_letters ~= letters then
-      -- Not plain: a group, a priority, or a number with too many digits.
+      -- A group, a priority, or a number with too many digits is not plain.
       if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
         return nil
       end
@@ -84,10 +84,10 @@ local function lease_plainly(
     end
     number_text = int(number)
     deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
-    -- The first record stands in front of those fields, the others behind them.
+    -- The first record goes in front of `more_fields`, the others behind them.
     local to = (i > 1 and from or 0) + 2 * i + 3
     fields[to] = '.' .. id
-    -- As `transition` and `format` would write it.
+    -- The same as `transition` and `format` would write.
     fields[to + 1] = '1;2;'
       .. enqueued_at
       .. ';1;1;w;'
@@ -107,7 +107,7 @@ local function lease_plainly(
       id, 1, number, deadline, fixed
   end
   fields[2], fields[4] = number_text, token .. ' ' .. table.concat(ids, ' ')
-  -- Fewer where an id stands in line twice.
+  -- Redis adds fewer if an id is in the list twice.
   local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and try_store(tasks, fields)
   if not leased then
     redis.pcall('ZREM', working, unpack(ids))
@@ -119,11 +119,11 @@ end
 -- dequeued at, letters, and the history, which is the last of these.
 local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
--- Completes tasks whose leases are current: ends the leases, and leaves it to the caller to store the
--- records. Returns the reply, fields to be stored, and the ids; nothing where anything is not plain or Redis
+-- Completes tasks whose leases are current: ends the leases. The caller stores the records. Returns the
+-- reply, fields to be stored, and the ids; nothing where anything is not plain or Redis
 -- refuses: then nothing is written but what `settle_in_full` writes again.
--- items: settlements, the first behind place `from`; records: what stands in `~set` and
--- `~stats`, and the tasks' records.
+-- items: settlements, the first after index `from`; records: the values of `~set` and `~stats`, and the
+-- tasks' records.
 local function complete_plainly(working, expiry, items, from, records, now_text)
   local count = (#items - from) / SETTLEMENT
   if records[1] or count < 1 or count > PLAIN_SETTLEMENTS then
@@ -144,7 +144,7 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     end
     local own, ttl = '', DEFAULT_RESULT_TTL
     if letters ~= '' then
-      -- Not plain: letters that no fixed record has, or a number with too many digits.
+      -- A letter that no fixed record has, or a number with too many digits, is not plain.
       if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
         return nil, nil, nil
       end
@@ -160,7 +160,7 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     ids[i] = id
     local next = 4 * i
     fields[next - 3], fields[next - 2], fields[next - 1] = id, '', '.' .. id
-    -- As `finish` would write it.
+    -- The same as `end_task` would write.
     fields[next] = '1;'
       .. int(version + 1)
       .. ';'
@@ -187,14 +187,15 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     ends[2 * i - 1], ends[2 * i] = over, id
     reply[i + 1] = 'completed'
   end
-  -- Fewer where a lease is settled twice.
+  -- Redis removes fewer if a lease is settled twice.
   if redis.pcall('ZREM', working, unpack(ids)) ~= count then
     return nil, nil, nil
   end
   return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply, fields, ids
 end
 
--- Stores the records of completed tasks. False where they find no room: then the tasks have not ended.
+-- Stores the records of completed tasks. Returns false if there is no room for them: then the tasks have not
+-- ended.
 local function store_completed(tasks, expiry, fields, ids)
   local fine = try_store(tasks, fields)
   if not fine then

@@ -1,22 +1,22 @@
--- records: reading and writing what stands in the hash `tasks`.
+-- records: parses and formats the records in the hash `tasks`.
 
--- What a record means where it fixes nothing itself.
+-- The defaults of what a record does not fix itself.
 local DEFAULT_MAX_ATTEMPTS = 5
 
 local DEFAULT_RESULT_TTL = 3600000
 
 local DEFAULT_DEAD_TTL = 604800000
 
--- How many of its last transitions a record keeps.
+-- How many of the last transitions a record keeps.
 local HISTORY = 16
 
--- A fixed record without its headers and payload.
+-- The first line of a record: a fixed one without its headers and payload.
 local function first_line(record)
   return string.match(record, '^[^\n]*\n?')
 end
 
--- Field -> the first line of what stands in it, of those that are there. A few at a time, for payloads come
--- along.
+-- Reads fields of `tasks`, and returns the first line of each one that exists, by field. Redis returns
+-- payloads too, so it reads a few at a time.
 local function read_first_lines(tasks, fields)
   local found = {}
   for first = 1, #fields, 128 do
@@ -30,7 +30,7 @@ local function read_first_lines(tasks, fields)
   return found
 end
 
--- True for a record of a later release, which this one must not touch; not for one beyond reading.
+-- True for a record of a later release, which this one must not change; not for an unreadable one.
 local function newer(record)
   local version = string.match(record or '', '^(%d+);')
   return version and version ~= '1'
@@ -81,7 +81,7 @@ local CHANGING_FIELDS = {
   p = 'last_settlement',
 }
 
--- Reads the letters at the end of a record's first line. A number beyond reading counts as absent.
+-- Reads the letters at the end of a record's first line. An unreadable number counts as absent.
 -- names: letter -> the name of its field in `task`.
 local function parse_letters(task, letters, names)
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
@@ -94,23 +94,23 @@ local function parse_letters(task, letters, names)
   return task
 end
 
--- What a fixed record says, without a copy of its payload.
+-- Parses a fixed record, without copying its payload.
 local function parse_fixed(fixed)
   local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\n]*)')
   return parse_letters({ enqueued_at = enqueued_at or '' }, letters or '', FIXED_FIELDS)
 end
 
--- The lease that a fixed record says, or its first line or letters; else the given one.
+-- The lease (ms) that a fixed record, its first line or its letters have; else the given one.
 local function lease_of(fixed, lease)
   return string.match(fixed, '^[^\n]*;l=(%d+)') or lease
 end
 
--- True for a fixed record that has a payload.
+-- True for a readable fixed record with a payload.
 local function has_payload(fixed)
   return string.find(fixed or '', '^1;%d+[^\n]*\n') ~= nil
 end
 
--- A fixed record as far as its headers go.
+-- A fixed record up to the end of its headers.
 local function without_payload(fixed)
   local line = first_line(fixed)
   return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).headers_length) or 0))
@@ -129,8 +129,8 @@ local FIXED_PLACES = {
   'leased_for',
 }
 
--- What a changing record says, and the text behind its first line (a result or an error). Nothing where
--- there is no record, or one beyond reading: the task then begins anew.
+-- Parses a changing record. Also returns the text behind its first line (a result or an error). A missing or
+-- unreadable record gives an empty table: the task then begins anew.
 local function parse(record)
   local stop = record and string.find(record, '\n', 1, true)
   if not stop then
@@ -148,7 +148,7 @@ local function parse(record)
   return task, string.sub(record, stop + 1)
 end
 
--- As `parse`; what the task fixed at enqueue is taken over from there once.
+-- As `parse`, for both records. Before its first change a task has what its fixed record says.
 local function parse_with(fixed, record)
   local task, text = parse(record)
   if (task.enqueued_at or '') == '' then
@@ -163,7 +163,7 @@ local function parse_with(fixed, record)
   return task, text
 end
 
--- In the order in which a changing record has them.
+-- The letters of a changing record, in their order.
 local LETTERS =
   { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 
@@ -183,20 +183,20 @@ local function format(task, text)
   return table.concat(fields, ';') .. letters .. '\n' .. text
 end
 
--- Notes a transition: the version rises, and the record's history says what came when (ms since enqueue).
+-- Records a transition: raises the version, and adds it to the history with its time (ms since enqueue).
 -- what: 'pending', 'delayed', 'working', 'completed', 'rejected' or 'flagged': the first letter is kept.
 local function transition(task, what, now)
   add(task, 'version', 1)
   local since = math.max(0, now - (tonumber(task.enqueued_at) or now))
   task.history = (task.history or '') .. string.sub(what, 1, 1) .. int(since)
-  -- No version, no transition: most tasks never have so many.
+  -- Each transition raises the version, so most tasks need no count.
   if tonumber(task.version) > HISTORY + 1 then
     local _, length = string.gsub(task.history, '%a', '')
     task.history = length > HISTORY and string.match(task.history, '^%a%d*(.*)$') or task.history
   end
 end
 
--- The record of an id of which no more is known than a state, a version, and its ghosts in the list, if any.
+-- The record of an id of which only a state, a version, and perhaps ghosts in the list are known.
 local function bare_record(state, ghosts, version)
   local task = { version = version or '1', enqueued_at = '', attempts = '0', charged = '0', state = state }
   task.lease_number, task.lease_token, task.dequeued_at, task.leased_for = '0', '', '', ''
@@ -204,7 +204,7 @@ local function bare_record(state, ghosts, version)
   return format(task, '')
 end
 
--- What is left of an id that is to be forgotten: nothing but its ghosts in the list, if any.
+-- Adds to a write that an id is forgotten. Only its ghosts in the list, if any, stay counted.
 local function forget_task(fields, removed, id, task)
   if tonumber(task.ghosts or 0) > 0 then
     append(fields, '.' .. id, bare_record(STATE.ghost, task.ghosts))
@@ -214,8 +214,8 @@ local function forget_task(fields, removed, id, task)
   end
 end
 
--- The changing record with which a life begins, where it needs one: to go on from the last life's version and
--- ghosts, or to be looked up.
+-- The changing record with which a life begins, if it needs one: to continue the version and the ghosts of
+-- the last life, or because the task is promoted by it (`must_exist`).
 local function first_record(fixed, old, must_exist)
   local ghosts = old and old.ghosts ~= '0' and old.ghosts or nil
   local version = old and old.version and old.state ~= STATE.ghost and int(old.version + 1) or '1'
@@ -229,7 +229,7 @@ local function has_ended(task)
   return state == STATE.completed or state == STATE.rejected or state == STATE.deleted
 end
 
--- True where a delivery more would be one too many.
+-- True for a task without an attempt left.
 local function exhausted(task)
   local most = tonumber(task.max_attempts or DEFAULT_MAX_ATTEMPTS)
   return most > 0 and tonumber(task.charged) >= most

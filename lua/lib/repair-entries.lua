@@ -1,21 +1,23 @@
--- repair-entries: what the deep sweep knows of an id, and what it has decided to do.
+-- repair-entries: what a deep sweep has read of ids, and what it has decided to write.
 
--- Where an id can stand, besides the list.
+-- The places of an id, besides the list.
 local ZSETS = { 'fair', 'limited', 'working', 'delayed', 'dead', 'expiry' }
 
 -- These places are often all empty, which one command shows.
 local RARE = { limited = true, delayed = true, dead = true }
 
--- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like
--- the ghosts of an id that no task can have, so dequeue drops them.
+-- Overwrites an entry of the list: removing it would move the others. Blanks are counted like the ghosts of
+-- an id that no task can have, so dequeue drops them.
 local BLANK = '-'
 
--- About how many bytes of records are read at a time, so that they cannot fill the script's memory.
+-- About how many bytes of records it reads at a time, so that they cannot fill the script's memory.
 local READ_BYTES = 4000000
 
--- seen: if a script has read all of a queue: its members and fields, by place. They are not read again.
--- out: by place, ids to remove from there. worker_leases, turns: ids, each with its member of `worker-leases`
--- and `fair-by-group`. lost: ids whose lease is gone. ghosts: how many were added. bytes: how much was read.
+-- seen: the members and fields of a queue by place, if the script has read all of it. They are not read
+-- again.
+-- removals: by place, ids to remove from it. worker_leases, turns: ids, each with its member of
+-- `worker-leases` and `fair-by-group`. lost: ids without their lease. ghosts: how many were added. bytes: how
+-- much was read.
 local function new_repair(keys, now)
   local repair = { keys = keys, now = now, plan = new_plan(keys, now), report = {}, ghosts = 0, bytes = 0 }
   repair.removals, repair.deadlines, repair.lost =
@@ -62,7 +64,8 @@ local function fields_in(repair, names)
   return found
 end
 
--- The first lines of both records of each id. Payloads and results come along: some at a time.
+-- The first lines of both records of each id. Redis returns payloads and results too, so it reads some at a
+-- time.
 local function read_records(repair, ids)
   local entries, bytes, slice = {}, 0, 16
   while #entries < #ids do
@@ -82,7 +85,7 @@ local function read_records(repair, ids)
     for i = first, #names, 2 do
       local entry = { id = names[i], expected = 0 }
       bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
-      -- Behind what is no id there may be another's record, or a control field.
+      -- A member that is no id may name a record of another id, or a control field.
       entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
       entry.record = found[i + 1] and first_line(found[i + 1])
       entry.newer = newer(entry.fixed) or newer(entry.record)
@@ -94,7 +97,7 @@ local function read_records(repair, ids)
   return entries
 end
 
--- Looks up ids: their records, and their scores by place. Returns entries, in order.
+-- Reads the records of ids and their scores by place. Returns entries, in order.
 local function find_entries(repair, ids)
   local keys, entries = repair.keys, read_records(repair, ids)
   local rare_empty = not repair.seen and redis.call('EXISTS', keys.limited, keys.delayed, keys.dead) == 0
@@ -106,7 +109,7 @@ local function find_entries(repair, ids)
   return entries
 end
 
--- Keeps what stands in a field where somebody may look at it, and nobody trips over it.
+-- Moves the value of an unreadable field to `~b:<field>`, where an operator can read it for a week.
 local function set_aside(repair, field)
   local plan, kept = repair.plan, '~b:' .. field
   plan_write(plan, 'HSET tasks', kept, redis.call('HGET', repair.keys.tasks, field))
@@ -114,13 +117,13 @@ local function set_aside(repair, field)
   report_fault(repair, 'record_broken', field)
 end
 
--- A changing record that says now what its task does, with the text that it has.
+-- The changing record of an entry, formatted anew, with the text that it has.
 local function rewritten(repair, entry)
   local _, text = parse(entry.record and redis.call('HGET', repair.keys.tasks, '.' .. entry.id))
   return format(entry.task, text)
 end
 
--- Puts into a field what belongs there; nothing: the field goes.
+-- Writes the right value of a field, or removes the field if it has none.
 local function put_field(repair, field, before, after)
   if after and after ~= before then
     plan_write(repair.plan, 'HSET tasks', field, after)
@@ -129,7 +132,7 @@ local function put_field(repair, field, before, after)
   end
 end
 
--- Takes an entry out of every zset but those given. Returns whether it was in any other.
+-- Removes an entry from all zsets except those given. Returns true if it was in any other.
 local function keep_in(repair, entry, first, second)
   local elsewhere = false
   for _, place in ipairs(ZSETS) do
@@ -141,7 +144,7 @@ local function keep_in(repair, entry, first, second)
   return elsewhere
 end
 
--- The scores and members to add to a zset of names, so that it has all that are expected.
+-- The scores and members to add to a zset whose scores are all 0, so that it has all that are expected.
 -- expected: id, member, and so on.
 local function missing_names(repair, place, expected, fault)
   local ids, members, missing = {}, {}, {}
@@ -158,13 +161,13 @@ local function missing_names(repair, place, expected, fault)
   return missing
 end
 
--- Writes what has been decided so far. Returns the error where Redis has no room.
+-- Writes what has been decided so far. Returns the error if Redis has no room.
 local function write_repairs(repair)
   local failed = commit(repair.plan)
   if failed then
     return failed
   end
-  -- In any order: each is a key of its own.
+  -- In any order: each place is a key of its own.
   for place, ids in pairs(repair.removals) do
     write('ZREM', repair.keys[place], ids)
     repair.removals[place] = {}
@@ -180,8 +183,8 @@ local function write_repairs(repair)
   clear_plan(repair.plan)
 end
 
--- Puts blanks over entries of the list. indexes: places from the left, each once. Returns the error where
--- Redis has no room.
+-- Overwrites entries of the list with blanks. Returns the error if Redis has no room. indexes: from the left,
+-- each once.
 local function blank(repair, indexes)
   local keys, count = repair.keys, #indexes
   if count == 0 then

@@ -1,4 +1,5 @@
--- repair-fields: what the deep sweep does with what is no id: control fields, and who has them.
+-- repair-fields: how the deep sweep repairs fields and members that are no ids: settings, workers, kept
+-- fields.
 
 -- What settings can be. Those of a later release are left alone.
 local SETTINGS = {
@@ -12,13 +13,14 @@ local SETTINGS = {
   rate = '^%d+/[1-9]%d*$',
 }
 
--- The scores of `limited` have room for so many numbers of groups. A number that is found without reading
--- all of them is higher than any that was given.
+-- The scores of `limited` have a range for each group number below this.
+-- A number that is chosen without reading all others is above SPARE_GROUPS, higher than any that was given.
 local MOST_GROUPS = 131071
 
 local SPARE_GROUPS = 65536
 
--- Settings beyond reading would stop every call that heeds them. last: the last number given to a group.
+-- Repairs settings. Unreadable ones would stop every call that reads them. last: the last number given to a
+-- group.
 -- Returns that number, as it is now.
 local function repair_settings(repair, field, text, last)
   local plan, settings, readable = repair.plan, parse_settings(text), string.find(text, '^1') ~= nil
@@ -47,7 +49,7 @@ local function repair_settings(repair, field, text, last)
   return needed and math.max(last, number) or last
 end
 
--- The settings of groups, by field.
+-- Repairs the settings of groups. texts: by field.
 local function repair_group_settings(repair, texts)
   if not next(texts) then
     return
@@ -62,7 +64,7 @@ local function repair_group_settings(repair, texts)
   end
 end
 
--- A worker's record goes with the worker.
+-- Removes records of workers that are not registered.
 local function repair_worker_records(repair, names)
   for i, score in ipairs(scores_in(repair, 'workers', names)) do
     if not score then
@@ -72,7 +74,7 @@ local function repair_worker_records(repair, names)
   end
 end
 
--- What is kept for some time has that time in `expiry`.
+-- Adds to `expiry` the fields that are kept for a time and have none there.
 local function repair_kept(repair, names, texts)
   for i, score in ipairs(scores_in(repair, 'expiry', names)) do
     if not score then
@@ -83,7 +85,7 @@ local function repair_kept(repair, names, texts)
   end
 end
 
--- Times in `expiry` of what is not kept.
+-- Removes from `expiry` the fields that do not exist.
 local function repair_times(repair, names)
   for i, text in ipairs(fields_in(repair, names)) do
     if not text then
@@ -93,7 +95,7 @@ local function repair_times(repair, names)
   end
 end
 
--- Members of `fair-by-group` that are no turn in `fair`.
+-- Removes members of `fair-by-group` that are no turn in `fair`.
 local function repair_turns(repair, members)
   local ids = {}
   for i, member in ipairs(members) do
@@ -109,7 +111,7 @@ local function repair_turns(repair, members)
   end
 end
 
--- Members of `worker-leases` whose lease is over, or is another's.
+-- Removes members of `worker-leases` whose lease has ended, or belongs to another worker.
 local function repair_leases(repair, members)
   local ids, names = {}, {}
   for i, member in ipairs(members) do
@@ -128,8 +130,8 @@ local function repair_leases(repair, members)
   end
 end
 
--- Takes out workers that nothing is known of, and that have nothing. That is no fault: such is one that was
--- being failed, when its last lease is over. Who would never be silent is silent now.
+-- Removes workers without a record and without leases. That is no fault: a worker that is being failed is so
+-- after its last lease. A worker that would never become silent is silent now.
 local function repair_workers(repair, workers)
   local keys, names = repair.keys, {}
   for i, worker in ipairs(workers) do
@@ -147,7 +149,7 @@ local function repair_workers(repair, workers)
   end
 end
 
--- Sorts the fields of `tasks` and their texts by what they are, and mends those that are no records of tasks.
+-- Sorts fields of `tasks` and their texts by kind, and repairs those that are no records of tasks.
 -- Returns ids, and names and states of groups.
 local function repair_fields(repair, found)
   local ids, seen, groups = {}, {}, {}

@@ -1,18 +1,20 @@
--- repair: what the deep sweep does with an id. Its records say where it belongs; it is taken out of every
--- other place. The rules, for what a failover leaves behind where keys went back in time one by one:
---   The record's state rules over the place. A waiting task stands where it is delivered first: in `fair`,
---   `limited` or the list, in this order; in `delayed` while it is not due, or where it is nowhere else.
---   A task marked working without its lease is taken back, as if that had expired. An id without a payload
---   is taken out. An ended task stays known until its time in `expiry`, and is nowhere else, but in `dead`.
---   A record beyond reading is set aside in `~b:<field>`. What a later release wrote is left alone.
--- Only a look at the whole list tells whether a task stands there, and how often: others decide that.
+-- repair: how the deep sweep repairs an id. The records decide where it belongs; it is removed from all other
+-- places. A failover may take keys back in time one by one. The rules:
+-- The state in the record decides, not the place.
+-- A waiting task belongs where it is delivered first: `fair`, `limited`, or the list, in this order; in
+-- `delayed` while it is not due, or if it is in no other place.
+-- A task in state working without its lease is taken back, as if its lease had expired.
+-- An id without a payload is removed.
+-- An ended task stays known until its time in `expiry`. It is in no other place, except in `dead`.
+-- An unreadable record is set aside in `~b:<field>`. What a later release wrote is left alone.
+-- Only a read of the whole list shows whether it has a task, and how often: the scripts decide that.
 
--- Instants: no `at` is later, and no lease or ttl longer, with room to spare.
+-- Bounds (ms): no instant is later, and no lease or ttl is longer.
 local LAST = 8640000000000000
 
 local LONGEST = 630720000000
 
--- Virtual times: half the room of a priority, more deliveries than there will ever be.
+-- The bound of virtual times: half the range of a priority, which no deliveries reach.
 local LATEST_TAG = BAND / 2
 
 -- True for a state that this release knows.
@@ -21,8 +23,8 @@ local function known_state(task)
   return state == STATE.waiting or state == STATE.working or state == STATE.ghost or has_ended(task)
 end
 
--- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, and `live`
--- where there is a payload.
+-- Interprets the records of an entry: sets `fixed` and `record` if they are readable, `task`, and `live` if
+-- there is a payload.
 local function interpret(repair, entry)
   local id, seen = entry.id, parse(entry.record)
   local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
@@ -41,7 +43,7 @@ local function interpret(repair, entry)
   entry.ghosts = tonumber(entry.task.ghosts or 0)
 end
 
--- The zset where a waiting task belongs; nothing: the list.
+-- The zset to which a waiting task belongs; nothing: the list.
 local function zset_of_waiting(repair, entry)
   local plan, task, due = repair.plan, entry.task, tonumber(entry.delayed)
   local band, place = tonumber(task.priority or 0), tonumber(entry.limited)
@@ -75,7 +77,7 @@ local function repair_waiting(repair, entry)
       plan_write(plan, 'ZADD delayed', score, id)
       report_fault(repair, 'time_broken', id)
     end
-    -- What is promoted to `fair` is looked up in its changing record.
+    -- A promotion to `fair` reads the changing record.
     if grouped(task) and not string.find(entry.record or '', '^1;%d+;%d') then
       entry.record = rewritten(repair, entry)
       report_fault(repair, 'record_incomplete', id)
@@ -103,7 +105,7 @@ local function repair_working(repair, entry)
     append(repair.worker_leases, id, worker_lease(task.worker, task.lease_number, id))
   end
   if tonumber(task.lease_number) > (repair.lease or 0) then
-    -- Further than any counter can have come, so that no number is given out twice.
+    -- More than any counter can have reached, so that no number is given out twice.
     repair.lease = math.max(repair.now, tonumber(task.lease_number))
     plan_write(repair.plan, 'HSET tasks', '~lease', int(repair.lease))
     report_fault(repair, 'control_broken', '~lease')
@@ -137,13 +139,13 @@ local function repair_ended(repair, entry)
     report_fault(repair, 'record_incomplete', id)
   end
   if not entry.record then
-    -- Known, and nothing more is known of it.
+    -- The id is known, and nothing else.
     entry.record = bare_record(STATE.deleted)
     report_fault(repair, 'record_incomplete', id)
   end
 end
 
--- An id without a payload, or that had ended and been forgotten: nothing is left of it but its ghosts.
+-- An id without a payload, or one that had ended and was forgotten: only its ghosts stay.
 local function repair_lost(repair, entry)
   local id, task = entry.id, entry.task
   local known = task.state ~= STATE.ghost and (entry.had_fixed or entry.had_record)
@@ -158,8 +160,8 @@ local function repair_lost(repair, entry)
     and (task.state == STATE.ghost and entry.record or bare_record(STATE.ghost, task.ghosts, task.version))
 end
 
--- Adds to a plan what an entry needs. Sets `expected`, how many entries of the list are its own, `waits`, 1
--- where one of them is to be delivered, and `witness`, which changes with whatever changes that.
+-- Adds the repair of an entry to a plan. Sets `expected`, how many entries of the list it should have;
+-- `waits`, 1 if one of them is to be delivered; and `witness`, which changes whenever these may change.
 local function repair_entry(repair, entry)
   local task = entry.task
   entry.waits = 0
@@ -173,12 +175,12 @@ local function repair_entry(repair, entry)
     repair_waiting(repair, entry)
   end
   entry.expected = entry.ghosts + entry.waits
-  -- A promotion changes where the task waits, and not its version.
+  -- A promotion changes where the task waits, but not its version.
   entry.witness = table.concat({ task.version, task.enqueued_at, task.ghosts or '', int(entry.waits) }, ';')
 end
 
--- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error
--- where Redis has no room.
+-- Repairs entries, as many at a time as a plan may have. Returns the error if Redis has no room. then_do:
+-- called for each entry after its repair is decided.
 local function repair_entries(repair, entries, then_do)
   local tasks = {}
   for _, entry in ipairs(entries) do
@@ -206,7 +208,7 @@ local function repair_entries(repair, entries, then_do)
   end
   local failed, _ = write_repairs(repair), nil
   if not failed then
-    -- At last, for it may change groups that are open here.
+    -- Last, as it may change groups that this plan has read.
     _, _, _, failed = take_back(repair.keys, repair.lost, repair.now, function(task)
       return task.state == STATE.working
     end)

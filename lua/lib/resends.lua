@@ -1,14 +1,15 @@
--- resends: a dequeue is remembered by its token, so that a copy of it gets the same tasks.
+-- resends: remembers a dequeue by its token, so that a copy of it gets the same tasks.
 
--- Which field remembers the call of a token: few for those of many tasks.
+-- The field that remembers the call of a token. Calls for many tasks share fewer fields.
 local function slot_of(token, max)
   local a, b, c, d = string.byte(token, -4, -1)
   local hash = ((a * 31 + b) * 31 + c) * 31 + d
   return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
 end
 
--- So that, after a copy that was given nothing, a first copy that arrives late leases nothing. Redis at its
--- limit refuses this one write; such a copy then costs a lease that nobody holds.
+-- Marks a token as used after a copy that found nothing, so that a first copy that arrives late leases
+-- nothing. A full Redis refuses this write. Then such a copy leases tasks, which wait until their leases
+-- expire.
 local function use_up_token(tasks, slot, token)
   redis.pcall('HSET', tasks, slot, token)
 end
@@ -19,7 +20,7 @@ local function append_task(reply, id, task, deadline, fixed)
   reply[#reply + 1] = fixed
 end
 
--- The reply to a copy of a call that has run already: what is still leased under its token.
+-- The reply to a copy of a call that has run already: the tasks that are still leased under its token.
 local function still_leased(keys, now, token, leased)
   local ids, fields = {}, {}
   for id in string.gmatch(leased, '%S+') do

@@ -1,13 +1,13 @@
--- selection: which of the tasks in line one dequeue takes.
+-- selection: selects the tasks that one dequeue leases from those that it has taken off.
 
--- max: how many were asked for; bytes: the bound on those of their records.
+-- max: how many were asked for; bytes: the limit of the bytes of their records.
 local function new_batch(max, bytes)
   local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
   batch.ghosts, batch.broken, batch.ghost_entries = 0, 0, {} -- haunted: entries that lost a ghost
   return batch
 end
 
--- What was found of an id; an id that stands in the line again is as its first entry left it.
+-- The entry of an id. If an id comes twice, the second has the entry as the first left it.
 local function entry_of(batch, id, fixed, record)
   if not batch.entries[id] then
     local task, text = parse_with(fixed or '', record)
@@ -16,7 +16,7 @@ local function entry_of(batch, id, fixed, record)
   return batch.entries[id]
 end
 
--- True for an entry that is no task to deliver: one cancelled, or one without a sound record.
+-- True for an entry that is not deliverable: a ghost, or an id without a valid record. It is counted.
 local function skip_undeliverable(batch, entry, place)
   local task = entry.task
   if tonumber(task.ghosts or 0) > 0 and in_list(place) then
@@ -36,7 +36,7 @@ local function skip_undeliverable(batch, entry, place)
   return false
 end
 
--- True for a task whose group is at its limit: it waits in `limited`.
+-- Moves a task to `limited` if its group is at its limit. Returns true if so.
 local function move_if_limited(plan, entry, place)
   local task = entry.task
   if in_list(place) or not grouped(task) then
@@ -51,9 +51,10 @@ local function move_if_limited(plan, entry, place)
   return false
 end
 
--- False where the batch must end before this task.
+-- Adds a task to the batch. Returns false if the batch must end before it.
 local function add_to_batch(batch, entry)
-  -- A task whose lease expired k times travels in a batch of at most max / 10^k.
+  -- A task whose lease expired k times travels in a batch of at most max / 10^k tasks, so that a task that
+  -- crashes its consumer does not take others along.
   local task, most = entry.task, batch.most
   if task.expired_leases then
     most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.expired_leases))))
@@ -68,7 +69,8 @@ local function add_to_batch(batch, entry)
   return true
 end
 
--- Reads the control fields, and the records of part of the line behind them; what is there is not read again.
+-- Reads the control fields, and the records of some of the taken entries. What was read before is not read
+-- again.
 local function read_taken(taken, slot, first, last)
   local found = taken.reads and table.remove(taken.reads, 1)
   if not found or error_of(found) then
@@ -81,7 +83,7 @@ local function read_taken(taken, slot, first, last)
   return error_of(found) and error(found) or found
 end
 
--- Goes through the line from one place to another. Returns true where the batch is full, or the reply.
+-- Selects from the taken entries from first to last. Returns true if the batch is full, or the reply.
 local function select_tasks(plan, taken, batch, first, last, found)
   local known, first_newer = {}, nil
   for i = first, last do
@@ -122,12 +124,12 @@ local function select_tasks(plan, taken, batch, first, last, found)
   end
 end
 
--- Drops the ghosts that were met, and counts what was broken.
+-- Drops the ghosts that were taken off, and counts the broken entries.
 local function write_skipped(batch, tasks)
   local fields, removed = {}, {}
   for _, entry in ipairs(batch.ghost_entries) do
     if not entry.written then
-      -- As it stood, with fewer ghosts: nothing here may need memory.
+      -- The record as it was, with fewer ghosts: nothing here may need memory.
       local name, left = '.' .. entry.id, entry.task.ghosts
       local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
       if left or enqueued_at ~= '' or (state ~= STATE.ghost and version ~= '1') then

@@ -1,10 +1,10 @@
--- settle-in-full: a settle that is not plain.
+-- settle-in-full: a settle that the plain lane does not handle.
 
--- How many arguments of settle make up one settlement.
+-- How many arguments of settle one settlement has.
 local SETTLEMENT = 4
 
--- Adds the records of tasks that are settled to the fields to be read.
--- items: settlements, the first behind place `from`.
+-- Adds the records of the tasks to settle to the fields to read.
+-- items: settlements, the first after index `from`.
 local function append_settled(names, items, from)
   for place = from + 1, #items, SETTLEMENT do
     names[#names + 1] = '.' .. items[place]
@@ -12,14 +12,14 @@ local function append_settled(names, items, from)
   return names
 end
 
--- working -> completed | rejected | pending | delayed, or stays with a later deadline (extend). Only the
--- holder of the current lease. (I2 I3 I5 I8)
--- call: the caller's token; items: settlements, the first behind place `from`; records: what stands in `~set`
+-- working -> completed | rejected | pending | delayed, or stays with a later deadline (extend). Only for the
+-- current lease. (I2 I3 I5 I8)
+-- call: the caller's token; items: settlements, the first after index `from`; records: the values of `~set`
 -- and `~stats`, and the tasks' records. Returns the reply of settle.
 local function settle_in_full(keys, now, call, items, from, records)
   local count = (#items - from) / SETTLEMENT
 
-  -- Of one settlement: id, proof, text, outcome, ms, and true where the attempt does not count.
+  -- Parses a settlement: id, proof, text, outcome, ms, and true if the attempt does not count.
   local function item(i)
     local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
     local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
@@ -48,7 +48,8 @@ local function settle_in_full(keys, now, call, items, from, records)
     return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
   end
 
-  -- Where an outcome takes a task whose lease is current: state, reason, due.
+  -- The state to which an outcome takes a task whose lease is current, with reason and due time (ms; 0:
+  -- none).
   local function destination(task, outcome, ms)
     if outcome == 'complete' then
       return 'completed', '', 0
@@ -66,7 +67,7 @@ local function settle_in_full(keys, now, call, items, from, records)
     return 'pending', '', 0
   end
 
-  -- Ends the lease. Returns the item's part of the reply.
+  -- Ends a lease by its outcome. Returns the settlement's item of the reply.
   local function settle_one(id, task, old_text, outcome, ms, uncounted, text, receipt)
     if uncounted or outcome == 'return' then
       add(task, 'charged', -1)
@@ -74,7 +75,7 @@ local function settle_in_full(keys, now, call, items, from, records)
     local state, reason, due = destination(task, outcome, ms)
     local flag = task.cancel_requested and 1 or 0
     text = (text ~= '' or outcome == 'complete') and text or old_text
-    -- What a resend of this settlement is answered with.
+    -- A resend of this settlement gets this answer.
     task.last_settlement = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
     end_lease(plan, id, task)
     longer[id] = nil
@@ -82,7 +83,7 @@ local function settle_in_full(keys, now, call, items, from, records)
       end_task(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
     else
       if outcome == 'requeue' then
-        -- Its function lives: it may travel in full company again.
+        -- Its consumer is alive, so the task may travel in a full batch again.
         task.requeued_at, task.expired_leases = int(now), nil
         add(task, 'requeues', 1)
         note_event(plan, 'requeued', id)
@@ -92,7 +93,8 @@ local function settle_in_full(keys, now, call, items, from, records)
     return answer(state, reason, due, flag)
   end
 
-  -- Notes that this call sets progress. False if it is a late copy, and a later call has set newer progress.
+  -- Records that this call sets progress. Returns false if it is a late copy, and a later call has set newer
+  -- progress.
   local function is_latest(task)
     local MARKS = 8 -- a record remembers this many of the last calls that set progress
     local mark, marks = ',' .. string.sub(call, 1, 8), task.progress_calls or ''

@@ -3,7 +3,7 @@
 -- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
 local PLAN = 160
 
--- A member of `worker-leases`: sorted by worker, then in the order in which it took its tasks.
+-- The member of `worker-leases` for a lease. Members sort by worker, then by lease number.
 local function worker_lease(worker, lease, id)
   return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
@@ -20,13 +20,13 @@ local function end_lease(plan, id, task)
   end
 end
 
--- The score in `delayed` of a task due then. Half a millisecond marks those that go to `fair`, so that
--- others cost nothing.
+-- The score in `delayed` of a task. Half a millisecond marks a task that goes to `fair`, so that others need
+-- no look at their records.
 local function score_when_due(task, due)
   return int(due) .. (grouped(task) and '.5' or '')
 end
 
--- Adds to a plan that a task waits again: ready, at its place, or later.
+-- Adds to a plan that a task waits again: ready, at a place, or delayed.
 local function wait_again(plan, id, task, text, place, due)
   task.state, task.lease_token, task.leased_for, task.progress_calls = STATE.waiting, '', '', nil
   transition(task, due and 'delayed' or 'pending', plan.now)
@@ -39,8 +39,8 @@ local function wait_again(plan, id, task, text, place, due)
   plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
 end
 
--- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given;
--- a cancelled task keeps only its tombstone.
+-- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given. A
+-- cancelled task keeps only its tombstone.
 local function end_task(plan, id, task, text, state, reason, given)
   local ttl = 0
   if state == 'completed' then
@@ -68,26 +68,27 @@ end
 -- Moves deadlines of leases, never to an earlier time. deadlines: id -> ms.
 local function put_deadlines(keys, deadlines)
   local scores = {}
-  -- In any order: the zset has its own.
+  -- In any order: the zset sorts them.
   for id, deadline in pairs(deadlines) do
     append(scores, int(deadline), id)
   end
   for first = 1, #scores, SLICE do
     local last = math.min(first + SLICE - 1, #scores)
     if error_of(redis.pcall('ZADD', keys.working, 'GT', unpack(scores, first, last))) then
-      -- As in `store`; here nothing grows at all.
+      -- As in `store_fields`: a removal of nothing goes first. Here nothing grows.
       redis.call('HDEL', keys.tasks, '')
       redis.call('ZADD', keys.working, 'GT', unpack(scores, first, last))
     end
   end
 end
 
--- take_back: working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
--- sure: whether a task is still the caller's to take back.
--- Returns how many went back, how many ended, how many are a later release's and stay; and an error if any.
+-- working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
+-- is_current: returns true if the caller may still take a task back.
+-- Returns how many went back, how many ended, how many stay because a later release wrote them; and an error
+-- if any.
 local function take_back(keys, ids, now, is_current)
   local back, ended, left = 0, 0, 0
-  -- The last ones first, as each slice goes to the front.
+  -- The last slice first, as each one goes to the front.
   for last = #ids, 1, -PLAN do
     local first = math.max(last - PLAN + 1, 1)
     local names = { '~set', '~stats' }

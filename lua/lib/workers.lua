@@ -1,14 +1,15 @@
--- workers: which worker works on what. A worker is `<name> <incarnation>`: a restarted process is another
--- worker. The zset `workers` registers it until it is silent; the zset `worker-leases` has its leases.
+-- workers: registers workers and their leases. A worker is `<name> <incarnation>`: a restarted process is
+-- another worker. The zset `workers` registers it until it is silent; the zset `worker-leases` has its
+-- leases.
 
--- How long a worker that is not to be failed stays in the registry after its last sign of life.
+-- How long (ms) a worker without a silence limit stays registered after its last sign of life.
 local FORGOTTEN_AFTER = 3600000
 
--- How long a worker from which tasks were taken is told so.
+-- How long (ms) a heartbeat reports to a worker that its tasks were taken from it.
 local LOST_FOR = 86400000
 
--- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when silent workers are
--- looked for.
+-- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when the search for silent
+-- workers is due.
 local function note_worker(plan, worker, info, alarm)
   local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
   plan_write(plan, 'ZADD workers', int(deadline), worker)
@@ -19,14 +20,14 @@ local function note_worker(plan, worker, info, alarm)
   end
 end
 
--- The leases in the hands of a worker, from a lease number on: members of `worker-leases`.
+-- The leases of a worker from a lease number on: members of `worker-leases`.
 local function leases_of(keys, worker, from, limit)
   local least, most = '[' .. worker_lease(worker, from, ''), '(' .. worker .. '!'
   return redis.call('ZRANGE', keys.worker_leases, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 
--- Takes workers off the registry. being_failed: they stay in the zset until nothing is in their hands, so
--- that the next alarm goes on.
+-- Removes workers from the registry. being_failed: they stay in the zset until they have no leases, so that
+-- the next alarm continues.
 local function unregister_workers(keys, workers, being_failed)
   local fields = {}
   for i, worker in ipairs(workers) do
@@ -36,7 +37,7 @@ local function unregister_workers(keys, workers, being_failed)
   write('ZREM', keys.workers, being_failed and {} or workers)
 end
 
--- Notes of workers that tasks were taken from them. Where Redis has no room for it, they find out one by one.
+-- Records that tasks were taken from workers. If Redis has no room for it, they learn it task by task.
 local function note_lost_workers(keys, owners, now)
   local fields, ends = {}, {}
   for _, owner in ipairs(sorted_keys(owners)) do
@@ -47,12 +48,12 @@ local function note_lost_workers(keys, owners, now)
   write('ZADD', keys.expiry, ends)
 end
 
--- fail: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of all
--- incarnations of a name, and no others. In the order in which they were taken. (I2 I5 I8)
--- Returns as `take_back`, and true where some are left that the next call can take.
+-- fail_worker: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of
+-- all incarnations of a name, in the order in which they were taken. (I2 I5 I8)
+-- Returns what `take_back` does, and true if some are left that the next call can take.
 local function fail_worker(keys, worker, now, limit)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-  -- The last ones first, as each page goes to the front.
+  -- The last page first, as each one goes to the front.
   local members =
     redis.call('ZRANGE', keys.worker_leases, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
   local more = #members > limit
@@ -89,8 +90,8 @@ local function fail_worker(keys, worker, now, limit)
   return back, ended, left, failed, more and back + ended + #stale > 0
 end
 
--- Fails silent workers, ten a call, removes those that are only listed and have no tasks, and sets the alarm
--- for the next. Returns how many tasks went back, how many ended, and true if more is to be done.
+-- Fails silent workers, ten a call; unregisters those that have no silence limit and no tasks; and sets the
+-- alarm for the next one. Returns how many tasks went back, how many ended, and true if more is to do.
 local function fail_silent_workers(keys, now)
   local silent = redis.call('ZRANGE', keys.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
   local names, removed, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
@@ -104,7 +105,7 @@ local function fail_silent_workers(keys, now)
     end
     local failed, more
     local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
-    -- One without a record is being failed already.
+    -- A worker without a record is being failed already.
     if not listed then
       local returned, lost, _
       returned, lost, _, failed, more = fail_worker(keys, worker, now, SLICE - back - ended)
@@ -124,7 +125,7 @@ local function fail_silent_workers(keys, now)
     plan_write(plan, 'timers', int(alarm), '~w')
     commit(plan)
     if store_fields(keys.tasks, { '~alarm', int(alarm) }) then
-      -- Without it the next sign of life sets the timer.
+      -- Without the field, the next sign of life sets the timer.
       redis.call('HDEL', keys.tasks, '~alarm')
     end
   else

@@ -1,9 +1,8 @@
--- writes: what a plan has decided to write: one buffer, by command and key.
+-- writes: the writes that a plan has collected, by command and key.
 
--- What a plan may write behind the ends of leases (`ZREM working`) and the records (`HSET tasks`), in the
--- order in which it is carried out: these two come first, so that a full Redis refuses there, then what
--- leaves its place, then what takes one (law 1). Of `RPUSH pending` the foremost comes first. The `timers` of
--- `delayed`, which are counted, come last.
+-- The order of a plan's writes. The ends of leases (`ZREM working`) and the records (`HSET tasks`) go before
+-- these, so that a full Redis refuses there. Then ids leave places, then they enter places (law 1). The first
+-- id of `RPUSH pending` is the foremost. The `timers` of `delayed`, which are counted, go last.
 local WRITE_ORDER = {
   'ZREM limited',
   'ZREM worker_leases',
@@ -23,7 +22,7 @@ local WRITE_ORDER = {
   'ZADD dead',
 }
 
--- The arguments of a write, to be added to.
+-- The list of a write's arguments, for adding to it.
 local function planned_writes(plan, what)
   local list = plan.writes[what] or {}
   plan.writes[what] = list
@@ -41,7 +40,7 @@ local function planned_count(plan, what)
   return list and #list or 0
 end
 
--- Carries out what follows the ends of leases and the records.
+-- Writes what follows the ends of leases and the records.
 local function write_rest(plan)
   for _, what in ipairs(WRITE_ORDER) do
     local args = plan.writes[what]

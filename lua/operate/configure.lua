@@ -1,4 +1,4 @@
--- configure: sets or unsets settings of a queue or a group; limited -> fair where a limit is loosened. (I3)
+-- configure: sets or removes settings of a queue or a group; limited -> fair if a limit is raised. (I3)
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
 local limited = KEYS[3] -- zset  id -> place behind its group's limit
@@ -36,7 +36,7 @@ local function recounted(used)
   return was.rate and settings.rate and convert_counts(used, was.rate, settings.rate, plan.now) or ''
 end
 
--- What was dequeued of late counts on under a new rate; statistics that are no longer kept go.
+-- Recent dequeues still count under a new rate. Statistics that are no longer kept are deleted.
 local function follow_queue()
   local used = recounted(found[3] or '')
   if used ~= '' then
@@ -52,7 +52,8 @@ local function follow_queue()
   end
 end
 
--- A limit needs the group's number, with which `limited` is sorted; so does what is still held without one.
+-- A limit needs the group's number, by which `limited` is sorted. So do tasks that are still in `limited`
+-- without a limit.
 local function follow_group()
   local state = plan.groups[group]
   local used = recounted(state.used)

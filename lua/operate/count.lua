@@ -11,7 +11,7 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 -- Returns {'ok', pending, delayed, working, rejected, greatest age of those in front (ms; -1: none pending),
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 
--- How many entries of a line are looked at, a page at a time, if the first of them is no task to deliver.
+-- How many entries of a place are read, a page at a time, if the first of them is not deliverable.
 local MOST = 1000
 local PAGE = 100
 local now = clock(test_now)
@@ -25,12 +25,12 @@ local function may_wait(record)
   return not newer(record) and (parse(record).state or STATE.waiting) == STATE.waiting
 end
 
--- Nothing if the record has no payload, as that of a cancelled task, or cannot be read.
+-- The age of a task; nothing if its record has no payload, as that of a cancelled task, or is unreadable.
 local function age_of(fixed)
   return has_payload(fixed) and age_from(parse_fixed(fixed).enqueued_at) or nil
 end
 
--- The age of the first of these ids that has one. Payloads come along, so the first id is tried alone.
+-- The age of the first of these ids that has one. Redis returns payloads too, so the first id is tried alone.
 local function first_age(ids)
   local first, last = 1, 1
   while first <= #ids do
@@ -46,7 +46,7 @@ local function first_age(ids)
   end
 end
 
--- Some ids of a line in the order of delivery. skipped: how many of those in front are left out.
+-- Some ids of a place in the order of delivery. skipped: how many of the first ids are left out.
 local function page_of(line, skipped)
   if line == pending then
     return reversed(redis.call('LRANGE', pending, int(-skipped - PAGE), int(-skipped - 1)), 1)
@@ -54,8 +54,8 @@ local function page_of(line, skipped)
   return redis.call('ZRANGE', line, int(skipped), int(skipped + PAGE - 1))
 end
 
--- The age of the first task in a line, looking past ghosts and records that cannot be read. If there are too
--- many of them, that age is unknown. Then it is the age of the last ghost, which bounds it.
+-- The age of the first task of a place after ghosts and unreadable records. If there are too many of these,
+-- it is the age of the last ghost, which is no less.
 local function age_behind(line)
   local seen, bound = {}, nil
   for skipped = 0, MOST - 1, PAGE do
@@ -96,7 +96,7 @@ for i, field in ipairs(fields) do
   found[field] = values[i]
 end
 
--- The age of the first task in a line. In most lines that is the one that was read with the control fields.
+-- The age of the first task of a place. That is mostly the one that was read with the control fields.
 local function age_in(line, id)
   local record = found['.' .. id]
   local is_ghost = line == pending and tonumber(parse(record).ghosts or 0) > 0

@@ -1,4 +1,4 @@
--- delete-queue: deletes a queue with all its data. Refused while tasks are working, unless forced. (I3)
+-- delete-queue: deletes a queue with all its data. It is refused while tasks are working, unless forced. (I3)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name

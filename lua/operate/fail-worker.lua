@@ -39,7 +39,8 @@ end
 local removed = { worker }
 if not string.find(worker, ' ', 1, true) then
   removed = {}
-  -- Those that are silent the longest come first; who stands behind a thousand leaves when it is silent.
+  -- Workers sort by when they are silent. Those after the first thousand are unregistered when they are
+  -- silent.
   for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
     append(removed, string.match(registered, '^%S+') == worker and registered or nil)
   end

@@ -65,7 +65,7 @@ end
 
 local seen = {}
 
--- True for an entry of the list that is a cancelled task's, or that this page has shown.
+-- True for an entry of the list that is a ghost, or whose task this page has shown.
 local function is_shown_or_ghost(entry)
   local task = entry.task
   if not entry.listed or tonumber(task.ghosts or 0) == 0 then

@@ -25,7 +25,7 @@ local recorded_state = state == 'completed' and STATE.completed
 local ended = recorded_state ~= STATE.waiting
 local reply = { 'ok', 0, '', 0 }
 
--- Goes on through a zset. Returns the reply where nothing could be purged.
+-- Purges from a zset, after a place. Returns the reply if nothing could be purged.
 local function purge_zset(key, place)
   local by_group = key == fair and wanted.group
   local chosen, entries =
@@ -62,7 +62,7 @@ local function purge_zset(key, place)
       end
       end_task(plan, id, known[i], '', 'rejected', 'cancelled')
     end
-    -- Only the next of a group moves up, for those behind it may be purged too.
+    -- Only the next task of a group moves up, as those behind it may be purged too.
     plan.move_up_limit = 1
     move_up_all(plan)
     local failed = commit(plan)
@@ -77,13 +77,13 @@ local function purge_zset(key, place)
   if not done then
     return count
   end
-  -- What moved up to before where this call ends is looked at by the next.
+  -- If tasks moved up to places before the end of this call, the next call begins there.
   local behind_all = lowest and place_from(int(lowest)) or place_after(entries, done, place)
   reply[2], reply[3], reply[4] = count, behind_all, count_left_alone(entries, done)
 end
 
--- Takes some off the list, ghosts too. Returns the reply where that cannot be, and true where all that was
--- taken off was looked at, and there may be more.
+-- Purges some entries of the list, with its ghosts. Returns the reply if that fails; and true if all that was
+-- taken off was read, and there may be more.
 local function purge_list()
   local plan = open_plan(keys, now)
   if not plan then
@@ -138,7 +138,7 @@ if part ~= 'pending' then
   end
   return failed or reply
 end
--- A list of nothing but ghosts ends nothing.
+-- A call continues if it found only ghosts.
 for _ = 1, math.ceil(most / PLAN) do
   if more and not failed and reply[2] < most then
     failed, more = purge_list()

@@ -23,7 +23,7 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now = clock(test_now)
--- Those that die while this goes on are left for another time.
+-- Tasks that are rejected after the first call are left for a later redrive.
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
 slot = math.max(tonumber(slot or now), now)
 local wanted = parse_filter(filter)
@@ -51,7 +51,7 @@ local function choose_by_id(entry, number)
     answers[id] = 'redriven'
     choose(entry, number)
   else
-    -- Rejected, and then waiting: an earlier copy was here.
+    -- Rejected, and then waiting: an earlier copy has redriven it.
     local redriven = waits and string.find(task.history or '', 'r%d+[pd]%d+$')
     answers[id] = redriven and 'redriven' or 'not_dead_letter'
   end

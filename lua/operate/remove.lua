@@ -1,4 +1,5 @@
--- remove: completed | rejected -> nothing, but a tombstone while a late copy of a request may come. (I3 I7)
+-- remove: completed | rejected -> nothing, except a tombstone while a late copy of a request may arrive. (I3
+-- I7)
 local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[3] -- zset  id -> when it was rejected (ms)

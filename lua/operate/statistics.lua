@@ -16,7 +16,7 @@ end
 local reply = { 'ok', now, parse_settings(found[1] or nil).statistics and 1 or 0 }
 for i = 2, #fields do
   local minute = string.match(found[i] or '', '^1;(%d+)')
-  -- A place in the ring that was not used again holds an older one.
+  -- A field that was not used again in the last hour has an older minute.
   if minute and tonumber(minute) > math.floor(now / 60000) - 60 then
     append(reply, found[i])
   end

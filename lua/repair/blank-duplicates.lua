@@ -1,4 +1,4 @@
--- blank-duplicates: overwrites duplicate entries of the list with blanks; the entry that comes out first
+-- blank-duplicates: overwrites duplicate entries of the list with blanks. The entry nearest to delivery
 -- stays. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
@@ -17,7 +17,7 @@ local items = ARGV -- then for each: id, index (where an entry of its was seen, 
 -- Returns {'ok', ghosts added, {fault, id, …}, then for each: 1 where an entry was found again, else 0}
 --      or {'newer_schema'}
 
--- Entries move as others come in; only what this call itself finds in two places is in two places.
+-- Entries move as others are added, so only what this call itself finds twice is a duplicate.
 
 local keys = queue_keys(
   pending,

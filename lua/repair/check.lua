@@ -1,4 +1,4 @@
--- check: reads all of a small queue and reports whether it is sound. Changes nothing.
+-- check: reads all of a small queue and reports whether it is valid. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
@@ -16,14 +16,14 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 -- Returns {'sound', how many entries there were, 1 if it has schedules}
 --      or {'look', 0, 1}: it is to be looked at page by page
 
--- Applies the rules of the deep sweep to what was read. If they would write anything, if there is too much to
--- read, or if a later release wrote some of it, the reply is 'look'.
+-- Applies the rules of the deep sweep to what it has read. If they would write anything, if there is too much
+-- to read, or if a later release wrote some of it, the reply is 'look'.
 
 -- How many members a place may have.
 local MEMBERS = 128
 
--- At most so many pages of the hash are read, a small one first, then of at most PAGE fields; and about so
--- many bytes. Slots of dequeues are among the fields.
+-- How many pages of the hash are read at most, a small one first, then pages of at most PAGE fields; and
+-- about how many bytes. The slots of dequeues are among the fields.
 local PAGES = 4
 local FIRST_PAGE = 16
 local PAGE = 1000
@@ -99,7 +99,7 @@ local function read_places()
   return true
 end
 
--- True if nothing was found that would be reported or written.
+-- True if there is nothing to report or to write.
 local function nothing_found()
   local found = #repair.report + #repair.deadlines + #repair.lost
   -- In any order: all of them are counted.
@@ -125,7 +125,7 @@ end
 
 local looked, known, ids = 0, {}, {}
 
--- Adds ids that are not known yet.
+-- Adds ids to `ids`, each once.
 local function take_in(found)
   looked = looked + #found
   for _, id in ipairs(found) do

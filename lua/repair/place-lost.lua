@@ -1,5 +1,5 @@
--- place-lost: gives tasks that stand nowhere a place, at the back, and counts the ghosts of ids anew: where
--- nothing has changed since before the list was read. (I1)
+-- place-lost: gives tasks without a place one at the back, and corrects the ghosts of ids, if nothing has
+-- changed since before the list was read. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
@@ -15,9 +15,9 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, witness (from before the list was read), seen (its entries there)
 -- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}} | {'newer_schema'}
 
--- Why nothing that is sound is touched: the list was read from the left, where entries come in. They only
--- ever move to the right, so one that was there all the time was seen. What leaves the list, or comes in,
--- changes its witness.
+-- Why no valid task is changed: the caller read the list from the left, where entries are added. Entries only
+-- move to the right, so it saw each one that was there all the time. A task that leaves the list, or enters
+-- it, changes its witness.
 
 local STRIDE = 3
 local keys = queue_keys(

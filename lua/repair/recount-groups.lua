@@ -1,4 +1,5 @@
--- recount-groups: sets states of groups right by where their tasks are, and lets in what has room then.
+-- recount-groups: corrects the states of groups by the places of their tasks; limited -> fair if there is
+-- room then.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
 local limited = KEYS[3] -- zset  id -> place behind its group's limit
@@ -12,11 +13,11 @@ local items = ARGV -- then for each group: name, before (its state before the co
 -- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count, or a later
 --         release's
 
--- Two hundred tasks are counted here, in one look, whatever goes on. More are counted page by page, by the
--- caller, and a group that has changed meanwhile is left for another time: what keeps it busy is not stuck.
+-- Up to two hundred tasks of each place are counted here, at one moment. The caller counts more page by page.
+-- A group that has changed meanwhile waits for a later sweep: it is in use, so it is not stuck.
 
 local STRIDE = 3
--- At most so many tasks of a place are counted here.
+-- At most this many tasks of a place are counted here.
 local COUNTED = 200
 local keys = queue_keys(nil, fair, fair_by_group, limited, working, delayed, tasks)
 local repair = new_repair(keys, clock(test_now))
@@ -30,7 +31,8 @@ local function count_as(name)
   return actual[name]
 end
 
--- Counts the members of a zset into `actual`. Returns whether these are all, and none a later release's.
+-- Counts the members of a zset into `actual`. Returns true if these are all, and a later release wrote none
+-- of them.
 local function count(place, add_up)
   local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
   local entries = {}

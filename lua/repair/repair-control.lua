@@ -1,5 +1,5 @@
--- repair-control: mends what a deep sweep finds in one look among the control fields, and sets right what it
--- counted.
+-- repair-control: repairs the control fields of the whole queue, and corrects counters by what a deep sweep
+-- has counted.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
 local limited = KEYS[3] -- zset  id -> place behind its group's limit
@@ -15,9 +15,9 @@ local items = ARGV -- then for each pair: field (that counts what came), came, g
 -- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~rung, ~broken, ~mended, {fault, field, …}}
 --      or {'newer_schema'}
 
--- The queue goes on while the sweep counts, so a count may be off. It is used only if both fields are as they
--- were before: neither ever goes down, so nothing has come or gone. Both begin anew after the queue was
--- deleted, which the notes of operators' calls show.
+-- The queue is in use while the sweep counts, so a count may be wrong. It counts only if both fields are as
+-- they were before: neither ever decreases, so nothing was added or removed. After the queue was deleted both
+-- begin at 0, which the notes of operators' calls show.
 
 local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
 local repair = new_repair(keys, clock(test_now))
@@ -34,7 +34,7 @@ local observed =
 observed.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 repair_control(repair, found, observed)
 
--- The field that counts what is gone, by the one that counts what came.
+-- The field that counts what was removed, by the field that counts what was added.
 local gone_of = {}
 for i = 1, #PAIRS, 2 do
   gone_of[PAIRS[i]] = PAIRS[i + 1]
@@ -54,7 +54,7 @@ for i = 3, #items, 4 do
   local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
   local added, removed = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
-    -- The sweep has seen all that was put aside before it began.
+    -- The sweep has read all that was put aside before it began.
     local all_seen = came > removed and added >= came and not was_deleted()
     put_field(repair, other, found[other], all_seen and int(came) or found[other])
   elseif added == came and removed == gone and added - removed ~= count and not was_deleted() then

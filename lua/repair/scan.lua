@@ -1,5 +1,4 @@
--- scan: reads a page of one place, and repairs what it can tell from that. lib/repair has the rules.
--- (I1 I2 I7)
+-- scan: reads a page of one place, and repairs what that page shows. lib/repair has the rules. (I1 I2 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
@@ -38,7 +37,7 @@ local keys = queue_keys(
 local repair = new_repair(keys, clock(test_now))
 local groups, timers, expected, members = {}, {}, {}, {}
 
--- The ids in the list, each once, and where it holds them, from the left.
+-- Reads ids of the list, each once, and their indexes from the left.
 local function read_list()
   local first = tonumber(cursor)
   local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
@@ -51,7 +50,7 @@ local function read_list()
   return #found < tonumber(size) and '0' or int(first + #found), ids, places
 end
 
--- Members of a zset that are no ids stand aside.
+-- Reads ids of a zset. Members that are no ids are kept apart.
 local function read_zset()
   local page = redis.call('ZSCAN', keys[(string.gsub(part, '-', '_'))], cursor, 'COUNT', size)
   local ids, times = {}, {}
@@ -65,7 +64,7 @@ local function read_zset()
   return page[1], ids
 end
 
--- Fields that are no records of tasks are mended.
+-- Reads ids of the hash, and repairs fields that are no records of tasks.
 local function read_tasks()
   local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
   local found, states = repair_fields(repair, page[2])
@@ -73,7 +72,7 @@ local function read_tasks()
   return page[1], found
 end
 
--- Looks at ids. Returns the reply where that ends the call.
+-- Repairs ids. Returns the reply if the call ends here.
 local function look_at_ids(ids, places)
   local entries, blanks = find_entries(repair, ids), {}
   if repair.newer then

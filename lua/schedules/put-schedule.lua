@@ -1,4 +1,4 @@
--- put-schedule: writes one schedule, or removes it, where it still is as the caller read it. (I3)
+-- put-schedule: writes or removes one schedule, if it has not changed since the caller read it. (I3)
 local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
 local operator_calls = KEYS[3] -- string  the last calls of operators
@@ -21,7 +21,7 @@ end
 
 local function changed()
   local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
-  -- One beyond reading is none.
+  -- An unreadable score counts as none.
   return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
 
@@ -29,8 +29,8 @@ local done, notes
 if token ~= '' and (was ~= '?' or found == '') then
   done, notes = earlier_answer(operator_calls, token)
 end
--- A pause or resume that finds no schedule is noted, so that a late copy does nothing to one that was put
--- since. A put brings a task.
+-- A pause or resume that finds no schedule is noted, so that a late copy does nothing to a schedule that was
+-- put since. Only a put has a task.
 local finds_none = found == '' and task == '' and was ~= '*'
 if notes and not done and (was == '!' or finds_none) then
   note_call(operator_calls, notes, token, 'refused')
@@ -46,7 +46,7 @@ if not done then
     return changed()
   end
   if record ~= '' then
-    -- First what may find no room.
+    -- First the write for which there may be no room.
     local fields = { '.' .. name, record }
     append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
     local failed = error_of(redis.pcall('HSET', timetable, unpack(fields)))

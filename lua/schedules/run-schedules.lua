@@ -1,6 +1,6 @@
--- run-schedules: nothing -> pending, for each occurrence of due schedules; sets their next occurrence.
--- A schedule that has changed since the caller read it is left alone: each occurrence is enqueued once.
--- (I1 I3 I7)
+-- run-schedules: nothing -> pending, for each occurrence of due schedules; sets their next occurrence. A
+-- schedule that has changed since the caller read it is left alone, so each occurrence is enqueued once. (I1
+-- I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
@@ -19,7 +19,7 @@ local items = ARGV -- then for each: name, at (its next occurrence, ms), record,
 
 local STRIDE = 5
 local MAX_BYTES = 8000000
--- How many tasks that recur are read at once: payloads come along.
+-- How many recurring tasks are read at once, as their payloads are read too.
 local READ = 16
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks)
@@ -43,7 +43,7 @@ local room_left, bytes, full = places_left(plan.settings, keys, stored), 0, fals
 -- The letters of a schedule's record that this script changes: `o`, its last occurrence (ms).
 local SCHEDULE_FIELDS = { o = 'last_occurrence' }
 
--- Records of schedules, and the tasks that recur, a few at a time.
+-- The record of a schedule and its recurring task. Reads a few at a time.
 local found = {}
 local function schedule_and_task(i)
   if (i - 1) % READ == 0 then
@@ -70,14 +70,14 @@ local function record_of(task, time)
   return '1;' .. int(plan.now) .. longer .. '\n' .. headers .. string.sub(rest, size + 1)
 end
 
--- Adds the occurrences of one schedule to the plan, as many as there is room for. Returns how many tasks come
--- to be, which occurrence was the last, and which is next.
+-- Adds the occurrences of one schedule to the plan, as many as there is room for. Returns how many tasks it
+-- adds, the last occurrence, and the next one.
 local function enqueue_due(i, task)
   local name, _, _, times, following = unpack(items, STRIDE * i - 3, STRIDE * i + 1)
   local added, last = 0, nil
   for time in string.gmatch(times, '%d+') do
     local id = name .. '.' .. time
-    -- A task that is known by that id is this occurrence.
+    -- An id that is known already is this occurrence.
     if not stored[id] then
       local record = record_of(task, time)
       if not record then

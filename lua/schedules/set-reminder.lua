@@ -1,4 +1,4 @@
--- set-reminder: notes when schedules of queues are next due, and that these queues are in use.
+-- set-reminder: writes when schedules of queues are next due, and that these queues are in use.
 local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms); ~queue -> its reminder (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: queue, before, at (ms), at most 100
@@ -17,7 +17,8 @@ for i = 1, #members, 2 do
   local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
   local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
   if before == '' and reminder then
-    -- A sweep that saw it due may have looked already. It finds another time then, and leaves it.
+    -- A sweep that saw the reminder due may have run the schedules already. It then finds another time, and
+    -- leaves it.
     at = math.min(at, reminder <= now and reminder - 1 or reminder)
   end
   if before == '' or reminder == tonumber(before) then

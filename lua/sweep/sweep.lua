@@ -1,5 +1,5 @@
--- sweep: promote, reclaim, drop the records whose time is over, at most `limit` of each; fail silent workers.
--- (I5 I6 I8)
+-- sweep: promotes, reclaims and deletes expired records, at most `limit` of each; fails silent workers. (I5
+-- I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
@@ -18,7 +18,7 @@ local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: no
 --          later release, 1 where the caller is to wake a consumer}
 
 local MAX_BYTES = 8000000
--- How long a sweep waits for a consumer that was woken, ms.
+-- How long (ms) a sweep waits for a consumer that was woken.
 local UNHEARD = 1000
 local keys = queue_keys(
   pending,
@@ -36,12 +36,13 @@ local keys = queue_keys(
 local most = tonumber(limit)
 local now = clock(test_now)
 
--- expire: completed | rejected -> nothing. Returns how many, whether some are left, and a later release's.
+-- completed | rejected -> nothing. Returns how many, true if some are left, and how many a later release
+-- wrote.
 local function expire()
   local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
   local expired_ids, removed, ghosts = {}, {}, {}
   local bytes, left, last, slice = 0, 0, 0, 16
-  -- Results come along: as many at a time as may be some megabytes, and no more than those in a call.
+  -- Redis returns results too: each read has some megabytes at most, and so has the whole call.
   while last < #ids and bytes < MAX_BYTES do
     local names = {}
     for i = last + 1, math.min(last + slice, #ids) do
@@ -55,7 +56,8 @@ local function expire()
         bytes = bytes + #(record or '')
         expired_ids[#expired_ids + 1] = id
         if string.sub(id, 1, 1) == '~' then
-          -- A dedup key whose window is over, or the note that tasks were taken from a worker.
+          -- A dedup key after its window, the note that tasks were taken from a worker, or a field that was
+          -- set aside.
           removed[#removed + 1] = id
         elseif has_ended(task) then
           forget_task(ghosts, removed, id, task)
@@ -81,7 +83,7 @@ local promoted, returned, ended, unfinished = promote(keys, now, most)
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 
--- True where tasks are ready, and nobody is awake or has been heard of since the last wake.
+-- True if tasks are ready, and no consumer is awake or has come since the last wake. Records a wake then.
 local function wake_needed()
   if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
     return false
@@ -90,7 +92,7 @@ local function wake_needed()
   if not nobody_awake(found[1], now, UNHEARD) or parse_settings(found[2] or nil).paused then
     return false
   end
-  -- Where it cannot be noted, too: there it is sent once a sweep.
+  -- Also if it cannot be recorded: then each sweep sends a wake.
   store_fields(tasks, { '~wake', awake_text(now, wake) })
   return true
 end

@@ -51,7 +51,7 @@ end
 if score then
   redis.call('ZREM', place, id)
 else
-  -- In the list, where finding it would take time: the entry stays as a ghost that dequeue drops.
+  -- Finding the entry in the list would take long, so it stays as a ghost that dequeue drops.
   add(task, 'ghosts', 1)
   plan_write(plan, 'HSET tasks', '~ghosts', int(ghosts + 1))
 end

@@ -1,4 +1,4 @@
--- dequeue: pending -> working; promotes and reclaims first where too few are pending. (I2 I4 I5 I6 I8)
+-- dequeue: pending -> working; promotes and reclaims first if too few are pending. (I2 I4 I5 I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name

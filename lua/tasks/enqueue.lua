@@ -22,7 +22,7 @@ local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at),
 --      or {'reused'}: another call with its idempotency key made one of the tasks
 
 local STRIDE = 4
--- How many tasks a plain enqueue takes: no command then has more than SLICE arguments.
+-- How many tasks a plain enqueue adds at most: no command then has more than SLICE arguments.
 local PLAIN_TASKS = 490
 local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
 local now_text = clock_text(test_now)
@@ -34,13 +34,13 @@ local function stands_in_list(record)
 end
 
 local front = '1;' .. now_text
--- Ids, and ids and fixed records; what came of a lone task that was tested and written in one command; and
--- field -> what stands there, of a fixed record only the first line.
+-- ids: of the tasks. fields: ids and fixed records. made: the reply for a lone task that was tested and
+-- written by one command. stored: field -> its value, of a fixed record only the first line.
 local ids, fields, made, stored = {}, {}, nil, nil
 
 if count == 1 and look ~= '1' and new[7] == '' and stands_in_list(new[8]) then
   ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
-  -- A full Redis refuses to test too, but not to read.
+  -- A full Redis refuses this even if the id is known, but it does not refuse to read.
   made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
   if PLAIN and made == 1 and new[6] == '' and wake == '' then
     redis.call('LPUSH', pending, ids[1])
@@ -109,8 +109,8 @@ local function is_own(token, own)
   return token == own
 end
 
--- True where this call, or an earlier copy of it, made the task; false where another did; nothing where the
--- id is free: then with what is left of its last life.
+-- True if this call, or an earlier copy of it, made the task; false if another call did; nothing if the id is
+-- free. Then it also returns what is left of the id's last life.
 local function known(i)
   local id, fixed = ids[i], stored[ids[i]]
   local own = options[i].producer_token
@@ -137,14 +137,14 @@ local function known(i)
   return is_own(task.producer_token, own), nil
 end
 
--- When a task is due, by the record that is written now.
+-- When a task is due (ms).
 local function due_of(i)
   local when = new[STRIDE * i + 2]
   local due = tonumber(when ~= '' and when or 0)
   return string.sub(when, 1, 1) == '+' and plan.now + due or due
 end
 
--- Adds the beginning of a life to the plan. old: what is left of the last one.
+-- Adds a new task to the plan. old: what is left of the id's last life.
 local function begin(i, old)
   local id, due = ids[i], due_of(i)
   local later = due > plan.now
@@ -158,13 +158,13 @@ local function begin(i, old)
   if later then
     plan_write(plan, 'ZADD delayed', score_when_due(options[i], due), id)
   elseif old and tonumber(old.ghosts or 0) > 0 and not grouped(options[i]) then
-    -- The entry that a cancelled life left in the list is this task's place.
+    -- The ghost of the last life becomes this task's entry in the list.
     add(old, 'ghosts', -1)
     plan.ghosts = plan.ghosts + 1
   else
     make_ready(plan, id, options[i], 'back')
   end
-  -- What is promoted to `fair` is looked up in its changing record, without its payload.
+  -- A promotion to `fair` reads the changing record, which has no payload.
   local record = first_record(fields[2 * i], old, later and grouped(options[i]))
   if record then
     plan_write(plan, 'HSET tasks', '.' .. id, record)
@@ -174,7 +174,7 @@ local function begin(i, old)
   note_event(plan, 'enqueued', id)
 end
 
--- How many of the tasks so far wait to be delivered.
+-- How many of the tasks so far become pending.
 local function coming()
   return planned_count(plan, 'LPUSH pending')
     + plan.ghosts
@@ -194,7 +194,7 @@ for i = 1, count do
   if made_by[id] then
     own = is_own(made_by[id], options[i].producer_token)
   elseif places or not seen[id] then
-    -- Before the dedup key, so that a copy gets the same answer after the key's window.
+    -- The id is tested before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
   end
   local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
@@ -238,7 +238,7 @@ if not places and exceeds_max_pending(plan.settings, keys, stored, coming()) the
   return { 'full' }
 end
 
--- Also where an earlier copy made the tasks and noted a wake: its reply, and with it the wake, may be lost.
+-- Also if an earlier copy made the tasks and recorded a wake: its reply, and with it the wake, may be lost.
 if wake ~= '' and due_now then
   local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
   if nobody_awake(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).paused then
@@ -247,7 +247,8 @@ if wake ~= '' and due_now then
     if planned_count(plan, 'HSET tasks') > 0 then
       plan_write(plan, 'HSET tasks', unpack(sent))
     elseif store_fields(tasks, sent) then
-      -- The tasks stand already: a note that finds no room must not refuse them. The next sweep wakes.
+      -- The tasks are written already, so a full Redis must not refuse them here. The next sweep wakes a
+      -- consumer.
       reply[3] = 0
     end
   end

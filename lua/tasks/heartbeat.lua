@@ -1,5 +1,5 @@
--- heartbeat: a worker's sign of life: its leases last longer, those of no other incarnation, or those that it
--- tells. (I2 I3)
+-- heartbeat: records that a worker is alive and extends its leases: all of them, or those that it names. (I2
+-- I3)
 local working = KEYS[1] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[2] -- zset  id -> due (ms)
 local tasks = KEYS[3] -- hash  records and control fields
@@ -45,8 +45,8 @@ elseif found[2] and not found[1] then
   return { 'worker_lost' }
 end
 
--- True if a lease is this worker's, and the one that was told if any was. A lease that was taken without a
--- worker belongs to any worker with its receipt.
+-- True if a lease belongs to this worker, and is the one that the worker named, if it named any. A lease that
+-- was taken without a worker belongs to any worker that has its receipt.
 local function current(task, proof)
   if task.state ~= STATE.working or (proof and proof ~= task.lease_number .. ' ' .. task.lease_token) then
     return false

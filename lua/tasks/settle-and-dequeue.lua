@@ -1,4 +1,4 @@
--- settle-and-dequeue: settle, then dequeue: as these two scripts, and atomic together. (I2 I3 I4 I5 I6 I8)
+-- settle-and-dequeue: settle, then dequeue, in one transition. (I2 I3 I4 I5 I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
@@ -31,12 +31,12 @@ local function time()
   return now_text
 end
 
--- What completes puts nothing in line in front of the ids that are taken off.
+-- Completing puts no task in front of the ids that are taken off, so these may be taken off first.
 local plain = PLAIN and worker == '' and #items + 2 * max <= SLICE
 for i = FIRST + 3, #items, SETTLEMENT do
   plain = plain and items[i] == 'complete'
 end
--- One command stores the records of those that complete and of those that are leased.
+-- One command stores the records of completed and of leased tasks.
 if plain then
   ids = redis.call('RPOP', pending, max_tasks) or {}
   local last = slice_end(ids, 1)
@@ -94,6 +94,6 @@ if not settled then
     return settled
   end
 end
--- What was read before the settle may be out of date.
+-- Records that were read before the settle may be outdated.
 reply = dequeue_in_full(keys, dequeue_call, ids, ahead)
 return reply.err and reply or { settled, reply }
