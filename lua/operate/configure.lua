@@ -1,14 +1,14 @@
 -- configure: sets or removes settings of a queue or a group; limited -> fair if a limit is raised. (I3)
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[4] -- zset  id -> due (ms)
 local tasks = KEYS[5] -- hash  records and control fields
 local operator_calls = KEYS[6] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local token = ARGV[2] -- the caller's token, one a call
+local token = ARGV[2] -- the caller's token, a new one for each call
 local group = ARGV[3] -- whose settings; empty: the queue's
-local changes = ARGV -- then for each: letter, value (empty: unset)
+local changes = ARGV -- then for each: letter, value (empty: remove)
 -- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
 
 local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks)

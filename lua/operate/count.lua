@@ -1,14 +1,14 @@
 -- count: reads how many tasks a queue has in each place, and how old the next ones are. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[8] -- zset  worker -> when it is silent (ms)
+local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'ok', pending, delayed, working, rejected, greatest age of those in front (ms; -1: none pending),
+-- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 
 -- How many entries of a place are read, a page at a time, if the first of them is not deliverable.

@@ -1,21 +1,21 @@
 -- list: reads some of the tasks in one state, in order. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local state = ARGV[1] -- 'pending', 'delayed', 'working', 'completed' or 'rejected'
-local cursor = ARGV[2] -- that of the page before; empty for the first page
+local cursor = ARGV[2] -- the cursor of the previous page; empty for the first
 local size = ARGV[3] -- at most this many tasks, 1 to 1,000
 local filter = ARGV[4] -- which of them; see README.md
-local payloads = ARGV[5] -- '1' to give payloads
-local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
+local payloads = ARGV[5] -- '1' to return payloads
+local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 -- Returns {'ok', cursor of the next page (empty: none), tasks left out because their records are a later
---          release's or beyond reading, then for each task: id, due or deadline (ms; 0: none), fixed record
---          without its payload ('' where that is gone), payload ('' where it is not asked for or gone),
+--          release's or unreadable, then for each task: id, due or deadline (ms; 0: none), fixed record
+--          without its payload ('' if it has none), payload ('' if not asked for, or none),
 --          changing record ('' before the first change)}
 
 local keys = { working = working, delayed = delayed, expiry = expiry, dead = dead }
@@ -24,9 +24,9 @@ local states = { working = STATE.working, completed = STATE.completed, rejected 
 local recorded_state = states[state] or STATE.waiting
 local entries
 
--- What waits, in the order of delivery: the list and `fair` by their tags, then what is held.
--- Returns entries, and a function that tells the place behind so many of them.
-local function read_line(place)
+-- Reads pending tasks in the order of delivery: the list and `fair` by their tags, then `limited`.
+-- Returns entries, and a function that returns the place after a number of them.
+local function read_pending(place)
   local index, fair_place, limited_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
   index = tonumber(index)
   local control = redis.call('HGET', tasks, '~fair')
@@ -104,7 +104,7 @@ end
 local place, place_of = cursor, nil
 if state == 'pending' then
   place = place ~= '' and place or '0 0 - 0 -'
-  entries, place_of = read_line(place)
+  entries, place_of = read_pending(place)
 else
   local key = zset_of_state(keys, state, wanted)
   place = place ~= '' and place or place_from(key == dead and wanted.ended_from)

@@ -1,19 +1,19 @@
 -- purge: pending | delayed -> rejected (cancelled); completed | rejected -> nothing, as by remove. (I1 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local state = ARGV[2] -- 'pending', 'delayed', 'completed' or 'rejected'
 local limit = ARGV[3] -- at most this many, 1 to 1,000
-local cursor = ARGV[4] -- where the call before ended; empty for the first
-local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has to name a group
+local cursor = ARGV[4] -- where the previous call ended; empty for the first
+local filter = ARGV[5] -- which of them; see README.md. For pending tasks it must have a group or be empty
 -- Returns {'ok', how many were purged, cursor for the next call (empty: no more), how many were left alone
---          because their records are a later release's or beyond reading}
+--          because their records are a later release's or unreadable}
 --      or {'newer_schema'}
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)

@@ -1,22 +1,22 @@
 -- redrive: rejected, of the dead letters -> pending, at the back, or delayed. (I1 I4 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many, 1 to 1,000
-local dry = ARGV[3] -- '1' to count only
+local dry = ARGV[3] -- '1' to only count
 local interval = ARGV[4] -- between the due times of two tasks (ms, may have a fraction); '0': all at once
-local cursor = ARGV[5] -- where the call before ended; empty for the first
+local cursor = ARGV[5] -- where the previous call ended; empty for the first
 local filter = ARGV[6] -- which dead letters; see README.md
 local items = ARGV -- then for each: id, lease (the last lease number it must have; empty for any)
 -- With ids, at most 1,000, these are meant; the filter then counts for nothing.
 -- Returns {'ok', how many were redriven, cursor for the next call (empty: no more), how many were left alone
---          because their records are a later release's or beyond reading, then for each id, as far as the
+--          because their records are a later release's or unreadable, then for each id, as far as the
 --          call came: 'redriven' (now or by an earlier copy), 'not_found', 'not_dead_letter', 'lease_lost' or
 --          'newer_schema'}
 --      or {'newer_schema'}

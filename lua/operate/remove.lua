@@ -1,7 +1,7 @@
 -- remove: completed | rejected -> nothing, except a tombstone while a late copy of a request may arrive. (I3
 -- I7)
 local tasks = KEYS[1] -- hash  records and control fields
-local expiry = KEYS[2] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[3] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local id = ARGV[2] -- the task's id

@@ -1,7 +1,7 @@
 -- settings: reads the settings of a queue, or of one group and how many tasks that has. Changes nothing.
 local tasks = KEYS[1] -- hash  records and control fields
 local group = ARGV[1] -- whose settings; empty: the queue's
--- Returns {'ok', settings ('' for none), and of a group how many of its tasks are ready, working, held}
+-- Returns {'ok', settings ('' for none), and of a group how many tasks are ready, working, in `limited`}
 --      or {'newer_schema'}
 
 local field = group == '' and '~set' or '~s:' .. group

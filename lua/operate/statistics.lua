@@ -1,7 +1,7 @@
 -- statistics: reads what was counted in the last sixty minutes. Changes nothing.
 local tasks = KEYS[1] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'ok', now (ms), 1 where the queue keeps statistics, then for each minute with news, in no order:
+-- Returns {'ok', now (ms), 1 if the queue keeps statistics, then for each minute with events, in any order:
 --          its record} | {'newer_schema'}
 
 local now = clock(test_now)

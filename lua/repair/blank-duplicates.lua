@@ -2,19 +2,19 @@
 -- stays. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local reach = ARGV[2] -- so far to the right of where it was seen an entry is looked for, 1 to 10,000
-local items = ARGV -- then for each: id, index (where an entry of its was seen, from the left)
--- Returns {'ok', ghosts added, {fault, id, …}, then for each: 1 where an entry was found again, else 0}
+local reach = ARGV[2] -- how far right of its index an entry is searched, 1 to 10,000
+local items = ARGV -- then for each: id, index (of one of its entries when it was read, from the left)
+-- Returns {'ok', ghosts added, {fault, id, …}, then for each: 1 if the entry was found again, else 0}
 --      or {'newer_schema'}
 
 -- Entries move as others are added, so only what this call itself finds twice is a duplicate.

@@ -1,23 +1,23 @@
 -- check: reads all of a small queue and reports whether it is valid. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
+local timetable = KEYS[13] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'sound', how many entries there were, 1 if it has schedules}
---      or {'look', 0, 1}: it is to be looked at page by page
+-- Returns {'valid', how many entries there were, 1 if it has schedules}
+--      or {'scan', 0, 1}: the deep sweep must scan it page by page
 
 -- Applies the rules of the deep sweep to what it has read. If they would write anything, if there is too much
--- to read, or if a later release wrote some of it, the reply is 'look'.
+-- to read, or if a later release wrote some of it, the reply is 'scan'.
 
 -- How many members a place may have.
 local MEMBERS = 128
@@ -49,7 +49,7 @@ local parts =
   { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
 append(parts, schedules, timetable)
 if redis.call('EXISTS', unpack(parts)) == 0 then
-  return { 'sound', 0, 0 }
+  return { 'valid', 0, 0 }
 end
 
 local repair = new_repair(keys, clock(test_now))
@@ -266,6 +266,6 @@ local function is_valid()
 end
 
 if not is_valid() then
-  return { 'look', 0, 1 }
+  return { 'scan', 0, 1 }
 end
-return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
+return { 'valid', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }

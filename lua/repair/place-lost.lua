@@ -2,17 +2,17 @@
 -- changed since before the list was read. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local items = ARGV -- then for each: id, witness (from before the list was read), seen (its entries there)
+local items = ARGV -- then for each: id, witness (before the list was read), seen (its entries in the list)
 -- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}} | {'newer_schema'}
 
 -- Why no valid task is changed: the caller read the list from the left, where entries are added. Entries only

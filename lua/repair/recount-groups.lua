@@ -1,15 +1,15 @@
 -- recount-groups: corrects the states of groups by the places of their tasks; limited -> fair if there is
 -- room then.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local counted = ARGV[2] -- '1' where the caller has counted
+local counted = ARGV[2] -- '1' if the caller has counted
 local items = ARGV -- then for each group: name, before (its state before the count), state (as counted)
--- before and state are empty for none; both count for nothing where this call counts itself.
+-- before and state are empty for none; both are unused if this call counts itself.
 -- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count, or a later
 --         release's
 

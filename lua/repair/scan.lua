@@ -1,24 +1,24 @@
 -- scan: reads a page of one place, and repairs what that page shows. lib/repair has the rules. (I1 I2 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local part = ARGV[2] -- which place: a key, by its part
-local cursor = ARGV[3] -- '0' for the first page, else the cursor of the page before; of the list an index
+local part = ARGV[2] -- which place: the part of a key
+local cursor = ARGV[3] -- '0' for the first page, else the cursor of the previous page; an index for the list
 local size = ARGV[4] -- about this many entries, 1 to 400
 -- Returns {'ok', cursor of the next page ('0': none), how many entries there were, bytes of their records,
---          ghosts added, {fault, id, …}, {id, its ghosts, 1 where it waits in the list, witness, …},
+--          ghosts added, {fault, id, …}, {id, its ghosts, 1 if it waits in the list, witness, …},
 --          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …}}
--- witness: what changes with the task; see lib/repair. The last: '1' of a working one, '<priority>=<tag>'
---          or ''.
+-- witness: changes with the task; see lib/repair. What a state counts: '1' for a working task,
+--          '<priority>=<tag>' in `fair`, '' in `limited`
 --      or {'newer_schema'}
 
 local keys = queue_keys(

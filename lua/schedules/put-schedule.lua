@@ -1,17 +1,17 @@
 -- put-schedule: writes or removes one schedule, if it has not changed since the caller read it. (I3)
 local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
+local timetable = KEYS[2] -- hash  records of schedules, and their recurring tasks
 local operator_calls = KEYS[3] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local token = ARGV[2] -- the caller's token, one a call; empty: it is not remembered
+local token = ARGV[2] -- the caller's token, a new one for each call; empty: the call is not remembered
 local name = ARGV[3] -- of the schedule
-local was = ARGV[4] -- its record as read ('': none); '*': any; '?': only reads; '!': notes a refusal
-local record = ARGV[5] -- its new record; empty: it is removed
-local task = ARGV[6] -- the fixed record of its tasks, from options on; empty: stays as it is
+local was = ARGV[4] -- its record as read ('': none); '*': any; '?': only read; '!': note a refusal
+local record = ARGV[5] -- its new record; empty: remove the schedule
+local task = ARGV[6] -- the fixed record of its tasks, from the options on; empty: unchanged
 local at = ARGV[7] -- its next occurrence (ms)
--- Returns {'ok', 1 where it was there before, its next occurrence (ms)}: done, now or by an earlier copy
---      or {'changed', now (ms), its record ('' for none), its next occurrence (0: none)}: it is not as read
---      or {'refused'}: an earlier copy was told that nothing is done
+-- Returns {'ok', 1 if it existed before, its next occurrence (ms)}: done, now or by an earlier copy
+--      or {'changed', now (ms), its record ('' for none), its next occurrence (0: none)}: not as read
+--      or {'refused'}: an earlier copy was refused
 --      or {'newer_schema'}
 
 local found = redis.call('HGET', timetable, '.' .. name) or ''

@@ -3,18 +3,18 @@
 -- I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local schedules = KEYS[7] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[8] -- hash  records of schedules, and the tasks that recur
+local timetable = KEYS[8] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: name, at (its next occurrence, ms), record, times, following
--- at, record: as read; times: its occurrences that are due (ms), with spaces between
+-- at, record: as read; times: its due occurrences (ms), separated by spaces
 -- following: the one after them (ms)
--- Returns {'ok', 1 where the queue is full, then for each: how many tasks came to be, its next occurrence
---          (ms; -1: it is not as read, -2: it has no task)}
+-- Returns {'ok', 1 if the queue is full, then for each: how many tasks were added, its next occurrence
+--          (ms; -1: it has changed since it was read, -2: it has no task)}
 --      or {'newer_schema'}
 
 local STRIDE = 5

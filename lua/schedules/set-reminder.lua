@@ -1,9 +1,9 @@
 -- set-reminder: writes when schedules of queues are next due, and that these queues are in use.
-local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms); ~queue -> its reminder (ms)
+local queues = KEYS[1] -- zset  queue -> when it was last in use (ms); ~queue -> its reminder (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: queue, before, at (ms), at most 100
--- before: what the reminder said; where it says something else by now it stays. '': it is due then or earlier
--- at: '' where the queue has no schedule any more
+-- before: the reminder as read; if it has changed since, it stays. '': set it to `at` or to an earlier time
+-- at: '' if the queue has no schedule left
 -- Returns {'ok'}
 
 local now = clock(test_now)

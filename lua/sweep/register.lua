@@ -1,5 +1,5 @@
 -- register: records in the registry that queues are in use.
-local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms)
+local queues = KEYS[1] -- zset  queue -> when it was last in use (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local names = ARGV -- then: names of queues
 -- Returns {'ok'}

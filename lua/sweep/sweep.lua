@@ -2,20 +2,20 @@
 -- I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
-local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: nobody is to be woken
--- Returns {'ok', promoted, reclaimed, rejected, expired, 1 where a limit was reached, records left to a
---          later release, 1 where the caller is to wake a consumer}
+local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
+-- Returns {'ok', promoted, reclaimed, rejected, expired, 1 if a limit was reached, records left to a
+--          later release, 1 if the caller must wake a consumer}
 
 local MAX_BYTES = 8000000
 -- How long (ms) a sweep waits for a consumer that was woken.

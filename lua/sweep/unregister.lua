@@ -1,9 +1,8 @@
--- unregister: removes queues that have been unused since a given time from the registry, with their
--- reminders.
-local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms); ~queue -> its reminder (ms)
-local since = ARGV[1] -- those noted later stay (ms), so that a late copy takes none that is in use again
+-- unregister: removes queues that are unused since a given time from the registry, with their reminders.
+local queues = KEYS[1] -- zset  queue -> when it was last in use (ms); ~queue -> its reminder (ms)
+local since = ARGV[1] -- (ms) queues in use since then stay, so that a late copy removes none of them
 local names = ARGV -- then: names of queues, at most 500
--- Returns {'ok', how many went}
+-- Returns {'ok', how many were removed}
 
 local asked = { unpack(names, 2) }
 local removed = {}

@@ -1,11 +1,11 @@
 -- cancel: pending | delayed -> rejected (cancelled); working -> working, flagged for its holder. (I1 I3)
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local id = ARGV[2] -- the task's id
 local lease = ARGV[3] -- lease number that the task must have; empty for any

@@ -1,25 +1,25 @@
 -- enqueue: nothing -> pending | delayed. A known id changes nothing. (I1 I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local look = ARGV[2] -- '1' to read the queue's settings even for one plain task; empty: as it comes
-local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: nobody is to be woken
-local apart = ARGV[4] -- '1' where the tasks are of several calls: each is refused alone; empty: all or none
+local look = ARGV[2] -- '1' to read the queue's settings for one plain task too; empty: only for others
+local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
+local apart = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; empty: all or none
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
--- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <key>' for one of its kind
--- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not,
---          1 where the caller is to wake a consumer, then for each task:
---          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for;
---          of tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each after
---          a space}
+-- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
+-- Returns {'ok', 1 if producers should set look, 0 if not, -1 if this call has not read the settings,
+--          1 if the caller must wake a consumer, then for each task:
+--          1 if this call or an earlier copy of it created it, else 0, or the id that has its dedup key;
+--          for tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each
+--          after a space}
 --      or {'full'} | {'newer_schema'}
---      or {'reused'}: another call with its idempotency key made one of the tasks
+--      or {'reused'}: another call with the same idempotency key made one of the tasks
 
 local STRIDE = 4
 -- How many tasks a plain enqueue adds at most: no command then has more than SLICE arguments.
@@ -98,7 +98,7 @@ else
 end
 open_groups(plan, options)
 
-local reused = false -- whether a call with the same idempotency key, but other tasks, made the task at hand
+local reused = false -- whether another call with the same idempotency key made the current task
 
 -- True if a token is this call's. own: this call's token, '<key>.<tasks>' if it has an idempotency key.
 local function is_own(token, own)
@@ -183,8 +183,8 @@ end
 
 plan.ghosts = 0
 local places = apart == '1' and places_left(plan.settings, keys, stored)
-local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
-local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup dedup_keys stand for
+local due_now, resent = false, false -- whether any task is ready, and whether any was made before
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: the values of this call's dedup keys
 local made_by = {} -- id -> token of the one of several calls that made it here
 for i = 1, count do
   local id, key = ids[i], dedup_keys[i]

@@ -3,8 +3,8 @@ local working = KEYS[1] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[2] -- zset  id -> due (ms)
 local tasks = KEYS[3] -- hash  records and control fields
 local id = ARGV[1] -- the task's id
--- Returns {'ok', state, due or deadline (ms; 0: none), fixed record without its payload ('' where that is
---          gone), changing record ('' before the first change)}
+-- Returns {'ok', state, due or deadline (ms; 0: none), fixed record without its payload ('' if it has
+--          none), changing record ('' before the first change)}
 --      or {'not_found'} | {'newer_schema'}
 
 local found = redis.call('HMGET', tasks, id, '.' .. id)

@@ -3,19 +3,19 @@
 local working = KEYS[1] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[2] -- zset  id -> due (ms)
 local tasks = KEYS[3] -- hash  records and control fields
-local workers = KEYS[4] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[5] -- zset  worker, lease number and id, by name
+local workers = KEYS[4] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[5] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local worker = ARGV[2] -- '<name> <incarnation>'
 local info = ARGV[3] -- of the worker: '<silent after, ms>;<node>;<pid>'
-local lease = ARGV[4] -- how long the leases last from now (ms); empty: each as it did at its dequeue
+local lease = ARGV[4] -- how long the leases last from now (ms); empty: each as long as at its dequeue
 local from = ARGV[5] -- the lease number to begin at; '0' in the first call
 local limit = ARGV[6] -- at most this many leases, 1 to 1,000
-local told = ARGV[7] -- '1' where the worker tells its leases; empty: all in its hands
-local leases = ARGV -- then for each that it tells, at most 1,000: id, lease number, token
--- Returns {'ok', how many leases, until when they all last at least (ms; 0: none), lease number that the next
---          call begins at (0: no more), how many are to be cancelled, their ids, then of the leases that were
---          told the ids of those that are not current, or another worker's}
+local named = ARGV[7] -- '1' if the worker names its leases; empty: all of its leases
+local leases = ARGV -- then for each that it names, at most 1,000: id, lease number, token
+-- Returns {'ok', how many leases, the earliest of their deadlines (ms; 0: none), lease number at which the
+--          next call begins (0: no more), how many are to be cancelled, their ids, then of the named leases
+--          the ids of those that are not current, or belong to another worker}
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
@@ -24,8 +24,8 @@ local now = clock(test_now)
 local most = tonumber(limit)
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
 local next_one
-local proofs = {} -- place among the names -> number and token of a lease that was told
-if told == '1' then
+local proofs = {} -- place among the names -> number and token of a lease that was named
+if named == '1' then
   for i = 8, #leases, 3 do
     append(names, '.' .. leases[i])
     proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]

@@ -1,8 +1,8 @@
 -- wake: records that another consumer is woken, unless one was woken within the window. Changes no task.
 local tasks = KEYS[1] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local window = ARGV[2] -- for how long (ms) a wake of a consumer counts
--- Returns {'ok', 1 where the caller is to wake it}
+local window = ARGV[2] -- how long (ms) a wake of a consumer counts
+-- Returns {'ok', 1 if the caller must wake it}
 
 local now = clock(test_now)
 local sent, _, given = parse_wake(redis.call('HGET', tasks, '~wake'))

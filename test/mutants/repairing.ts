@@ -125,8 +125,8 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control believes a count though ghosts came and went meanwhile",
     file: "lua/repair/repair-control.lua",
-    find: "elseif added == came and removed == gone and added - removed ~= count and not was_deleted() then",
-    replace: "elseif added - removed == came - gone and added - removed ~= count then",
+    find: "elseif added == was_added and removed == was_removed and added - removed ~= count and not was_deleted() then",
+    replace: "elseif added - removed == was_added - was_removed and added - removed ~= count then",
     breaks: "repair",
     because: "the ghosts of a busy queue are counted wrong by the repair",
   },
@@ -141,7 +141,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control forgets what was put aside while it looked",
     file: "lua/repair/repair-control.lua",
-    find: "put_field(repair, other, found[other], all_seen and int(came) or found[other])",
+    find: "put_field(repair, other, found[other], all_seen and int(was_added) or found[other])",
     replace: "put_field(repair, other, found[other], int(added))",
     breaks: "law 10",
     because: "broken entries that dequeue met are counted nowhere",
@@ -149,8 +149,8 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control counts what was put aside in a queue deleted since",
     file: "lua/repair/repair-control.lua",
-    find: "local all_seen = came > removed and added >= came and not was_deleted()",
-    replace: "local all_seen = came > removed",
+    find: "local all_seen = was_added > removed and added >= was_added and not was_deleted()",
+    replace: "local all_seen = was_added > removed",
     breaks: "law 10",
     because: "as many broken entries that come later are hidden",
   },

@@ -3538,7 +3538,7 @@ ${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter
 ${$STATE}local states={working=STATE.working,completed=STATE.completed,rejected=STATE.rejected}
 local recorded_state=states[state]or STATE.waiting
 local entries
-${$int}${$SHARE}${$BAND}${$CLOCK_FIELDS}${$parse_clock}${$LOOK}${$precedes}${$entries_after}local function read_line(place)
+${$int}${$SHARE}${$BAND}${$CLOCK_FIELDS}${$parse_clock}${$LOOK}${$precedes}${$entries_after}local function read_pending(place)
 local index,fair_place,limited_place=string.match(place,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 index=tonumber(index)
 local control=redis.call('HGET',tasks,'~fair')
@@ -3610,7 +3610,7 @@ end
 local place,place_of=cursor,nil
 if state=='pending'then
 place=place~=''and place or'0 0 - 0 -'
-entries,place_of=read_line(place)
+entries,place_of=read_pending(place)
 else
 ${$zset_of_state}local key=zset_of_state(keys,state,wanted)
 ${$place_from}place=place~=''and place or place_from(key==dead and wanted.ended_from)
@@ -3626,8 +3626,8 @@ ${$count_left_alone}reply[3]=count_left_alone(entries,done)
 return reply
 `;
   },
-  sha1: "f87b513e8c7d10fc598f3d14b188c4f5a7d292f2",
-  keyLockingSha1: "8c0f8a2f986ed495dac11092424d46ae5917ba1c",
+  sha1: "4fccb0ee76ab4a2773bf4ff2ebfec42f3791526a",
+  keyLockingSha1: "b63639815d1f3446571bb9409f02b9f35d60b005",
 };
 
 export const purge: Script = {
@@ -4065,7 +4065,7 @@ local parts=
 {pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
 ${$append}append(parts,schedules,timetable)
 if redis.call('EXISTS',unpack(parts))==0 then
-return{'sound',0,0}
+return{'valid',0,0}
 end
 ${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
 local members,listed,fields={},{},{}
@@ -4260,13 +4260,13 @@ and counts_agree(entries,#timers)
 and groups_agree(entries,names,repair.plan.groups)
 end
 if not is_valid()then
-return{'look',0,1}
+return{'scan',0,1}
 end
-return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
+return{'valid',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
 `;
   },
-  sha1: "ba0188d9a4083420b693b08d93e6e36432d940e0",
-  keyLockingSha1: "3b4439936c7ca2f5160c8513f3b269183667f931",
+  sha1: "458c5f50d1c735d3ad5ca9e5fc7de838f6610d3e",
+  keyLockingSha1: "517fbd3e803fe72cc1c09e844d93658500e69d35",
 };
 
 export const placeLost: Script = {
@@ -4461,9 +4461,9 @@ ${$finite}${$lowest_score}local observed=
 {fair=redis.call('ZCARD',fair),limited=redis.call('ZCARD',limited),first=lowest_score(workers)}
 observed.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
 ${$append}${$sorted_keys}${$planned_writes}${$plan_write}${$DEFAULT_DEAD_TTL}${$parse_named}${$format_named}${$SETTING_NAMES}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$report_fault}${$set_aside}${$put_field}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$repair_settings}${$repair_control}repair_control(repair,found,observed)
-local gone_of={}
+local removed_field={}
 for i=1,#PAIRS,2 do
-gone_of[PAIRS[i]]=PAIRS[i+1]
+removed_field[PAIRS[i]]=PAIRS[i+1]
 end
 local function was_deleted()
 for when in string.gmatch(redis.call('GET',operator_calls)or'','=ok,(%d+)')do
@@ -4474,13 +4474,13 @@ end
 return false
 end
 for i=3,#items,4 do
-local field,other=items[i],gone_of[items[i]]
-local came,gone,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
+local field,other=items[i],removed_field[items[i]]
+local was_added,was_removed,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
 local added,removed=tonumber(found[field]or 0),tonumber(found[other]or 0)
 if field=='~broken'then
-local all_seen=came>removed and added>=came and not was_deleted()
-put_field(repair,other,found[other],all_seen and int(came)or found[other])
-elseif added==came and removed==gone and added-removed~=count and not was_deleted()then
+local all_seen=was_added>removed and added>=was_added and not was_deleted()
+put_field(repair,other,found[other],all_seen and int(was_added)or found[other])
+elseif added==was_added and removed==was_removed and added-removed~=count and not was_deleted()then
 local raised=added-removed<count and field or other
 put_field(repair,raised,found[raised],int(raised==field and removed+count or added-count))
 report_fault(repair,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
@@ -4495,8 +4495,8 @@ reply[#reply+1]=repair.report
 return failed or reply
 `;
   },
-  sha1: "c75ec37528b13741229f60e0baaec0b6cfacef29",
-  keyLockingSha1: "bbe243a19e2bdbf356f87c588ed488649998184a",
+  sha1: "cae25e31d810342158212672ca914d3893a33c0e",
+  keyLockingSha1: "764aef976b1f9aec6b9f32ec21bb52f34fabd3a7",
 };
 
 export const scan: Script = {
@@ -5466,7 +5466,7 @@ local info=ARGV[3]
 local lease=ARGV[4]
 local from=ARGV[5]
 local limit=ARGV[6]
-local told=ARGV[7]
+local named=ARGV[7]
 local leases=ARGV
 ${$queue_keys}local keys=queue_keys(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,worker_leases)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
@@ -5474,7 +5474,7 @@ local most=tonumber(limit)
 local names={'~w:'..worker,'~f:'..worker,'~alarm'}
 local next_one
 local proofs={}
-if told=='1'then
+if named=='1'then
 ${$append}for i=8,#leases,3 do
 append(names,'.'..leases[i])
 proofs[#names]=leases[i+1]..' '..leases[i+2]
@@ -5528,8 +5528,8 @@ reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
 return reply
 `;
   },
-  sha1: "d869d6576301b25716ee7f9bb10a618163f179c3",
-  keyLockingSha1: "a7c023d23c4e3627bd848af7308fd0e5a95bfb59",
+  sha1: "54f3dda5d223b729975b8f469de9ee71986169aa",
+  keyLockingSha1: "3c07600f4f9d3ce89171b91c2f58f5d9b569b3c1",
 };
 
 export const settleAndDequeue: Script = {
