@@ -40,7 +40,7 @@ from records import (
 LUA = Path(__file__).resolve().parents[2] / "lua"
 LIB = (
     "prelude writes records limits groups fair-order admission events commit transitions workers wake due "
-    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain pages "
+    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
     "repair-entries repair repair-fields control-fields group-states"
 ).split()
 TRIES = 4
@@ -79,7 +79,8 @@ def _needed(words: set[str], folder: Path) -> str:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"--.*", "", text)))
+    """The words of a Lua text that may be names of locals: not those in comments and strings, nor fields."""
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"--.*|'[^'\n]*'|(?<!\.)\.[A-Za-z_]\w*", " ", text)))
 
 
 def _lua(folder: Path, name: str) -> str:

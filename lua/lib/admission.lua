@@ -1,53 +1,60 @@
--- admission: which tasks of a group stand in `fair`, and which wait in `limited` until their group has room.
+-- admission: which tasks of a group go to `fair`, and which wait in `limited` until their group has room.
 
--- Lets a task in with a new tag.
-local function admit(plan, group, band, id)
-  local share = ready(group, band, 1)
-  share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-  put_into_fair(plan, group, score_at(band, share.last), id)
+-- Adds a task to `fair` with a new tag.
+local function admit_to_fair(plan, group, band, id)
+  local share = add_ready(group, band, 1)
+  share.last_tag = math.max(plan.times[band] or 0, share.last_tag) + cost_of(group)
+  add_to_fair(plan, group, score_at(band, share.last_tag), id)
 end
 
 -- Gives a ready task its place: the list, `fair` or `limited`.
--- place: 'back', 'front'; 'kept' for one handed back, which in `fair` gets its old tag; or 'aside' for one
--- taken out of `fair` at its group's limit, which stands before all that came to be held later.
-local function enter(plan, id, task, place)
-  if not shared(task) then
-    will(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
+-- place: 'back' or 'front'; 'kept' for a task that was handed back, which gets its old tag in `fair`; or
+-- 'aside' for a task that was taken out of `fair` at its group's limit, which goes before all that come to
+-- `limited` later.
+local function make_ready(plan, id, task, place)
+  if not grouped(task) then
+    plan_write(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
     return
   end
-  local group, band = group_of(plan, task), tonumber(task.P or 0)
-  local full = group.h > 0 or room(group, plan.now) < 1
-  -- A tag that was delivered lies behind, unless virtual time began anew since.
-  if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-    ready(group, band, 1)
-    put_into_fair(plan, group, task.S, id)
-    group.returned = group.h > 0
+  local group, band = group_of(plan, task), tonumber(task.priority or 0)
+  local full = group.limited > 0 or room(group, plan.now) < 1
+  -- A tag that was delivered is not above virtual time, unless virtual time has restarted since.
+  if place == 'kept' and task.fair_score and task.fair_score % BAND <= (plan.times[band] or 0) then
+    add_ready(group, band, 1)
+    add_to_fair(plan, group, task.fair_score, id)
+    group.returned = group.limited > 0
   elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-    local zone = place == 'aside' and 'p' or 'q'
-    group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-    plan.times.h = plan.times.h + 1
-    local number = group[zone] + (zone == 'q' and LIMITED_LATER or 0)
-    will(plan, 'ZADD limited', int(group.settings.n * LIMITED_GROUP + (9 - band) * LIMITED_BAND + number), id)
+    local last = place == 'aside' and 'last_front_place' or 'last_back_place'
+    group[last], group.limited, group.newly_limited =
+      group[last] + 1, group.limited + 1, group.newly_limited + 1
+    plan.times.limited = plan.times.limited + 1
+    local number = group[last] + (place == 'aside' and 0 or LIMITED_LATER)
+    plan_write(
+      plan,
+      'ZADD limited',
+      int(group.settings.number * LIMITED_GROUP + (9 - band) * LIMITED_BAND + number),
+      id
+    )
   else
-    admit(plan, group, band, id)
+    admit_to_fair(plan, group, band, id)
   end
-  task.S = nil
+  task.fair_score = nil
 end
 
--- The held tasks of a group in the order in which they come in, as many as there may be room for: those of
--- the zset, and those that this very plan holds, which are not there yet. Returns also how many the zset had.
+-- The tasks of a group in `limited`, in the order in which they leave it, up to `most` of the zset and those
+-- that this plan adds, which are not there yet. Also returns how many the zset had.
 local function limited_of(plan, group, lowest, most)
   local waiting, highest = {}, lowest + LIMITED_GROUP
   if most > 0 then
     local least, before, limit = int(lowest), '(' .. int(highest), int(most)
     local ids =
-      redis.call('ZRANGE', plan.at.limited, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+      redis.call('ZRANGE', plan.keys.limited, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
     for i = 1, #ids, 2 do
       waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
     end
   end
   local found = #waiting
-  local fresh = group.fresh > 0 and writes_of(plan, 'ZADD limited') or {}
+  local fresh = group.newly_limited > 0 and planned_writes(plan, 'ZADD limited') or {}
   for i = 1, #fresh, 2 do
     local score = tonumber(fresh[i])
     if score >= lowest and score < highest then
@@ -60,19 +67,19 @@ local function limited_of(plan, group, lowest, most)
   return waiting, found
 end
 
--- Lets held tasks in as far as there is room, a hundred of a group at most. Who comes to wait with this very
--- plan may be of a higher priority than those that waited.
-local function release(plan)
-  -- In any order: no group takes another's room.
+-- Moves tasks from `limited` to `fair` while their groups have room, at most a hundred of a group. A task
+-- that this plan adds to `limited` may have a higher priority than those already there.
+local function admit_limited(plan)
+  -- In any order: no group takes the room of another.
   for _, group in pairs(plan.groups) do
-    local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-    -- Held tasks of a higher priority go past a task that was handed back, as many as may be delivered.
-    local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+    local free = group.changed and math.min(group.limited, room(group, plan.now), 100) or 0
+    -- Tasks of a higher priority may pass a task that was handed back, up to what may be delivered.
+    local past = group.returned and math.min(group.limited, deliverable(group, plan.now), 100) or 0
     local most = math.max(free, past)
     group.returned = nil
     if most >= 1 then
-      local lowest = group.settings.n * LIMITED_GROUP
-      local wanted = math.min(most, group.h - group.fresh)
+      local lowest = group.settings.number * LIMITED_GROUP
+      local wanted = math.min(most, group.limited - group.newly_limited)
       local waiting, found = limited_of(plan, group, lowest, wanted)
       local kept, taken, count = {}, {}, 0
       for i = 1, math.min(most, #waiting) do
@@ -82,64 +89,64 @@ local function release(plan)
           break
         end
         count = i
-        admit(plan, group, band, task.id)
+        admit_to_fair(plan, group, band, task.id)
         if task.place then
           taken[task.place] = true
         else
-          will(plan, 'ZREM limited', task.id)
+          plan_write(plan, 'ZREM limited', task.id)
         end
       end
-      local fresh = writes_of(plan, 'ZADD limited')
+      local fresh = planned_writes(plan, 'ZADD limited')
       for i = 1, #fresh, 2 do
         if taken[i] then
-          group.fresh = group.fresh - 1
+          group.newly_limited = group.newly_limited - 1
         else
           append(kept, fresh[i], fresh[i + 1])
         end
       end
       plan.writes['ZADD limited'] = kept
-      -- Fewer than are counted: then these are all.
-      local left = (found < wanted and #waiting or group.h) - count
-      plan.times.h, group.h = plan.times.h - group.h + left, left
+      -- If fewer were found than are counted, these are all.
+      local left = (found < wanted and #waiting or group.limited) - count
+      plan.times.limited, group.limited = plan.times.limited - group.limited + left, left
     end
   end
 end
 
--- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or
--- some are left.
+-- Sets a timer in `delayed` for a group whose limited tasks wait for time only, or that has room for more
+-- now.
 local function set_timer(plan, group)
-  if group.h > stuck(group) then
+  if group.limited > count_stuck(group) then
     local when = plan.now
-    if group.settings.r then
-      local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+    if group.settings.rate then
+      local left, opens = measure_rate(group.settings.rate, group.used, plan.now, 0)
       when = left > group.ready and when or opens
     end
-    will(plan, 'timers', when and int(when), when and '~g:' .. group.name)
+    plan_write(plan, 'timers', when and int(when), when and '~g:' .. group.name)
   end
 end
 
--- Takes a waiting task out of its group's account, as if it had never come.
--- place: the key of the zset in which it stands.
+-- Removes a waiting task from the counts of its group, as if it had never been enqueued.
+-- place: the key of the zset that has it.
 local function refund(plan, id, task, place, score)
-  if place == plan.at.fair then
-    local share, tag = take_off_fair(plan, task, score, id), score % BAND
-    -- One that was handed back has had its turn; one not yet straight is in nobody's way.
-    if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
-      share.holes = share.holes or {}
-      append(share.holes, tag)
+  if place == plan.keys.fair then
+    local share, tag = remove_from_fair(plan, task, score, id), score % BAND
+    -- A task that was handed back has had its turn. One beyond `moved_up_to` does not delay others yet.
+    if tag >= (plan.times[tonumber(task.priority or 0)] or 0) and tag <= (share.moved_up_to or tag) then
+      share.left_early = share.left_early or {}
+      append(share.left_early, tag)
     end
   else
     local group = group_of(plan, task)
-    group.h, plan.times.h = group.h - 1, plan.times.h - 1
+    group.limited, plan.times.limited = group.limited - 1, plan.times.limited - 1
   end
 end
 
--- As `refund`, wherever the task waits. Returns where that is, and with which score.
-local function take_out(plan, id, task)
-  local at, place = plan.at, plan.at.fair
+-- As `refund`, if the task waits in `fair` or `limited`. Returns the zset and its score there.
+local function find_and_refund(plan, id, task)
+  local keys, place = plan.keys, plan.keys.fair
   local score = redis.call('ZSCORE', place, id)
   if not score then
-    place = at.limited
+    place = keys.limited
     score = redis.call('ZSCORE', place, id)
   end
   if score then
@@ -148,66 +155,71 @@ local function take_out(plan, id, task)
   return place, score
 end
 
--- Notes the delivery of a task: virtual time moves on to its tag.
-local function serve(plan, id, task, place)
+-- Records the delivery of a task: virtual time advances to its tag.
+local function note_delivery(plan, id, task, place)
   local band, tag = read_score(place.score)
   plan.times[band] = math.max(plan.times[band] or 0, tag)
-  if shared(task) then
+  if grouped(task) then
     local group = group_of(plan, task)
     if not place.listed then
-      local share = have_turn(plan, task, place.score, id)
-      task.S = place.score
-      if share.through then
-        -- Nobody stands behind this before the next of the group has moved up.
-        local next_turn = score_at(band, share.straight + cost_of(group))
+      local share = take_turn(plan, task, place.score, id)
+      task.fair_score = place.score
+      if share.needs_move_up then
+        -- Nothing beyond this may be delivered before the next task of the group has moved up.
+        local next_turn = score_at(band, share.moved_up_to + cost_of(group))
         plan.bound = math.min(plan.bound or next_turn, next_turn)
       end
     end
-    group.w = group.w + 1
-    if group.settings.r then
-      local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
-      group.u = used
+    group.working = group.working + 1
+    if group.settings.rate then
+      local _, _, used = measure_rate(group.settings.rate, group.used, plan.now, 1)
+      group.used = used
     end
   end
 end
 
--- What a plan leaves of the groups that it changed: fields to write, and fields to remove.
-local function close_groups(plan)
+-- Adds the states of the groups that a plan changed to what it writes, and `~fair`.
+local function write_groups(plan)
   local more_stuck = 0
-  -- In any order: each has fields of its own, and what they share is a sum.
+  -- In any order: each group has fields of its own, and the rest is a sum.
   for _, group in pairs(plan.groups) do
     if group.changed then
       set_timer(plan, group)
-      group.fresh = 0
-      more_stuck = more_stuck + stuck(group) - group.stuck
-      group.stuck = stuck(group)
-      group.v = math.max(plan.now, (group.v or 0) + 1)
+      group.newly_limited = 0
+      more_stuck = more_stuck + count_stuck(group) - group.stuck
+      group.stuck = count_stuck(group)
+      group.version = math.max(plan.now, (group.version or 0) + 1)
       local text = format_group(group)
       if text == '' then
-        will(plan, 'HDEL tasks', '~g:' .. group.name)
+        plan_write(plan, 'HDEL tasks', '~g:' .. group.name)
       else
-        will(plan, 'HSET tasks', '~g:' .. group.name, text)
+        plan_write(plan, 'HSET tasks', '~g:' .. group.name, text)
       end
       local set = group.settings
-      if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-        -- The limit is no more, and what it held has gone on.
-        will(plan, 'HDEL tasks', '~s:' .. group.name)
+      if group.limited == 0 and set.number and #sorted_keys(set) == 1 then
+        -- The limit was removed, and its tasks have left `limited`.
+        plan_write(plan, 'HDEL tasks', '~s:' .. group.name)
       end
       group.changed = nil
-      plan.shared = true
+      plan.fair_changed = true
     end
   end
-  if plan.shared then
-    local any_limited = plan.times.h > 0
-    plan.times.t = any_limited and math.max(plan.times.t or 0, plan.now) or nil
-    plan.times.c = any_limited and plan.times.c or nil
+  if plan.fair_changed then
+    local any_limited = plan.times.limited > 0
+    plan.times.written_at = any_limited and math.max(plan.times.written_at or 0, plan.now) or nil
+    plan.times.reset_from = any_limited and plan.times.reset_from or nil
   end
   if plan.times then
-    plan.times.m = math.max(0, plan.times.m + more_stuck)
+    plan.times.stuck = math.max(0, plan.times.stuck + more_stuck)
   end
-  if plan.shared and plan.dry and plan.times.h == 0 and planned(plan, 'ZADD fair') == 0 then
-    will(plan, 'HDEL tasks', '~fair')
-  elseif plan.shared then
-    will(plan, 'HSET tasks', '~fair', format_clock(plan.times))
+  if
+    plan.fair_changed
+    and plan.drained
+    and plan.times.limited == 0
+    and planned_count(plan, 'ZADD fair') == 0
+  then
+    plan_write(plan, 'HDEL tasks', '~fair')
+  elseif plan.fair_changed then
+    plan_write(plan, 'HSET tasks', '~fair', format_clock(plan.times))
   end
 end

@@ -1,56 +1,50 @@
--- dequeue-in-full: a dequeue that is not plain.
+-- dequeue-in-full: a dequeue that the plain lane does not handle.
 
--- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.
-local SHARED = 200
-
--- After how many groups such a call looks no further.
-local GROUPS = 90
-
--- After about so many entries that are not to be delivered a call looks no further.
-local PASSED = 200
-
--- pending -> working; promotes and reclaims first where too few are pending. (I2 I4 I5 I6 I8)
--- call: what dequeue was told, by name, and its `slot`; then what was taken and read already, as `new_line`
--- has it.
+-- pending -> working; promotes and reclaims first if too few are pending. (I2 I4 I5 I6 I8)
+-- call: the arguments of dequeue by name, and its `slot`. The rest: what was taken and read already, as in
+-- `new_taken`.
 -- Returns the reply of dequeue.
-local function dequeue_in_full(at, call, popped, ahead, reads)
-  local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
-  local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
+local function dequeue_in_full(keys, call, popped, ahead, reads)
+  local MOST_IN_FAIR = 200 -- tasks of a call if groups are in use: no command has more than SLICE arguments
+  local MOST_GROUPS_READ = 90 -- such a call looks no further after this many groups
+  local MOST_SKIPPED = 200 -- a call looks no further after about this many entries that are not deliverable
+  local tasks, max, slot, token, worker = keys.tasks, call.max, call.slot, call.token, call.worker
+  local plan, taken = new_plan(keys, call.now), new_taken(keys, popped, ahead, reads)
   local batch = new_batch(max, tonumber(call.max_bytes))
-  -- The last lease number; dequeues of late, where a rate is set; when to look after workers; who is awake.
+  -- counter: the last lease number. used: recent dequeues, if a rate is set. alarm: when to look for silent
+  -- workers. wake: the field `~wake`.
   local counter, used, alarm, wake
 
-  -- Read once, and only where something is there.
+  -- The time is read once, and only if it is needed.
   local function time()
     plan.now = plan.now or clock(call.test_now)
     return plan.now
   end
 
-  local function spend()
+  local function use_up()
     if call.resend == '1' then
-      spend_token(tasks, slot, token)
+      use_up_token(tasks, slot, token)
     end
   end
 
-  -- What the control fields say of this call. Returns the reply where that settles it; true where a limit
-  -- does.
-  local function heed_control(control)
+  -- Applies the control fields to this call. Returns the reply if they decide it, and true if a limit did.
+  local function check_control(control)
     counter = tonumber(control.lease or 0) or error('~lease is not a number')
     used, alarm, wake = control.rate or '', control.alarm, control.wake
     if control.slot and string.match(control.slot, '^%S+') == token then
       batch.given = true
-      local again = lease_again(at, time(), token, string.sub(control.slot, #token + 1))
-      local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).p
+      local again = still_leased(keys, time(), token, string.sub(control.slot, #token + 1))
+      local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).paused
       return paused and { 'paused' } or again, false
-    elseif heed(plan, control.set, control.stats) then
+    elseif read_settings(plan, control.set, control.stats) then
       return { 'newer_schema' }, false
-    elseif plan.settings.p then
-      spend()
+    elseif plan.settings.paused then
+      use_up()
       return { 'paused' }, false
     end
-    if (plan.settings.m or plan.settings.r) and (#line > 0 or control.fair) then
+    if (plan.settings.max_working or plan.settings.rate) and (#taken > 0 or control.fair) then
       local again, jumped
-      local leased = plan.settings.m and redis.call('ZCARD', at.working)
+      local leased = plan.settings.max_working and redis.call('ZCARD', keys.working)
       batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
       if jumped then
         redis.pcall('HSET', tasks, '~rate', used)
@@ -61,60 +55,70 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
     end
   end
 
-  -- Fills the batch. Returns the reply where that is settled already.
-  local function choose()
-    fetch(line, max, time)
-    local first, last = 1, slice_end(line, 1)
-    local found = look_at(line, slot, first, last)
+  -- Fills the batch. Returns the reply if it is known already.
+  local function fill_batch()
+    fetch(taken, max, time)
+    local first, last = 1, slice_end(taken, 1)
+    local found = read_taken(taken, slot, first, last)
     local control = control_in(found)
-    line.looked = true
-    local reply, full = heed_control(control)
+    taken.control_read = true
+    local reply, full = check_control(control)
     if reply then
-      put_back(line, 1)
-      -- Expired leases may be what fills the limit: they would wait for the next sweep.
-      if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
-        return choose()
+      put_back(taken, 1)
+      -- Expired leases may fill the limit, and would otherwise wait for the next sweep.
+      if full and plan.settings.max_working and not taken.next_due and bring_due(taken, 1, max, time) then
+        return fill_batch()
       elseif full then
-        spend()
+        use_up()
       end
       return reply
     end
-    line.busy = plan.news
+    taken.groups_in_use = plan.events
     if control.fair then
-      put_back(line, 1)
+      put_back(taken, 1)
       local times = parse_clock(control.fair)
-      if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
-        reset_timers(at, plan.now, times)
-        line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
-        return choose()
+      if
+        not taken.timers_reset
+        and times.limited > 0
+        and ((times.written_at or 0) > time() or times.reset_from)
+      then
+        reset_timers(keys, plan.now, times)
+        taken.timers_reset, taken.control_read, taken.groups_in_use, taken.next_due = true, nil, nil, nil
+        return fill_batch()
       end
-      -- Where a group is at a limit, a timer lets it go on, however much else is in line.
-      if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
-        line.busy = nil
-        return choose()
+      -- If a group is at a limit, its timer must run however many tasks of others are ready.
+      if not taken.next_due and times.limited > 0 and bring_due(taken, 1, max, time) then
+        taken.groups_in_use = nil
+        return fill_batch()
       end
-      plan.times, plan.shared, line.times = times, true, times
-      line.busy, batch.most = true, math.min(batch.most, SHARED)
+      plan.times, plan.fair_changed, taken.times = times, true, times
+      taken.groups_in_use, batch.most = true, math.min(batch.most, MOST_IN_FAIR)
       time()
-      fetch(line, batch.most)
+      fetch(taken, batch.most)
       last, found = 128, nil
-    elseif batch.most < #line then
-      put_back(line, batch.most + 1)
+    elseif batch.most < #taken then
+      put_back(taken, batch.most + 1)
     end
-    while first <= #line do
-      last = math.min(last, #line)
-      local ended = go_through(plan, line, batch, first, last, found or look_at(line, slot, first, last))
+    while first <= #taken do
+      last = math.min(last, #taken)
+      local ended =
+        select_tasks(plan, taken, batch, first, last, found or read_taken(taken, slot, first, last))
       if ended then
         return ended ~= true and ended or nil
       end
       first, last, found = last + 1, last + 128, nil
       if #batch >= batch.most then
-        put_back(line, first)
-      elseif first > #line and not line.drained and #line - #batch < PASSED and plan.opened < GROUPS then
-        -- Strays do not stand in the way of tasks behind them, within bounds. Where some are, more are.
-        local looked = line.next_due
-        fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
-        if worker ~= '' and line.next_due ~= looked then
+        put_back(taken, first)
+      elseif
+        first > #taken
+        and not taken.drained
+        and #taken - #batch < MOST_SKIPPED
+        and plan.groups_read < MOST_GROUPS_READ
+      then
+        -- Entries that are not deliverable do not block the tasks behind them, within these bounds.
+        local looked = taken.next_due
+        fetch(taken, math.max(batch.most - #batch, math.min(#taken, 128)), time)
+        if worker ~= '' and taken.next_due ~= looked then
           -- What was due may have been the alarm.
           alarm = redis.call('HGET', tasks, '~alarm')
         end
@@ -122,12 +126,12 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
     end
   end
 
-  local fine, answer = pcall(choose)
+  local fine, answer = pcall(fill_batch)
   if not fine then
-    put_back(line, 1)
-    return raised(answer)
+    put_back(taken, 1)
+    return error_reply_for(answer)
   elseif answer then
-    -- One who gets nothing lives all the same; one who gets an old answer may have failed since.
+    -- A worker that gets no tasks is alive. One that gets an old answer may have failed since.
     if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
       time()
       note_worker(plan, worker, call.info, alarm)
@@ -136,38 +140,38 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
     return answer
   end
 
-  if #batch > 0 or not line.drained or worker ~= '' then
+  if #batch > 0 or not taken.drained or worker ~= '' then
     time()
   end
   if worker ~= '' then
     note_worker(plan, worker, call.info, alarm)
   end
-  pay_back(line)
-  plan.dry = line.drained
-  straighten(plan)
+  refund_list(taken)
+  plan.drained = taken.drained
+  move_up_all(plan)
   local holder = worker ~= '' and worker or nil
   local terms =
     { counter = counter, token = token, slot = slot, lease = call.lease, worker = holder, used = used }
   if wake and #batch > 0 then
-    will(plan, 'HSET tasks', '~wake', awake_from(plan.now, nil, wake))
+    plan_write(plan, 'HSET tasks', '~wake', awake_text(plan.now, nil, wake))
   end
-  local failed = lease_all(plan, line, batch, terms) or commit(plan)
+  local failed = lease_all(plan, taken, batch, terms) or commit(plan)
   if failed then
-    put_back(line, 1)
+    put_back(taken, 1)
     return failed
   end
-  write_strays(batch, tasks)
-  if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then
+  write_skipped(batch, tasks)
+  if #batch == 0 and (taken.fair_unseen or not (taken.drained and taken.next_due)) then
     return { 'more', time() }
   elseif #batch == 0 then
-    spend()
-    -- The consumer that was awake stops here, so the next enqueue has to wake another.
-    write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
+    use_up()
+    -- The consumer that was awake stops here, so the next enqueue must wake another.
+    write('HDEL', tasks, { wake and taken.drained and '~wake' or nil })
   end
 
-  local reply = { 'ok', when_again(line, plan) }
+  local reply = { 'ok', when_again(taken, plan) }
   for _, entry in ipairs(batch) do
-    give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
+    append_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
   end
   return reply
 end

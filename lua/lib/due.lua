@@ -1,10 +1,10 @@
--- due: what falls due with time.
+-- due: what becomes due with time: delayed tasks, expired leases, timers.
 
--- When to try again what found no room in Redis.
+-- How long to wait (ms) before a retry of what found no room in Redis.
 local RETRY = 60000
 
--- When the first of `delayed` is due, and when it is worth asking again (nil: nothing known). deadline: of
--- the first lease; a look for silent workers counts only where somebody works.
+-- When the first of `delayed` is due, and when to ask again (nil: not known).
+-- deadline: of the first lease. The timer for silent workers counts only if there is a lease.
 local function upcoming(delayed, deadline)
   local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
   local due = first[2] and math.floor(tonumber(finite(first[2])))
@@ -12,32 +12,33 @@ local function upcoming(delayed, deadline)
   return due, wake and math.min(wake, deadline or wake) or deadline
 end
 
--- Whether delayed tasks are due and leases expired, the deadline of the first lease, and when the first of
--- the others will be (ms; 0: nothing known). time: called only where something stands there; gives a number,
--- or its text.
+-- Returns whether delayed tasks are due and leases expired, the deadline of the first lease, and when the
+-- next of them will be due (ms; 0: not known). time: called only if there are delayed tasks or leases; gives
+-- a number, or its text.
 local function look_ahead(working, delayed, time)
-  local deadline = head(working)
+  local deadline = lowest_score(working)
   local due, next_due = upcoming(delayed, deadline)
   local now = (due or deadline) and tonumber(time())
   local is_due, expired = due and due <= now, deadline and deadline <= now
   return { due = is_due, expired = expired, deadline = deadline, next_due = next_due or 0 }
 end
 
--- True where nothing is due, and what `look_ahead` gave; neither where Redis refuses to look.
+-- Returns true if nothing is due, and the result of `look_ahead`; neither if Redis refuses to read.
 local function nothing_due(working, delayed, time)
   local fine, ahead = pcall(look_ahead, working, delayed, time)
   local found = fine and ahead or nil
   return found and not (found.due or found.expired), found
 end
 
--- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
-local function ring(at, timers, now)
-  redis.call('ZREM', at.delayed, unpack(timers))
-  redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
-  local plan, groups, alarm = new_plan(at, now), {}, false
+-- Runs due timers: for a group that has room again, and for silent workers. Returns what
+-- `fail_silent_workers` does.
+local function run_timers(keys, timers, now)
+  redis.call('ZREM', keys.delayed, unpack(timers))
+  redis.call('HINCRBY', keys.tasks, '~rung', int(#timers))
+  local plan, groups, alarm = new_plan(keys, now), {}, false
   for _, timer in ipairs(timers) do
     if string.sub(timer, 2, 2) == 'g' then
-      groups[#groups + 1] = { G = string.sub(timer, 4) }
+      groups[#groups + 1] = { group = string.sub(timer, 4) }
     else
       alarm = true
     end
@@ -46,106 +47,107 @@ local function ring(at, timers, now)
   for _, task in ipairs(groups) do
     group_of(plan, task)
   end
-  release(plan)
+  admit_limited(plan)
   if commit(plan) then
-    local again = new_plan(at, now)
+    local again = new_plan(keys, now)
     for _, task in ipairs(groups) do
-      will(again, 'timers', int(now + RETRY), '~g:' .. task.G)
+      plan_write(again, 'timers', int(now + RETRY), '~g:' .. task.group)
     end
     commit(again)
   end
   if alarm then
-    return fail_silent(at, now)
+    return fail_silent_workers(keys, now)
   end
   return 0, 0, false
 end
 
--- After the clock has jumped back, timers of groups with held tasks are due much too late. Sets them anew, of
--- 32 groups a call, and notes in `~fair` where the next call goes on. times: the parsed `~fair`.
-local function reset_timers(at, now, times)
-  local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
+-- After the clock has jumped back, timers of groups with limited tasks are due much too late. Resets them for
+-- 32 groups a call, and records in `~fair` where the next call continues. times: the parsed `~fair`.
+local function reset_timers(keys, now, times)
+  local plan, ids, names, from = new_plan(keys, now), {}, {}, times.reset_from or 0
   while from and #ids < 32 do
     local least = int(from * LIMITED_GROUP)
-    local first = redis.call('ZRANGE', at.limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+    local first =
+      redis.call('ZRANGE', keys.limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
     if first[1] then
       ids[#ids + 1] = first[1]
       append(names, first[1], '.' .. first[1])
     end
     from = first[1] and math.floor(tonumber(first[2]) / LIMITED_GROUP) + 1
   end
-  local lines, tasks = read_first_lines(at.tasks, names), {}
+  local lines, tasks = read_first_lines(keys.tasks, names), {}
   for i, id in ipairs(ids) do
     tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
   end
-  times.t, times.c = now, from
-  plan.times, plan.shared = times, true
+  times.written_at, times.reset_from = now, from
+  plan.times, plan.fair_changed = times, true
   open_groups(plan, tasks)
   for _, task in ipairs(tasks) do
-    if shared(task) then
+    if grouped(task) then
       group_of(plan, task)
     end
   end
-  release(plan)
+  admit_limited(plan)
   commit(plan)
 end
 
--- Due tasks that go to `fair` or `limited`.
-local function promote_shared(at, ids, now)
+-- Promotes due tasks that go to `fair` or `limited`.
+local function promote_grouped(keys, ids, now)
   for first = 1, #ids, PLAN do
     local names = {}
     for i = first, math.min(first + PLAN - 1, #ids) do
       names[#names + 1] = '.' .. ids[i]
     end
-    local records = redis.call('HMGET', at.tasks, unpack(names))
-    local plan, tasks = new_plan(at, now), {}
+    local records = redis.call('HMGET', keys.tasks, unpack(names))
+    local plan, tasks = new_plan(keys, now), {}
     for i = 1, #names do
       tasks[i] = parse(records[i])
     end
     open_groups(plan, tasks)
     for i, task in ipairs(tasks) do
       if newer(records[i]) then
-        -- Left to that release, which looks again in a while.
-        will(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
+        -- Left to that release: the task is due again later.
+        plan_write(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
       else
-        enter(plan, ids[first + i - 1], task, 'back')
+        make_ready(plan, ids[first + i - 1], task, 'back')
       end
     end
     if commit(plan) then
       for i = first, #ids do
-        redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
+        redis.call('ZADD', keys.delayed, int(now + RETRY) .. '.5', ids[i])
       end
       return
     end
   end
 end
 
--- promote: delayed -> pending, at the back, in the order in which they fell due. (I6 I8)
--- Returns how many; and of silent workers' tasks how many went back, how many ended, and true where more is
--- to be done.
-local function promote(at, now, limit)
-  -- Timers that are due take no task's place.
+-- promote: delayed -> pending, at the back, in the order in which they became due. (I6 I8)
+-- Returns how many; of the tasks of silent workers, how many went back and how many ended; and true if more
+-- is due.
+local function promote(keys, now, limit)
+  -- Due timers do not count towards the limit.
   local TIMERS = 100 -- at most, in one call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
-  local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-  local gone, back, fair, timers, left = {}, {}, {}, {}, 0
+  local due = redis.call('ZRANGE', keys.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+  local promoted, back, fair, timers, left = {}, {}, {}, {}, 0
   for i = 1, #due, 2 do
     local id, score = due[i], due[i + 1]
     if string.sub(id, 1, 1) == '~' then
       left = left + (#timers == TIMERS and 1 or 0)
       append(timers, #timers < TIMERS and id or nil)
-    elseif #gone < limit then
-      gone[#gone + 1] = id
+    elseif #promoted < limit then
+      promoted[#promoted + 1] = id
       local ids = string.sub(score, -2) == '.5' and fair or back
       ids[#ids + 1] = id
     end
   end
-  write('ZREM', at.delayed, gone)
-  write('LPUSH', at.pending, back)
-  promote_shared(at, fair, now)
+  write('ZREM', keys.delayed, promoted)
+  write('LPUSH', keys.pending, back)
+  promote_grouped(keys, fair, now)
   local more = left > 0 or #due == 2 * (limit + TIMERS)
   if #timers == 0 then
-    return #gone, 0, 0, more
+    return #promoted, 0, 0, more
   end
-  local returned, ended, unfinished = ring(at, timers, now)
-  return #gone, returned, ended, unfinished or more
+  local returned, ended, unfinished = run_timers(keys, timers, now)
+  return #promoted, returned, ended, unfinished or more
 end

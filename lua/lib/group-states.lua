@@ -1,35 +1,36 @@
--- group-states: compares the states of groups with where their tasks are.
+-- group-states: how the deep sweep compares the states of groups with the places of their tasks.
 
--- Counts a task in `fair`. group: what is counted of it.
+-- Counts a task in `fair`. group: the state that the count builds up.
 local function count_ready(group, score)
   local band, tag = read_score(score)
-  local share = ready(group, band, 1)
-  share.last = math.max(share.last, tag % LATEST_TAG)
+  local share = add_ready(group, band, 1)
+  share.last_tag = math.max(share.last_tag, tag % LATEST_TAG)
 end
 
--- Counts a working one.
+-- Counts a working task.
 local function count_working(group)
-  group.w = group.w + 1
+  group.working = group.working + 1
 end
 
--- True if a group's state is wrong, or not in the right form. Corrects it. is: what was counted; text: the
--- state as it stands in `tasks`.
-local function correct(group, is, text)
-  local wrong = group.w ~= is.w or group.h ~= is.h
+-- Corrects a group's state. Returns true if it was wrong, or not in the right form. actual: the state as
+-- counted; text: the state in `tasks`.
+local function correct_group(group, actual, text)
+  local wrong = group.working ~= actual.working or group.limited ~= actual.limited
   -- `open_groups` has changed it already if it has a rate and the clock has jumped back.
   wrong = wrong or (not group.changed and format_group(group) ~= text)
-  if is.h > 0 and group.q == 0 then
-    -- Behind all that are held.
-    group.q = LIMITED_LATER / 2
+  if actual.limited > 0 and group.last_back_place == 0 then
+    -- Behind all tasks in `limited`.
+    group.last_back_place = LIMITED_LATER / 2
   end
-  group.w, group.h, group.ready = is.w, is.h, is.ready
+  group.working, group.limited, group.ready = actual.working, actual.limited, actual.ready
   for band = 0, 9 do
-    local share = group.bands[band] or { last = 0, ready = 0 }
-    local real = is.bands[band] or { last = 0, ready = 0 }
-    wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
+    local share = group.bands[band] or { last_tag = 0, ready = 0 }
+    local real = actual.bands[band] or { last_tag = 0, ready = 0 }
+    wrong = wrong or share.ready ~= real.ready or share.last_tag >= LATEST_TAG
     if real.ready > 0 then
-      local last = share.last < LATEST_TAG and share.last or 0
-      group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
+      local last = share.last_tag < LATEST_TAG and share.last_tag or 0
+      group.bands[band] =
+        { last_tag = math.max(last, real.last_tag), ready = real.ready, moved_up_to = share.moved_up_to }
     else
       group.bands[band] = nil
     end
@@ -38,13 +39,13 @@ local function correct(group, is, text)
 end
 
 -- True if a group needs a timer and has none.
-local function unwatched(mending, group)
-  if group.h == 0 then
+local function lacks_timer(repair, group)
+  if group.limited == 0 then
     return false
   end
-  local plan = mending.plan
+  local plan = repair.plan
   set_timer(plan, group)
-  local needed = planned(plan, 'timers') > 0
+  local needed = planned_count(plan, 'timers') > 0
   plan.writes.timers = nil
-  return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
+  return needed and not scores_in(repair, 'delayed', { '~g:' .. group.name })[1]
 end

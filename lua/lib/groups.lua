@@ -1,12 +1,11 @@
--- groups: the shares of a queue's groups, by weighted fair queueing. Each task of a group or with a priority
--- has a tag, the virtual time at which its group's share pays for it; the zset `fair` is in their order,
--- priority by priority. A group at a limit keeps what is too much in the zset `limited`, so that it is in
--- nobody's way.
+-- groups: shares a queue among groups, by weighted fair queueing. Each task of a group or with a priority has
+-- a tag: the virtual time at which its group's share pays for it. The zset `fair` has them in that order,
+-- priority by priority. Tasks beyond a group's limit wait in the zset `limited`, where they block no others.
 
--- The virtual time that one delivery costs a group of weight 1: exact for weights 1 to 10.
+-- The virtual time that one delivery costs a group of weight 1. It is divisible by all weights from 1 to 10.
 local SHARE = 25200
 
--- Room for the tags of one priority in a score: 22 thousand million deliveries until the zset runs dry.
+-- Range of the tags of one priority in a score: 22 thousand million deliveries until the zset is empty once.
 local BAND = 562949953421312
 
 -- The score in `fair` of a tag in a priority.
@@ -14,100 +13,122 @@ local function score_at(band, tag)
   return (9 - band) * BAND + tag
 end
 
--- What a score in `fair` says: priority and tag.
+-- The priority and the tag in a score of `fair`.
 local function read_score(score)
   return 9 - math.floor(score / BAND), score % BAND
 end
 
--- Room in the scores of `limited` for one group, and in that for one priority.
+-- Range of the scores in `limited` of one group, and within it of one priority.
 local LIMITED_GROUP = 68719476736
 
 local LIMITED_BAND = 4294967296
 
--- In the room of one priority, where those stand that were never in `fair`.
+-- Within the range of a priority, places from here on are of tasks that were never in `fair`.
 local LIMITED_LATER = 2147483648
 
--- True for a task that stands in `fair` or `limited`, not in the list, when it waits.
-local function shared(task)
-  return task.G or task.P
+-- True for a task with a group or a priority: it waits in `fair` or `limited`, not in the list.
+local function grouped(task)
+  return task.group or task.priority
 end
 
--- How many of a group are held because so many work, or are ready, as may at once: nobody knows until when.
-local function stuck(group)
-  local most = tonumber(group.settings.m)
-  return most and group.w + group.ready >= most and group.h or 0
+-- How many tasks of a group wait in `limited` because its most working are reached. When a holder settles is
+-- not known, so no timer helps them.
+local function count_stuck(group)
+  local most = tonumber(group.settings.max_working)
+  return most and group.working + group.ready >= most and group.limited or 0
 end
+
+-- The letters of a group's state; README.md says what each counts. Digits are priorities.
+local GROUP_FIELDS = {
+  v = 'version',
+  w = 'working',
+  h = 'limited',
+  p = 'last_front_place',
+  q = 'last_back_place',
+  u = 'used',
+}
 
 local function parse_group(name, state, settings)
-  local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-  for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-    local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-    if last and tonumber(field) then
-      local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-      group.bands[tonumber(field)] = share
+  local group =
+    { name = name, working = 0, limited = 0, last_front_place = 0, last_back_place = 0, used = '' }
+  group.ready, group.newly_limited, group.bands = 0, 0, {}
+  for letter, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+    local last_tag, ready, moved_up_to = string.match(value, '^(%d+),(%d+),?(%d*)$')
+    local field = GROUP_FIELDS[letter]
+    if last_tag and tonumber(letter) then
+      local share =
+        { last_tag = tonumber(last_tag), ready = tonumber(ready), moved_up_to = tonumber(moved_up_to) }
+      group.bands[tonumber(letter)] = share
       group.ready = group.ready + ready
-    else
-      group[field] = field == 'u' and value or tonumber(value) or 0
+    elseif field then
+      group[field] = field == 'used' and value or tonumber(value) or 0
     end
   end
   group.settings = parse_settings(settings)
-  if not group.settings.n then
-    -- Without a number nothing can be held, whatever a broken state or setting says.
-    group.h, group.settings.m, group.settings.r = 0, nil, nil
+  if not group.settings.number then
+    -- Without a number no task can be in `limited`, whatever a broken state or setting says.
+    group.limited, group.settings.max_working, group.settings.rate = 0, nil, nil
   end
-  group.stuck = stuck(group)
+  group.stuck = count_stuck(group)
   return group
 end
 
--- Empty for a group of which nothing is to be kept. `v` differs in each state of a group, so that the deep
--- sweep, which counts while the queue goes on, sees whether a group has changed meanwhile.
+-- The state of a group as text; empty if there is nothing to keep. The version differs in each state of a
+-- group: the deep sweep counts while the queue is in use, and sees by it whether a group has changed.
 local function format_group(group)
   local text = ''
-  for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-    local value = group[field]
-    if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-      text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+  for _, letter in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+    local value = group[GROUP_FIELDS[letter]]
+    if value ~= '' and value ~= 0 and (group.limited > 0 or (letter ~= 'p' and letter ~= 'q')) then
+      text = text .. ';' .. letter .. '=' .. (letter == 'u' and value or int(value))
     end
   end
   for band = 0, 9 do
     local share = group.bands[band]
     if share and share.ready > 0 then
-      text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-      text = text .. (share.straight and ',' .. int(share.straight) or '')
+      text = text .. ';' .. int(band) .. '=' .. int(share.last_tag) .. ',' .. int(share.ready)
+      text = text .. (share.moved_up_to and ',' .. int(share.moved_up_to) or '')
     end
   end
   if text == '' then
     return ''
   end
-  return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+  return '1' .. (group.version and ';v=' .. int(group.version) or '') .. text
 end
 
--- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held, `m`: how many of
--- these are stuck. If tasks are held, `t`: the latest time (ms) at which this was written; and while timers
--- are set anew, `c`: the number of the group at which `reset_timers` goes on.
+-- The letters of `~fair`. Digits are priorities, and have their virtual times.
+local CLOCK_FIELDS = {
+  l = 'list_tag', -- the tag of the list's next task
+  h = 'limited', -- how many tasks wait in `limited`
+  m = 'stuck', -- how many of these are stuck
+  t = 'written_at', -- while tasks wait there: the latest time (ms) at which this was written
+  c = 'reset_from', -- while timers are set anew: the number of the group at which `reset_timers` goes on
+}
+
 local function parse_clock(text)
-  local times = { h = 0, m = 0 }
-  for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-    times[tonumber(field) or field] = tonumber(value)
+  local times = { limited = 0, stuck = 0 }
+  for letter, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+    times[tonumber(letter) or CLOCK_FIELDS[letter] or letter] = tonumber(value)
   end
   return times
 end
 
 local function format_clock(times)
   local text = '1'
-  for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-    if times[field] and times[field] > 0 then
-      text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+  for letter in string.gmatch('0123456789lhmtc', '%w') do
+    local value = times[tonumber(letter) or CLOCK_FIELDS[letter]]
+    if value and value > 0 then
+      text = text .. ';' .. letter .. '=' .. int(value)
     end
   end
   return text
 end
 
--- Reads the groups of tasks that a plan does not know yet; costs nothing where no task has any.
+-- Reads the groups of tasks that a plan does not have yet. Runs no command if no task has one.
 local function open_groups(plan, tasks)
   local names, fields = {}, {}
   for _, task in ipairs(tasks) do
-    local name = shared(task) and (task.G or '')
+    local name = grouped(task) and (task.group or '')
     if name and not plan.groups[name] then
       plan.groups[name] = {}
       names[#names + 1] = name
@@ -117,30 +138,30 @@ local function open_groups(plan, tasks)
   if #names == 0 then
     return
   end
-  plan.opened = plan.opened + #names
+  plan.groups_read = plan.groups_read + #names
   if not plan.times then
     fields[#fields + 1] = '~fair'
   end
-  local found = read('HMGET', plan.at.tasks, fields)
+  local found = read('HMGET', plan.keys.tasks, fields)
   plan.times = plan.times or parse_clock(found[#fields])
   for i, field in ipairs(fields) do
-    plan.was[field] = found[i]
+    plan.stored_before[field] = found[i]
   end
   for i, name in ipairs(names) do
     local group = parse_group(name, found[2 * i - 1], found[2 * i])
-    -- In a deep sweep a rate may be unreadable.
-    if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-      local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-      group.u = jumped and used or group.u
+    -- During a deep sweep a rate may be unreadable.
+    if plan.now and string.find(group.settings.rate or '', '^%d+/%d+$') then
+      local _, _, used, jumped = measure_rate(group.settings.rate, group.used, plan.now, 0)
+      group.used = jumped and used or group.used
       group.changed = jumped or nil
     end
     plan.groups[name] = group
   end
 end
 
--- The group of a task, about to be changed.
+-- The group of a task, marked as changed.
 local function group_of(plan, task)
-  local group = plan.groups[task.G or '']
+  local group = plan.groups[task.group or '']
   group.changed = true
   return group
 end
@@ -148,11 +169,11 @@ end
 -- How many more tasks of a group may be delivered.
 local function deliverable(group, now)
   local free = math.huge
-  if group.settings.m then
-    free = group.settings.m - group.w
+  if group.settings.max_working then
+    free = group.settings.max_working - group.working
   end
-  if group.settings.r then
-    free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+  if group.settings.rate then
+    free = math.min(free, (measure_rate(group.settings.rate, group.used, now, 0)))
   end
   return free
 end
@@ -162,8 +183,8 @@ local function room(group, now)
   return deliverable(group, now) - group.ready
 end
 
--- How many of a group are ready with a lower priority: a higher one goes before them, and the limit holds at
--- delivery.
+-- How many tasks of a group are ready with a lower priority. A task of a higher priority goes before them,
+-- and the limit applies at delivery.
 local function ready_below(group, band)
   local count = 0
   for lower = 0, band - 1 do
@@ -173,9 +194,9 @@ local function ready_below(group, band)
   return count
 end
 
--- Notes one ready task more, or fewer, of a group.
-local function ready(group, band, amount)
-  local share = group.bands[band] or { last = 0, ready = 0 }
+-- Changes the number of ready tasks of a group. Returns its share of the priority.
+local function add_ready(group, band, amount)
+  local share = group.bands[band] or { last_tag = 0, ready = 0 }
   group.bands[band] = share
   share.ready = share.ready + amount
   group.ready = group.ready + amount
@@ -183,5 +204,5 @@ local function ready(group, band, amount)
 end
 
 local function cost_of(group)
-  return math.floor(SHARE / (group.settings.k or 1))
+  return math.floor(SHARE / (group.settings.weight or 1))
 end

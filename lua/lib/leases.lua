@@ -1,69 +1,73 @@
--- leases: gives the tasks of a batch to their holder.
+-- leases: leases the tasks of a batch to the caller of a dequeue.
 
--- How many leases one slice gives: no command then has more than SLICE arguments. More than SHARED of
--- dequeue: so whatever `give_up` meets is of the list.
+-- How many leases one slice gives: no command then has more than SLICE arguments. It is more than a dequeue
+-- takes from `fair`, so what `give_up` puts back is of the list.
 local LEASES = 490
 
--- Leases the taken ones from first to last, all of them or, where Redis has no room, none: returns the
--- error.
+-- Leases the tasks of a batch from first to last. If Redis has no room it leases none of them, and returns
+-- the error.
 local function lease_slice(plan, batch, call, first, last)
   local ids, deadlines, members = {}, {}, {}
   for i = first, last do
     local entry = batch[i]
     local task = entry.task
-    transition(task, 'w', plan.now)
-    add(task, 'a', 1)
-    add(task, 'c', 1)
-    task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
-    task.W = call.worker
-    task.l = lease_of(entry.fixed, call.lease)
-    entry.deadline, entry.written = plan.now + tonumber(task.l), true
+    transition(task, 'working', plan.now)
+    add(task, 'attempts', 1)
+    add(task, 'charged', 1)
+    task.lease_number, task.lease_token, task.dequeued_at = int(call.counter + i), call.token, int(plan.now)
+    task.worker = call.worker
+    task.leased_for = lease_of(entry.fixed, call.lease)
+    entry.deadline, entry.written = plan.now + tonumber(task.leased_for), true
     ids[#ids + 1] = entry.id
     append(deadlines, int(entry.deadline), entry.id)
-    will(plan, 'HSET tasks', '.' .. entry.id, format(task, entry.text))
-    append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
+    plan_write(plan, 'HSET tasks', '.' .. entry.id, format(task, entry.text))
+    append(
+      members,
+      call.worker and '0',
+      call.worker and worker_lease(call.worker, task.lease_number, entry.id)
+    )
   end
-  local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
+  local failed = error_of(redis.pcall('ZADD', plan.keys.working, unpack(deadlines)))
   if failed then
     return failed
   end
-  failed = store(plan.at.tasks, writes_of(plan, 'HSET tasks'))
+  failed = store_fields(plan.keys.tasks, planned_writes(plan, 'HSET tasks'))
   if failed then
-    redis.call('ZREM', plan.at.working, unpack(ids))
+    redis.call('ZREM', plan.keys.working, unpack(ids))
   else
-    write('ZADD', plan.at.worker_leases, members)
+    write('ZADD', plan.keys.worker_leases, members)
   end
   return failed
 end
 
--- Puts back what could not be leased, from the given one on.
-local function give_up(line, batch, first)
+-- Puts back the tasks that could not be leased, from the given one on.
+local function put_back_unleased(taken, batch, first)
   for i = #batch, first, -1 do
     local entry = batch[i]
-    redis.call('RPUSH', line.at.pending, entry.id)
-    local ghosts_left = entry.task.g
+    redis.call('RPUSH', taken.keys.pending, entry.id)
+    local ghosts_left = entry.task.ghosts
     entry.task, entry.text = parse_with(entry.fixed, entry.record)
-    entry.task.g, entry.written, batch[i] = ghosts_left, nil, nil
+    entry.task.ghosts, entry.written, batch[i] = ghosts_left, nil, nil
   end
-  line.drained = false
+  taken.drained = false
 end
 
--- Leases the batch, as far as Redis has room. Returns the error where that is for none.
-local function lease_all(plan, line, batch, call)
+-- Leases the batch, as far as Redis has room. Returns the error if there is room for none.
+local function lease_all(plan, taken, batch, call)
   local names = { call.token }
   for i, entry in ipairs(batch) do
     names[i + 1] = entry.id
-    tell(plan, 'dequeued', entry.id)
+    note_event(plan, 'dequeued', entry.id)
   end
-  close(plan)
+  finish_plan(plan)
   if #batch == 0 then
     return nil
   end
-  will(plan, 'HSET tasks', '~lease', int(call.counter + #batch))
-  will(plan, 'HSET tasks', call.slot, table.concat(names, ' '))
-  if plan.settings.r then
-    local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
-    will(plan, 'HSET tasks', '~rate', used)
+  plan_write(plan, 'HSET tasks', '~lease', int(call.counter + #batch))
+  plan_write(plan, 'HSET tasks', call.slot, table.concat(names, ' '))
+  if plan.settings.rate then
+    local _, _, used = measure_rate(plan.settings.rate, call.used, plan.now, #batch)
+    plan_write(plan, 'HSET tasks', '~rate', used)
   end
   for first = 1, #batch, LEASES do
     local last = math.min(first + LEASES - 1, #batch)
@@ -72,7 +76,7 @@ local function lease_all(plan, line, batch, call)
     if failed and first == 1 then
       return failed
     elseif failed then
-      give_up(line, batch, first)
+      put_back_unleased(taken, batch, first)
     end
   end
 end

@@ -1,40 +1,70 @@
--- limits: what the settings of a queue, or of a group, allow at the moment.
+-- limits: the settings of a queue or a group, and how many more tasks they allow.
 
--- The settings in a record of theirs, by letter; none where there is none.
-local function parse_settings(text)
-  local settings = {}
+-- The values in a record of letters, `1;<letter>=<value>…`, or behind one, by the name of the letter or, if
+-- `names` has none, by the letter.
+local function parse_named(text, names)
+  local values = {}
   for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-    settings[letter] = value
+    values[names[letter] or letter] = value
   end
-  return settings
+  return values
 end
 
--- Empty where nothing is set.
-local function format_settings(settings)
-  local text = ''
-  for _, letter in ipairs(sorted_keys(settings)) do
-    text = text .. ';' .. letter .. '=' .. settings[letter]
+-- The reverse of `parse_named`; empty without a value.
+local function format_named(values, names)
+  local letters, by_letter, text = {}, {}, ''
+  -- In any order: each name has one letter.
+  for letter, name in pairs(names) do
+    letters[name] = letter
+  end
+  -- In any order: they are sorted below.
+  for name, value in pairs(values) do
+    by_letter[letters[name] or name] = value
+  end
+  for _, letter in ipairs(sorted_keys(by_letter)) do
+    text = text .. ';' .. letter .. '=' .. by_letter[letter]
   end
   return text ~= '' and '1' .. text or ''
 end
 
--- A rate's most dequeues, its period, and a tenth of that (ms).
+-- The letters of settings. Those of a later release keep their letters as names.
+local SETTING_NAMES = {
+  p = 'paused',
+  m = 'max_working',
+  r = 'rate',
+  b = 'max_pending',
+  e = 'events',
+  s = 'statistics',
+  k = 'weight',
+  n = 'number',
+}
+
+-- The settings of a queue or a group, by name; none without a record.
+local function parse_settings(text)
+  return parse_named(text, SETTING_NAMES)
+end
+
+local function format_settings(settings)
+  return format_named(settings, SETTING_NAMES)
+end
+
+-- The most dequeues of a rate, its period, and a tenth of the period (ms).
 local function parse_rate(rate)
   local most, period = string.match(rate, '^(%d+)/(%d+)$')
   return tonumber(most), tonumber(period), math.ceil(period / 10)
 end
 
--- Counts dequeues against a rate, `<most>/<period in ms>`. `used` says how many there were in which tenth of
--- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
--- Returns how many more may follow, when so many pass out that one may, `used` with `spent` more of now, and
--- true if the clock has jumped back by over a period: then `used` must be written, or it never passes out.
-local function recent(rate, used, now, spent)
+-- Counts dequeues against a rate, `<most>/<period in ms>`. `used` has the count of each tenth of the period:
+-- `<tenth>:<count>,…`. A tenth counts until it has passed as a whole, so no period has too many.
+-- Returns how many more are allowed; when the next one is; `used` with `spent` more dequeues now; and true if
+-- the clock has jumped back by over a period. Then `used` must be written, or its counts would never expire.
+local function measure_rate(rate, used, now, spent)
   local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
   local tenths, counts, left, jumped = {}, {}, most, false -- counts: by a tenth, as text
   for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
     local when, some = tonumber(number), tonumber(count)
-    -- After the clock has jumped back, a tenth over a period ahead counts as the current one.
+    -- After the clock has jumped back, a tenth more than a period ahead counts as the current one.
     if when > current + 10 then
       when, jumped = current, true
     end
@@ -57,8 +87,8 @@ local function recent(rate, used, now, spent)
   return left, opens, table.concat(kept, ','), jumped
 end
 
--- What `recent` counted in tenths of one rate's period, in those of another's; none passes out too early.
-local function recount(used, from, to, now)
+-- Converts `used` from tenths of one rate's period to those of another. No count expires too early.
+local function convert_counts(used, from, to, now)
   local _, _, old = parse_rate(from)
   local _, _, new = parse_rate(to)
   local text = string.gsub(used, '(%d+):', function(number)
@@ -67,19 +97,19 @@ local function recount(used, from, to, now)
   return text
 end
 
--- Nobody knows when a holder settles: after a second is as good as any time to ask again.
+-- When a holder settles is not known, so a consumer asks again after a second (ms).
 local ASK_AGAIN = 1000
 
--- What a queue's limits leave of a wish for `most` tasks, and when more may be had; then what `recent` says
--- of its rate: `used`, and whether that must be written.
+-- Returns how many of `most` tasks a queue's limits allow, and when to ask for more; then `used` of
+-- `measure_rate`, and whether it must be written.
 local function allowed(settings, most, working, used, now)
   local again, jumped
-  if settings.m then
-    most = math.min(most, settings.m - working)
+  if settings.max_working then
+    most = math.min(most, settings.max_working - working)
     again = now + ASK_AGAIN
   end
-  if settings.r then
-    local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
+  if settings.rate then
+    local left, opens, counted, has_jumped = measure_rate(settings.rate, used, now, 0)
     if left < most then
       most, again = left, opens or again
     end
@@ -88,22 +118,22 @@ local function allowed(settings, most, working, used, now)
   return most, again, used, jumped
 end
 
--- How many are there still, by two control fields of which neither goes down: what came, what has gone.
-local function standing(control, came, gone)
-  return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+-- The difference of two control fields that never decrease: how many were added, less how many removed.
+local function remaining(control, added, removed)
+  return tonumber(control[added] or 0) - tonumber(control[removed] or 0)
 end
 
 -- How many more pending tasks a queue may have. control: a table with `~ghosts` and `~dropped`.
-local function places_left(settings, at, control)
-  if not settings or not settings.b then
+local function places_left(settings, keys, control)
+  if not settings or not settings.max_pending then
     return math.huge
   end
-  local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.limited)
-  local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
-  return tonumber(settings.b) - listed - zsets
+  local zsets = redis.call('ZCARD', keys.fair) + redis.call('ZCARD', keys.limited)
+  local listed = redis.call('LLEN', keys.pending) - remaining(control, '~ghosts', '~dropped')
+  return tonumber(settings.max_pending) - listed - zsets
 end
 
--- True if `coming` more tasks are more than a queue may have pending.
-local function overfull(settings, at, control, coming)
-  return coming > 0 and places_left(settings, at, control) < coming
+-- True if a queue may not have `coming` more pending tasks.
+local function exceeds_max_pending(settings, keys, control, coming)
+  return coming > 0 and places_left(settings, keys, control) < coming
 end

@@ -1,20 +1,29 @@
--- pages: going through the tasks of one place, some at a time, and what becomes of those that are deleted.
+-- pages: visits the tasks of one place page by page; filters; deleting records.
 
--- How many ids one call looks at, and about how many bytes of their records.
+-- How many ids one call reads at most, and about how many bytes of their records.
 local LOOK = 1000
 
 local LOOK_BYTES = 8000000
 
--- Which tasks are meant: `;<letter>=<value>…⏎<text>`, with the letters of records for what has to be equal
--- (G, y) or not earlier (z, e), and Z, E for what has to be earlier. Empty for all.
+-- The letters of a filter. Instants (ms) are from … on, or before ….
+local FILTER_FIELDS = {
+  G = 'group',
+  y = 'reason',
+  z = 'ended_from',
+  Z = 'ended_before',
+  e = 'enqueued_from',
+  E = 'enqueued_before',
+}
+
+-- Parses a filter, `;<letter>=<value>…⏎<text>`; empty for all tasks.
 local function parse_filter(argument)
   local letters, text = string.match(argument, '^([^\n]*)\n?(.*)$')
-  local filter = parse_settings(letters)
+  local filter = parse_named(letters, FILTER_FIELDS)
   filter.text = text
   return filter
 end
 
--- True where an instant lies within bounds, which may be absent.
+-- True if an instant lies within bounds, which may be absent.
 local function within(instant, from, to)
   if not (from or to) then
     return true
@@ -23,26 +32,27 @@ local function within(instant, from, to)
   return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
 end
 
--- text: the task's result or last error; of one in base64 nothing is found.
+-- True if a filter has a task. text: the task's result or last error; a text in base64 never matches.
 local function matches(filter, task, text)
-  return (not filter.G or task.G == filter.G)
-    and (not filter.y or task.y == filter.y)
-    and within(task.z, filter.z, filter.Z)
-    and within(task.e, filter.e, filter.E)
+  return (not filter.group or task.group == filter.group)
+    and (not filter.reason or task.reason == filter.reason)
+    and within(task.ended_at, filter.ended_from, filter.ended_before)
+    and within(task.enqueued_at, filter.enqueued_from, filter.enqueued_before)
     and (
       filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
     )
 end
 
--- The zset of a state's tasks. Those that were cancelled are no dead letters: only `expiry` knows them.
-local function zset_of(at, state, filter)
-  if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
-    return at.expiry
+-- The zset of a state's tasks. Cancelled tasks are no dead letters: only `expiry` has them.
+local function zset_of_state(keys, state, filter)
+  if state == 'completed' or (state == 'rejected' and filter.reason == 'cancelled') then
+    return keys.expiry
   end
-  return state == 'rejected' and at.dead or at[state]
+  return state == 'rejected' and keys.dead or keys[state]
 end
 
--- True where a text comes first by its bytes, as Redis has members in order; a Lua may heed a locale.
+-- True if a text sorts first by its bytes, as members do in Redis. Lua's own comparison may depend on a
+-- locale.
 local function precedes(first, second)
   for i = 1, math.min(#first, #second) do
     local one, other = string.byte(first, i, i), string.byte(second, i, i)
@@ -53,14 +63,14 @@ local function precedes(first, second)
   return #first < #second
 end
 
--- The first place in a zset, from a time on: no id comes before `-`.
+-- The first place in a zset from a score on: no id sorts before `-`.
 local function place_from(from)
   return (from or '0') .. ' -'
 end
 
--- The members of a zset behind a place, `<score> <member>`, whose member may have gone, and of a lower score
--- than `before`; LOOK at most.
-local function behind(key, place, before)
+-- The members of a zset after a place, `<score> <member>`, and of a lower score than `before`; at most LOOK.
+-- The member at the place may have been removed.
+local function entries_after(key, place, before)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
   local high = redis.call('ZCOUNT', key, '-inf', score)
@@ -83,8 +93,8 @@ local function behind(key, place, before)
   return entries
 end
 
--- As `behind`, of `fair`: those of one group, with nobody else's between them.
-local function turns_behind(fair_by_group, group, place)
+-- As `entries_after`, of `fair`, for one group only.
+local function turns_after(fair_by_group, group, place)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
   local entries = {}
@@ -96,10 +106,10 @@ local function turns_behind(fair_by_group, group, place)
   return entries
 end
 
--- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory, and shows
--- each to `visit`, which returns true for the first that it has no room for. Timers, keys and records of a
--- later release are passed by; the last have `left`. Returns how many entries are done with.
-local function look_through(tasks, entries, visit)
+-- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory. Calls
+-- `visit` for each, which returns true for the first entry that it has no room for. Skips timers, keys and
+-- records of a later release; the last get `left_alone`. Returns how many entries were visited or skipped.
+local function visit_entries(tasks, entries, visit)
   local done, bytes, slice = 0, 0, 16
   local most = math.min(#entries, LOOK)
   while done < most and bytes < LOOK_BYTES do
@@ -114,7 +124,7 @@ local function look_through(tasks, entries, visit)
       bytes = bytes + #entry.fixed + #(entry.record or '')
       if string.sub(entry.id, 1, 1) ~= '~' then
         if newer(entry.fixed) or newer(entry.record) then
-          entry.left = true
+          entry.left_alone = true
         else
           entry.task, entry.text = parse_with(entry.fixed, entry.record)
           if visit(entry, done + 1) then
@@ -129,57 +139,59 @@ local function look_through(tasks, entries, visit)
   return done
 end
 
--- How many of the entries that are done with had to be left alone.
-local function left_among(entries, done)
+-- How many of the first `done` entries had to be left alone.
+local function count_left_alone(entries, done)
   local left = 0
   for i = 1, done do
-    left = left + (entries[i].left and 1 or 0)
+    left = left + (entries[i].left_alone and 1 or 0)
   end
   return left
 end
 
--- Where to go on behind the entries that are done with; empty where there are no more.
-local function place_behind(entries, done, place)
+-- The place at which the next call continues; empty if there are no more entries.
+local function place_after(entries, done, place)
   if done == #entries and done < LOOK then
     return ''
   end
   return done > 0 and entries[done].place or place
 end
 
--- Carries out what was chosen among entries, each with its `number` there, as many at a time as a plan holds.
--- Returns how many it was and how many entries are done with; or the reply where the first could not be.
-local function carry_out(at, now, chosen, done, carry)
+-- Writes what was chosen among entries, each with its `number` there, as many at a time as a plan may have.
+-- Returns how many were written, and how many entries are done. If nothing could be written it returns the
+-- reply alone.
+local function write_chosen(keys, now, chosen, done, write_plan)
   for first = 1, #chosen, PLAN do
-    local plan, ids, known = open_plan(at, now), {}, {}
+    local plan, ids, known = open_plan(keys, now), {}, {}
     for i = first, math.min(first + PLAN - 1, #chosen) do
       append(ids, chosen[i].id)
       append(known, chosen[i].task)
     end
-    local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
+    local failed = not plan and { 'newer_schema' } or write_plan(plan, ids, known, first - 1)
     if failed and first == 1 then
       return failed, nil
     elseif failed then
-      -- What has been carried out is told; the next call says why this one stopped.
+      -- Reports what was written. The next call reports why this one stopped.
       return first - 1, chosen[first].number - 1
     end
   end
   return #chosen, done
 end
 
--- Adds to a plan that an ended task's record goes. A tombstone stays while a late copy of a request may come;
--- ghosts in the list stay counted.
+-- Adds to a plan that the record of an ended task is deleted. A tombstone stays while a late copy of a
+-- request may arrive. Ghosts in the list stay counted.
 local function erase(plan, id, task)
-  local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
+  local known_until = math.min(tonumber(task.ended_at or 0), plan.now) + RESEND_WINDOW
   if known_until > plan.now then
-    add(task, 'v', 1)
-    task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
-    will(plan, 'HSET tasks', id, '')
-    will(plan, 'HSET tasks', '.' .. id, format(task, ''))
-    will(plan, 'ZADD expiry', int(known_until), id)
+    add(task, 'version', 1)
+    task.state, task.history, task.reason = STATE.deleted, nil, nil
+    task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
+    plan_write(plan, 'HSET tasks', id, '')
+    plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    plan_write(plan, 'ZADD expiry', int(known_until), id)
   else
-    forget_task(writes_of(plan, 'HSET tasks'), writes_of(plan, 'HDEL tasks'), id, task)
-    will(plan, 'ZREM expiry', id)
+    forget_task(planned_writes(plan, 'HSET tasks'), planned_writes(plan, 'HDEL tasks'), id, task)
+    plan_write(plan, 'ZREM expiry', id)
   end
-  will(plan, 'ZREM dead', id)
-  tell(plan, 'deleted', id)
+  plan_write(plan, 'ZREM dead', id)
+  note_event(plan, 'deleted', id)
 end

@@ -1,6 +1,7 @@
--- pending: what waits, in the order of delivery; taken off to be looked at, and put back where not delivered.
+-- pending: takes ids off the list and `fair` in the order of delivery, and puts back those that are not
+-- delivered.
 
--- How many control fields stand in front of what `read_waiting` gives.
+-- How many control fields `read_waiting` returns before the records.
 local CONTROL = 8
 
 -- The last id of the slice that begins with the given one: few at first, so that large payloads cannot fill
@@ -9,8 +10,8 @@ local function slice_end(ids, first)
   return math.min(first == 1 and 32 or first + 127, #ids)
 end
 
--- Reads the control fields that a dequeue heeds, and both records of each id from first to last. Returns the
--- error where Redis refuses. beside: fields to be read behind these.
+-- Reads the control fields that a dequeue needs, and both records of each id from first to last. Returns the
+-- error if Redis refuses. beside: fields to read after these.
 local function read_waiting(tasks, slot, ids, first, last, beside)
   local names = first <= last and { '', '' } or {}
   for i = first, last do
@@ -35,7 +36,7 @@ local function read_waiting(tasks, slot, ids, first, last, beside)
   )
 end
 
--- The control fields in what `read_waiting` gives.
+-- The control fields in a result of `read_waiting`.
 local function control_in(found)
   local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
   local control = { lease = lease, slot = slot, set = set, stats = stats }
@@ -43,139 +44,143 @@ local function control_in(found)
   return control
 end
 
--- times: as `parse_clock` reads them, where groups or priorities are in use; the list is then the share of
--- those tasks that have neither.
--- popped: ids that were taken off the list already; ahead: what `look_ahead` gave; reads: what `read_waiting`
--- gave of each slice.
-local function new_line(at, popped, ahead, reads)
-  return { at = at, unpaid = 0, popped = popped, ahead = ahead, reads = reads }
+-- What a dequeue has taken off, in the order of delivery. It later gets `times`, of `parse_clock`, if groups
+-- or priorities are in use: the list is then one share among theirs.
+-- popped: ids that were taken off the list already; ahead: the result of `look_ahead`; reads: the results of
+-- `read_waiting` for each slice.
+local function new_taken(keys, popped, ahead, reads)
+  return { keys = keys, list_refund = 0, popped_ids = popped, ahead = ahead, reads = reads }
 end
 
--- True for an entry that comes from the list.
+-- True for an entry of the list.
 local function in_list(entry)
   return entry.listed or not entry.score
 end
 
--- What the list gave that was no task costs it nothing.
-local function pay_back(line)
-  if line.times and line.times.l then
-    line.times.l = math.max(0, line.times.l - line.unpaid)
+-- Entries of the list that were not deliverable cost the list's share nothing.
+local function refund_list(taken)
+  if taken.times and taken.times.list_tag then
+    taken.times.list_tag = math.max(0, taken.times.list_tag - taken.list_refund)
   end
-  line.unpaid = 0
+  taken.list_refund = 0
 end
 
--- Takes the next ones off both the list and `fair`, in the order of their tags, and puts back what is too
--- many.
-local function pop_shared(line, most)
-  pay_back(line)
-  local at, times = line.at, line.times
-  local ids = redis.call('RPOP', at.pending, int(most)) or {}
-  local fair = redis.call('ZPOPMIN', at.fair, int(most))
-  local tag = #ids > 0 and (times.l or (times[0] or 0) + SHARE)
-  local i, j, before = 1, 1, #line
-  while #line - before < most and (ids[i] or fair[j]) do
+-- Takes the next entries off both the list and `fair`, in the order of their tags, and puts back the rest.
+local function pop_with_fair(taken, most)
+  refund_list(taken)
+  local keys, times = taken.keys, taken.times
+  local ids = redis.call('RPOP', keys.pending, int(most)) or {}
+  local fair = redis.call('ZPOPMIN', keys.fair, int(most))
+  local tag = #ids > 0 and (times.list_tag or (times[0] or 0) + SHARE)
+  local i, j, before = 1, 1, #taken
+  while #taken - before < most and (ids[i] or fair[j]) do
     local score = ids[i] and 9 * BAND + tag
     if score and not (fair[j] and tonumber(fair[j + 1]) < score) then
-      line[#line + 1] = { id = ids[i], score = int(score), listed = true }
+      taken[#taken + 1] = { id = ids[i], score = int(score), listed = true }
       tag, i = tag + SHARE, i + 1
     else
-      line[#line + 1] = { id = fair[j], score = fair[j + 1] }
+      taken[#taken + 1] = { id = fair[j], score = fair[j + 1] }
       j = j + 2
     end
   end
-  -- The tag of the list's next task stands while it waits; an empty list has none.
-  times.l = (#ids == most or ids[i]) and tag or nil
-  write('RPUSH', at.pending, reversed(ids, i))
+  -- The tag of the list's next task stays while that task waits. An empty list has none.
+  times.list_tag = (#ids == most or ids[i]) and tag or nil
+  write('RPUSH', keys.pending, reversed(ids, i))
   local rest = {}
   for first = j, #fair, 2 do
     append(rest, fair[first + 1], fair[first])
   end
-  write('ZADD', at.fair, rest)
-  return #line - before
+  write('ZADD', keys.fair, rest)
+  return #taken - before
 end
 
--- Takes the next ones off. Returns how many.
-local function pop(line, most)
-  if line.times then
-    return pop_shared(line, most)
+-- Takes the next entries off. Returns how many.
+local function pop(taken, most)
+  if taken.times then
+    return pop_with_fair(taken, most)
   end
-  local ids = line.popped or redis.call('RPOP', line.at.pending, int(most)) or {}
-  line.popped = nil
+  local ids = taken.popped_ids or redis.call('RPOP', taken.keys.pending, int(most)) or {}
+  taken.popped_ids = nil
   for _, id in ipairs(ids) do
-    line[#line + 1] = { id = id }
+    taken[#taken + 1] = { id = id }
   end
   return #ids
 end
 
--- Puts the popped back, from the given one on, as if they had not been touched.
-local function put_back(line, first)
+-- Puts back what was taken, from the given entry on, as if it had never been taken.
+local function put_back(taken, first)
   local ids, scores = {}, {}
-  line.reads = nil
-  line.unpaid = first > 1 and line.unpaid or 0
-  for i = #line, first, -1 do
-    local entry = line[i]
+  taken.reads = nil
+  taken.list_refund = first > 1 and taken.list_refund or 0
+  for i = #taken, first, -1 do
+    local entry = taken[i]
     if in_list(entry) then
       ids[#ids + 1] = entry.id
       if entry.score then
-        line.times.l = entry.score % BAND
+        taken.times.list_tag = entry.score % BAND
       end
     else
       append(scores, entry.score, entry.id)
     end
-    line[i] = nil
-    line.drained = false
+    taken[i] = nil
+    taken.drained = false
   end
-  write('RPUSH', line.at.pending, ids)
-  write('ZADD', line.at.fair, scores)
+  write('RPUSH', taken.keys.pending, ids)
+  write('ZADD', taken.keys.fair, scores)
 end
 
--- Puts what is due in line, at least `most` of each kind if so many are. Sets `next_due`: when the next
--- delayed task is due or lease expires (0: none). True where anything was due; the popped are then back, from
--- the given one on, for reclaimed tasks stand before them, promoted ones behind.
-local function bring_due(line, first, most, time)
-  local at, ahead = line.at, line.ahead or look_ahead(line.at.working, line.at.delayed, time)
-  line.ahead, line.next_due = nil, ahead.next_due
+-- Promotes and reclaims what is due, at least `most` of each kind if there are so many. Sets `next_due`: when
+-- the next delayed task is due or lease expires (0: none). Returns true if anything was due. Then what was
+-- taken is back, from the given entry on: reclaimed tasks go before it, promoted ones behind it.
+local function bring_due(taken, first, most, time)
+  local keys, ahead = taken.keys, taken.ahead or look_ahead(taken.keys.working, taken.keys.delayed, time)
+  taken.ahead, taken.next_due = nil, ahead.next_due
   if ahead.due or ahead.expired then
-    put_back(line, first)
+    put_back(taken, first)
     local deadline = ahead.deadline
     local leases_end = ahead.expired
     if ahead.expired then
-      reclaim(at, time(), math.max(most, 32))
+      reclaim(keys, time(), math.max(most, 32))
     end
     if ahead.due then
-      local _, back, ended = promote(at, time(), math.max(most, 32))
+      local _, back, ended = promote(keys, time(), math.max(most, 32))
       leases_end = leases_end or back + ended > 0
     end
     if leases_end then
-      deadline = head(at.working)
+      deadline = lowest_score(keys.working)
     end
-    local _, following = upcoming(at.delayed, deadline)
-    line.next_due = following or 0
+    local _, following = upcoming(keys.delayed, deadline)
+    taken.next_due = following or 0
   end
   return ahead.due or ahead.expired
 end
 
--- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained`
--- where nothing more is in line.
-local function fetch(line, most, time)
-  local first = #line + 1
-  line.drained = pop(line, most) < most
-  -- With groups or statistics in the caller's hands, they must not change under them.
-  if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
-    line.drained = pop(line, most) < most
-    -- A call that has read the line already does not see what went to `fair` or `limited`.
-    line.unseen = line.looked
+-- Takes the next entries off. If they are too few, it first promotes and reclaims what is due, once a call.
+-- Sets `drained` if nothing more is ready.
+local function fetch(taken, most, time)
+  local first = #taken + 1
+  taken.drained = pop(taken, most) < most
+  -- Groups or statistics that the caller has read must not change meanwhile.
+  if
+    taken.drained
+    and not taken.next_due
+    and not taken.groups_in_use
+    and bring_due(taken, first, most, time)
+  then
+    taken.drained = pop(taken, most) < most
+    -- A call that has read the control fields before does not see what went to `fair` or `limited`.
+    taken.fair_unseen = taken.control_read
   end
 end
 
--- When more will be in line (ms; 0: nothing known).
-local function when_again(line, plan)
-  local next_due = line.drained and not line.unseen and line.next_due or plan.now
-  if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
+-- When more tasks will be ready (ms; 0: not known).
+local function when_again(taken, plan)
+  local next_due = taken.drained and not taken.fair_unseen and taken.next_due or plan.now
+  if taken.drained and plan.times and plan.times.limited > 0 and plan.times.stuck > 0 then
     local soon = plan.now + ASK_AGAIN
     next_due = math.min(next_due > 0 and next_due or soon, soon)
   end
-  local timers = writes_of(plan, 'timers')
+  local timers = planned_writes(plan, 'timers')
   for i = 1, #timers, 2 do
     local when = tonumber(timers[i])
     if timers[i + 1] ~= '~w' then

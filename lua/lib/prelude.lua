@@ -1,19 +1,18 @@
--- prelude: what every script may use; the build puts it, and the other rooms that begin with an underscore,
--- in front of each script, without what the script does not use.
--- README.md beside this file specifies the keys, the records and the invariants.
+-- prelude: numbers, lists, the clock, and reads and writes in slices. lua/README.md specifies the keys, the
+-- records and the invariants, and how the build adds the files of lib to a script.
 
--- How long an ended id stays known, so that a resend gets its old answer.
+-- How long (ms) an ended id stays known, so that a resend gets its old answer.
 local RESEND_WINDOW = 300000
 
--- Redis clips what `unpack` may put on the Lua stack.
+-- Redis limits how many values `unpack` may put on the Lua stack.
 local SLICE = 1000
 
--- A whole number, or its text, as decimal text: how Lua prints a number is not portable.
+-- Formats a whole number, or its text, as decimal text. How Lua prints a number is not portable.
 local function int(number)
   return string.format('%.0f', tonumber(number))
 end
 
--- Redis's own time in ms, as text; tests inject theirs.
+-- The time of Redis in ms, as text. Tests inject their own.
 local function clock_text(test_now)
   if test_now ~= '' then
     return int(test_now)
@@ -27,7 +26,7 @@ local function clock(test_now)
   return tonumber(clock_text(test_now))
 end
 
--- Appends one or two values to a list, except nil: some Luas keep it in the list as a hole.
+-- Appends one or two values to a list, except nil: some versions of Lua keep nil in the list as a hole.
 local function append(list, first, second)
   if first ~= nil then
     list[#list + 1] = first
@@ -37,7 +36,7 @@ local function append(list, first, second)
   end
 end
 
--- The keys of a table, sorted: each Lua visits them in its own order.
+-- The keys of a table, sorted. Each version of Lua visits them in its own order.
 local function sorted_keys(map)
   local keys = {}
   -- In any order: they are sorted below.
@@ -48,14 +47,14 @@ local function sorted_keys(map)
   return keys
 end
 
--- Counts a field up or down; an absent one is 0.
+-- Adds to a counter in a table; an absent field is 0.
 local function add(counts, field, amount)
   counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 
--- A variadic write, in slices. A slice holds an even number of arguments, so pairs stay together. Returns how
--- many Redis says were added or removed.
--- option: such as 'XX', in front of the arguments.
+-- Runs a variadic write in slices. A slice has an even number of arguments, so pairs stay together. Returns
+-- how many Redis added or removed.
+-- option: goes in front of the arguments, such as 'XX'.
 local function write(command, key, args, option)
   local count = 0
   for first = 1, #args, SLICE do
@@ -69,7 +68,7 @@ local function write(command, key, args, option)
   return count
 end
 
--- A list from the last one back to the given one.
+-- The values of a list from the last one back to the given one.
 local function reversed(list, first)
   local back = {}
   for i = #list, first, -1 do
@@ -78,7 +77,7 @@ local function reversed(list, first)
   return back
 end
 
--- A variadic read, in slices; false stands for what is not there.
+-- Runs a variadic read in slices. A missing value is false.
 local function read(command, key, args)
   local found = {}
   for first = 1, #args, SLICE do
@@ -91,41 +90,42 @@ local function read(command, key, args)
   return found
 end
 
--- A score that every Lua can read: `inf`, which no script writes, becomes more than any time or tag.
+-- A score that every Lua can read. No script writes `inf`; it becomes more than any time or tag.
 local function finite(score)
   return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 
--- The lowest score of a zset, to the whole ms.
-local function head(key)
+-- The lowest score of a zset, rounded down; nil if the zset is empty.
+local function lowest_score(key)
   local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
   return score and math.floor(tonumber(finite(score)))
 end
 
--- The error with which Redis refused a command, if it did.
-local function refusal(reply)
+-- The error in a reply of Redis, if it is one.
+local function error_of(reply)
   return type(reply) == 'table' and reply.err and reply or nil
 end
 
--- The reply for what a function raised: an error of Redis, or of Lua.
-local function raised(thrown)
+-- The reply for an error that a function raised: one of Redis, or one of Lua.
+local function error_reply_for(thrown)
   return redis.error_reply(type(thrown) == 'table' and thrown.err or 'ERR ' .. thrown)
 end
 
--- Redis at its limit refuses a command that may need memory as a script's first write, and allows it as a
--- later one. What replaces records frees more than it needs; a removal that removes nothing makes it later.
--- Returns the error where there is no room even so.
-local function store(tasks, fields)
-  local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+-- Stores fields of `tasks`. A full Redis refuses a command that may need memory if it is the script's first
+-- write, and allows it as a later one. Replacing records frees more than it needs, so after a refusal a
+-- removal of nothing goes first.
+-- Returns the error if there is still no room.
+local function store_fields(tasks, fields)
+  local failed = error_of(redis.pcall('HSET', tasks, unpack(fields)))
   if failed then
     redis.call('HDEL', tasks, '')
-    failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+    failed = error_of(redis.pcall('HSET', tasks, unpack(fields)))
   end
   return failed
 end
 
--- The keys of a queue by part; a script names those that it declares.
-local function queue_at(
+-- The keys of a queue by part. A script passes those that it declares.
+local function queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -138,7 +138,7 @@ local function queue_at(
   workers,
   worker_leases
 )
-  local at = {
+  local keys = {
     pending = pending,
     fair = fair,
     fair_by_group = fair_by_group,
@@ -146,6 +146,7 @@ local function queue_at(
     working = working,
     delayed = delayed,
   }
-  at.tasks, at.expiry, at.dead, at.workers, at.worker_leases = tasks, expiry, dead, workers, worker_leases
-  return at
+  keys.tasks, keys.expiry, keys.dead, keys.workers, keys.worker_leases =
+    tasks, expiry, dead, workers, worker_leases
+  return keys
 end

@@ -1,22 +1,22 @@
--- records: reading and writing what stands in the hash `tasks`.
+-- records: parses and formats the records in the hash `tasks`.
 
--- What a record means where it fixes nothing itself.
+-- The defaults of what a record does not fix itself.
 local DEFAULT_MAX_ATTEMPTS = 5
 
 local DEFAULT_RESULT_TTL = 3600000
 
 local DEFAULT_DEAD_TTL = 604800000
 
--- How many of its last transitions a record keeps.
+-- How many of the last transitions a record keeps.
 local HISTORY = 16
 
--- A fixed record without its headers and payload.
+-- The first line of a record: a fixed one without its headers and payload.
 local function first_line(record)
   return string.match(record, '^[^\n]*\n?')
 end
 
--- Field -> the first line of what stands in it, of those that are there. A few at a time, for payloads come
--- along.
+-- Reads fields of `tasks`, and returns the first line of each one that exists, by field. Redis returns
+-- payloads too, so it reads a few at a time.
 local function read_first_lines(tasks, fields)
   local found = {}
   for first = 1, #fields, 128 do
@@ -30,87 +30,140 @@ local function read_first_lines(tasks, fields)
   return found
 end
 
--- True for a record of a later release, which this one must not touch; not for one beyond reading.
+-- True for a record of a later release, which this one must not change; not for an unreadable one.
 local function newer(record)
   local version = string.match(record or '', '^(%d+);')
   return version and version ~= '1'
 end
 
--- Letters whose value is no number.
-local TEXTS = '[typhGWOT]'
+-- The states of a task, as records have them.
+local STATE = {
+  waiting = '', -- its place says whether it is pending or delayed
+  working = 'w',
+  completed = 'c',
+  rejected = 'r',
+  deleted = 'x', -- the id is still known
+  ghost = 'g', -- only ghosts in the list are left of the id
+}
 
--- The letter options at the end of a record's first line. A number beyond reading counts as absent.
-local function parse_letters(into, letters)
+-- The letters of a fixed record: README.md says what each holds.
+local FIXED_FIELDS = {
+  t = 'producer_token',
+  l = 'leased_for',
+  m = 'max_attempts',
+  r = 'result_ttl',
+  d = 'dead_ttl',
+  h = 'headers_length',
+  G = 'group',
+  P = 'priority',
+}
+
+-- Those of a changing record.
+local CHANGING_FIELDS = {
+  x = 'expired_leases',
+  u = 'requeued_at',
+  b = 'requeues',
+  z = 'ended_at',
+  y = 'reason',
+  m = 'max_attempts',
+  r = 'result_ttl',
+  d = 'dead_ttl',
+  t = 'producer_token',
+  f = 'cancel_requested',
+  g = 'ghosts',
+  G = 'group',
+  P = 'priority',
+  S = 'fair_score',
+  W = 'worker',
+  O = 'progress',
+  T = 'progress_calls',
+  h = 'history',
+  p = 'last_settlement',
+}
+
+-- Reads the letters at the end of a record's first line. An unreadable number counts as absent.
+-- names: letter -> the name of its field in `task`.
+local function parse_letters(task, letters, names)
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-    if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-      into[letter] = value
+    local name = names[letter]
+    local is_text = string.find(letter, '[typhGWOT]')
+    if name and (is_text or (#value <= 16 and string.find(value, '^%d+$'))) then
+      task[name] = value
     end
   end
-  return into
+  return task
 end
 
--- What a fixed record says, without a copy of its payload.
+-- Parses a fixed record, without copying its payload.
 local function parse_fixed(fixed)
   local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\n]*)')
-  return parse_letters({ e = enqueued_at or '' }, letters or '')
+  return parse_letters({ enqueued_at = enqueued_at or '' }, letters or '', FIXED_FIELDS)
 end
 
--- The lease that a fixed record says, or its first line or letters; else the given one.
+-- The lease (ms) that a fixed record, its first line or its letters have; else the given one.
 local function lease_of(fixed, lease)
   return string.match(fixed, '^[^\n]*;l=(%d+)') or lease
 end
 
--- True for a fixed record that has a payload.
-local function sound(fixed)
+-- True for a readable fixed record with a payload.
+local function has_payload(fixed)
   return string.find(fixed or '', '^1;%d+[^\n]*\n') ~= nil
 end
 
--- A fixed record as far as its headers go.
+-- A fixed record up to the end of its headers.
 local function without_payload(fixed)
   local line = first_line(fixed)
-  return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
+  return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).headers_length) or 0))
 end
 
--- Nine fields in fixed places, for they change most, then letters.
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+-- The fields of a changing record that change most stand in fixed places, in this order. Letters follow.
+local FIXED_PLACES = {
+  'version',
+  'enqueued_at',
+  'attempts',
+  'charged',
+  'state',
+  'lease_number',
+  'lease_token',
+  'dequeued_at',
+  'leased_for',
+}
 
--- What a changing record says, and the text behind its first line (a result or an error). Nothing where
--- there is no record, or one beyond reading: the task then begins anew.
+-- Parses a changing record. Also returns the text behind its first line (a result or an error). A missing or
+-- unreadable record gives an empty table: the task then begins anew.
 local function parse(record)
   local stop = record and string.find(record, '\n', 1, true)
   if not stop then
     return {}, ''
   end
-  local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-  if not v then
+  local pattern = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+  local values, task = { string.match(string.sub(record, 1, stop - 1), pattern) }, {}
+  if not values[1] then
     return {}, ''
   end
-  local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-  if letters ~= '' then
-    parse_letters(task, letters)
+  for i, name in ipairs(FIXED_PLACES) do
+    task[name] = values[i]
   end
+  parse_letters(task, values[10], CHANGING_FIELDS)
   return task, string.sub(record, stop + 1)
 end
 
--- The letters of a fixed record that the changing one takes over, in the order of `LETTERS`.
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-
--- As `parse`; what the task fixed at enqueue is taken over from there once.
+-- As `parse`, for both records. Before its first change a task has what its fixed record says.
 local function parse_with(fixed, record)
   local task, text = parse(record)
-  if (task.e or '') == '' then
+  if (task.enqueued_at or '') == '' then
     local first = parse_fixed(fixed)
-    task.e = first.e
-    for _, letter in ipairs(TAKEN_OVER) do
-      task[letter] = first[letter]
-    end
-    task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-    task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+    task.enqueued_at = first.enqueued_at
+    task.max_attempts, task.result_ttl, task.dead_ttl = first.max_attempts, first.result_ttl, first.dead_ttl
+    task.producer_token, task.group, task.priority = first.producer_token, first.group, first.priority
+    task.version, task.attempts, task.charged = task.version or '1', task.attempts or '0', task.charged or '0'
+    task.state, task.lease_number = task.state or STATE.waiting, task.lease_number or '0'
+    task.lease_token, task.dequeued_at, task.leased_for = '', '', ''
   end
   return task, text
 end
 
--- In the order in which a changing record has them.
+-- The letters of a changing record, in their order.
 local LETTERS =
   { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 
@@ -118,55 +171,66 @@ local LETTERS =
 local function format(task, text)
   local letters = ''
   for i = 1, #LETTERS do
-    local value = task[LETTERS[i]]
+    local value = task[CHANGING_FIELDS[LETTERS[i]]]
     if value then
       letters = letters .. ';' .. LETTERS[i] .. '=' .. value
     end
   end
-  local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+  local fields = { '1' }
+  for i, name in ipairs(FIXED_PLACES) do
+    fields[i + 1] = task[name]
+  end
   return table.concat(fields, ';') .. letters .. '\n' .. text
 end
 
--- Notes a transition: the version rises, and the record's history says what came when (ms since enqueue).
-local function transition(task, letter, now)
-  add(task, 'v', 1)
-  local since = math.max(0, now - (tonumber(task.e) or now))
-  task.h = (task.h or '') .. letter .. int(since)
-  -- No version, no transition: most tasks never have so many.
-  if tonumber(task.v) > HISTORY + 1 then
-    local _, length = string.gsub(task.h, '%a', '')
-    task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+-- Records a transition: raises the version, and adds it to the history with its time (ms since enqueue).
+-- what: 'pending', 'delayed', 'working', 'completed', 'rejected' or 'flagged': the first letter is kept.
+local function transition(task, what, now)
+  add(task, 'version', 1)
+  local since = math.max(0, now - (tonumber(task.enqueued_at) or now))
+  task.history = (task.history or '') .. string.sub(what, 1, 1) .. int(since)
+  -- Each transition raises the version, so most tasks need no count.
+  if tonumber(task.version) > HISTORY + 1 then
+    local _, length = string.gsub(task.history, '%a', '')
+    task.history = length > HISTORY and string.match(task.history, '^%a%d*(.*)$') or task.history
   end
 end
 
--- The record of an id of which no more is known than a state, a version, and its ghosts in the list, if any.
+-- The record of an id of which only a state, a version, and perhaps ghosts in the list are known.
 local function bare_record(state, ghosts, version)
-  local task =
-    { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+  local task = { version = version or '1', enqueued_at = '', attempts = '0', charged = '0', state = state }
+  task.lease_number, task.lease_token, task.dequeued_at, task.leased_for = '0', '', '', ''
+  task.ghosts = ghosts
   return format(task, '')
 end
 
--- What is left of an id that is to be forgotten: nothing but its ghosts in the list, if any.
-local function forget_task(fields, gone, id, task)
-  if tonumber(task.g or 0) > 0 then
-    append(fields, '.' .. id, bare_record('g', task.g))
+-- Adds to a write that an id is forgotten. Only its ghosts in the list, if any, stay counted.
+local function forget_task(fields, removed, id, task)
+  if tonumber(task.ghosts or 0) > 0 then
+    append(fields, '.' .. id, bare_record(STATE.ghost, task.ghosts))
     append(fields, id, '')
   else
-    append(gone, id, '.' .. id)
+    append(removed, id, '.' .. id)
   end
 end
 
--- The changing record with which a life begins, where it needs one: to go on from the last life's version and
--- ghosts, or to be looked up.
-local function first_record(fixed, old, wanted)
-  local ghosts = old and old.g ~= '0' and old.g or nil
-  local version = old and old.v and old.s ~= 'g' and int(old.v + 1) or '1'
-  local record = (ghosts or version ~= '1' or wanted) and bare_record('', ghosts, version)
-  return record and wanted and format(parse_with(fixed, record)) or record
+-- The changing record with which a life begins, if it needs one: to continue the version and the ghosts of
+-- the last life, or because the task is promoted by it (`must_exist`).
+local function first_record(fixed, old, must_exist)
+  local ghosts = old and old.ghosts ~= '0' and old.ghosts or nil
+  local version = old and old.version and old.state ~= STATE.ghost and int(old.version + 1) or '1'
+  local record = (ghosts or version ~= '1' or must_exist) and bare_record(STATE.waiting, ghosts, version)
+  return record and must_exist and format(parse_with(fixed, record)) or record
 end
 
--- True where a delivery more would be one too many.
+-- True for a task that is over: completed, rejected, or deleted while its id is still known.
+local function has_ended(task)
+  local state = task.state
+  return state == STATE.completed or state == STATE.rejected or state == STATE.deleted
+end
+
+-- True for a task without an attempt left.
 local function exhausted(task)
-  local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-  return most > 0 and tonumber(task.c) >= most
+  local most = tonumber(task.max_attempts or DEFAULT_MAX_ATTEMPTS)
+  return most > 0 and tonumber(task.charged) >= most
 end

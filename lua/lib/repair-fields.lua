@@ -1,158 +1,162 @@
--- repair-fields: what the deep sweep does with what is no id: control fields, and who has them.
+-- repair-fields: how the deep sweep repairs fields and members that are no ids: settings, workers, kept
+-- fields.
 
--- What settings can be; letters that are not here are left alone.
+-- What settings can be. Those of a later release are left alone.
 local SETTINGS = {
-  p = '^1$',
-  e = '^1$',
-  s = '^1$',
-  m = '^%d+$',
-  b = '^%d+$',
-  n = '^%d+$',
-  k = '^[1-9]%d*$',
-  r = '^%d+/[1-9]%d*$',
+  paused = '^1$',
+  events = '^1$',
+  statistics = '^1$',
+  max_working = '^%d+$',
+  max_pending = '^%d+$',
+  number = '^%d+$',
+  weight = '^[1-9]%d*$',
+  rate = '^%d+/[1-9]%d*$',
 }
 
--- The scores of `limited` have room for so many numbers of groups. A number that is found without reading
--- all of them is higher than any that was given.
+-- The scores of `limited` have a range for each group number below this.
+-- A number that is chosen without reading all others is above SPARE_GROUPS, higher than any that was given.
 local MOST_GROUPS = 131071
 
 local SPARE_GROUPS = 65536
 
--- Settings beyond reading would stop every call that heeds them. last: the last number given to a group.
+-- Repairs settings. Unreadable ones would stop every call that reads them. last: the last number given to a
+-- group.
 -- Returns that number, as it is now.
-local function mend_settings(mending, field, text, last)
-  local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+local function repair_settings(repair, field, text, last)
+  local plan, settings, readable = repair.plan, parse_settings(text), string.find(text, '^1') ~= nil
   if newer(text) then
     return last
   end
   -- In any order: all of them must be readable.
-  for letter, value in pairs(settings) do
-    readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+  for name, value in pairs(settings) do
+    readable = readable and string.find(value, SETTINGS[name] or '') ~= nil
   end
   if not readable then
-    set_aside(mending, field)
-    will(plan, 'HDEL tasks', field)
+    set_aside(repair, field)
+    plan_write(plan, 'HDEL tasks', field)
     return last
   end
-  local number = tonumber(settings.n)
-  local needed = field ~= '~set' and (settings.m or settings.r or number)
+  local number = tonumber(settings.number)
+  local needed = field ~= '~set' and (settings.max_working or settings.rate or number)
   if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
     number = math.max(last, SPARE_GROUPS) + 1
-    settings.n = int(number)
-    will(plan, 'HSET tasks', field, format_settings(settings))
-    note(mending, 'control_broken', field)
+    settings.number = int(number)
+    plan_write(plan, 'HSET tasks', field, format_settings(settings))
+    report_fault(repair, 'control_broken', field)
   elseif needed and number > last then
-    note(mending, 'control_broken', '~groups')
+    report_fault(repair, 'control_broken', '~groups')
   end
   return needed and math.max(last, number) or last
 end
 
--- The settings of groups, by field.
-local function mend_group_settings(mending, texts)
+-- Repairs the settings of groups. texts: by field.
+local function repair_group_settings(repair, texts)
   if not next(texts) then
     return
   end
-  local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
+  local last = tonumber(fields_in(repair, { '~groups' })[1] or 0) or 0
   local most = last
   for _, field in ipairs(sorted_keys(texts)) do
-    most = mend_settings(mending, field, texts[field], most)
+    most = repair_settings(repair, field, texts[field], most)
   end
   if most > last then
-    will(mending.plan, 'HSET tasks', '~groups', int(most))
+    plan_write(repair.plan, 'HSET tasks', '~groups', int(most))
   end
 end
 
--- A worker's record goes with the worker.
-local function mend_infos(mending, names)
-  for i, score in ipairs(scores_in(mending, 'workers', names)) do
+-- Removes records of workers that are not registered.
+local function repair_worker_records(repair, names)
+  for i, score in ipairs(scores_in(repair, 'workers', names)) do
     if not score then
-      will(mending.plan, 'HDEL tasks', '~w:' .. names[i])
-      note(mending, 'worker_wrong', names[i])
+      plan_write(repair.plan, 'HDEL tasks', '~w:' .. names[i])
+      report_fault(repair, 'worker_wrong', names[i])
     end
   end
 end
 
--- What is kept for some time has that time in `expiry`.
-local function mend_kept(mending, names, texts)
-  for i, score in ipairs(scores_in(mending, 'expiry', names)) do
+-- Adds to `expiry` the fields that are kept for a time and have none there.
+local function repair_kept(repair, names, texts)
+  for i, score in ipairs(scores_in(repair, 'expiry', names)) do
     if not score then
-      local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
-      will(mending.plan, 'ZADD expiry', over, names[i])
-      note(mending, 'expiry_missing', names[i])
+      local until_at = string.match(texts[i], '^(%d+) ') or int(repair.now + LOST_FOR)
+      plan_write(repair.plan, 'ZADD expiry', until_at, names[i])
+      report_fault(repair, 'expiry_missing', names[i])
     end
   end
 end
 
--- Times in `expiry` of what is not kept.
-local function mend_times(mending, names)
-  for i, text in ipairs(fields_in(mending, names)) do
+-- Removes from `expiry` the fields that do not exist.
+local function repair_times(repair, names)
+  for i, text in ipairs(fields_in(repair, names)) do
     if not text then
-      take_from(mending, 'expiry', names[i])
-      note(mending, 'record_missing', names[i])
+      remove_from(repair, 'expiry', names[i])
+      report_fault(repair, 'record_missing', names[i])
     end
   end
 end
 
--- Members of `fair-by-group` that are no turn in `fair`.
-local function mend_turns(mending, members)
+-- Removes members of `fair-by-group` that are no turn in `fair`.
+local function repair_turns(repair, members)
   local ids = {}
   for i, member in ipairs(members) do
     ids[i] = string.match(member, '%S*$')
   end
-  for i, entry in ipairs(look_up(mending, ids)) do
-    local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
-    local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+  for i, entry in ipairs(find_entries(repair, ids)) do
+    local task = parse_with(has_payload(entry.fixed) and entry.fixed or '', entry.record)
+    local own = entry.fair and turn_of(task.group or '', entry.fair, ids[i])
     if not entry.newer and own ~= members[i] then
-      take_from(mending, 'fair_by_group', members[i])
-      note(mending, 'turn_wrong', ids[i])
+      remove_from(repair, 'fair_by_group', members[i])
+      report_fault(repair, 'turn_wrong', ids[i])
     end
   end
 end
 
--- Members of `worker-leases` whose lease is over, or is another's.
-local function mend_leases(mending, members)
+-- Removes members of `worker-leases` whose lease has ended, or belongs to another worker.
+local function repair_leases(repair, members)
   local ids, names = {}, {}
   for i, member in ipairs(members) do
     ids[i] = string.match(member, '%S*$')
     names[i] = '.' .. ids[i]
   end
-  for i, record in ipairs(fields_in(mending, names)) do
+  for i, record in ipairs(fields_in(repair, names)) do
     local task = parse(record)
-    local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
+    local holds = task.state == STATE.working
+      and task.worker
+      and worker_lease(task.worker, task.lease_number, ids[i]) == members[i]
     if not (holds or newer(record)) then
-      take_from(mending, 'worker_leases', members[i])
-      note(mending, 'worker_lease_wrong', ids[i])
+      remove_from(repair, 'worker_leases', members[i])
+      report_fault(repair, 'worker_lease_wrong', ids[i])
     end
   end
 end
 
--- Takes out workers that nothing is known of, and that have nothing. That is no fault: such is one that was
--- being failed, when its last lease is over. Who would never be silent is silent now.
-local function mend_workers(mending, workers)
-  local at, names = mending.at, {}
+-- Removes workers without a record and without leases. That is no fault: a worker that is being failed is so
+-- after its last lease. A worker that would never become silent is silent now.
+local function repair_workers(repair, workers)
+  local keys, names = repair.keys, {}
   for i, worker in ipairs(workers) do
     names[i] = '~w:' .. worker
   end
-  local silent = scores_in(mending, 'workers', workers)
-  for i, info in ipairs(fields_in(mending, names)) do
+  local silent = scores_in(repair, 'workers', workers)
+  for i, info in ipairs(fields_in(repair, names)) do
     local worker, score = workers[i], tonumber(finite(silent[i]))
-    if not info and #in_hands(at, worker, '0', 1) == 0 then
-      take_from(mending, 'workers', worker)
-    elseif score < 0 or score > mending.now + LONGEST then
-      will(mending.plan, 'ZADD workers', int(mending.now), worker)
-      note(mending, 'time_broken', worker)
+    if not info and #leases_of(keys, worker, '0', 1) == 0 then
+      remove_from(repair, 'workers', worker)
+    elseif score < 0 or score > repair.now + LONGEST then
+      plan_write(repair.plan, 'ZADD workers', int(repair.now), worker)
+      report_fault(repair, 'time_broken', worker)
     end
   end
 end
 
--- Sorts the fields of `tasks` and their texts by what they are, and mends those that are no records of tasks.
+-- Sorts fields of `tasks` and their texts by kind, and repairs those that are no records of tasks.
 -- Returns ids, and names and states of groups.
-local function mend_fields(mending, found)
+local function repair_fields(repair, found)
   local ids, seen, groups = {}, {}, {}
   local settings, infos, kept, texts = {}, {}, {}, {}
   for i = 1, #found, 2 do
     local field, text = found[i], found[i + 1]
-    mending.bytes = mending.bytes + #text
+    repair.bytes = repair.bytes + #text
     local kind = string.match(field, '^~%a:')
     if kind == '~g:' then
       append(groups, string.sub(field, 4), text)
@@ -168,8 +172,8 @@ local function mend_fields(mending, found)
       seen[id] = true
     end
   end
-  mend_group_settings(mending, settings)
-  mend_infos(mending, infos)
-  mend_kept(mending, kept, texts)
+  repair_group_settings(repair, settings)
+  repair_worker_records(repair, infos)
+  repair_kept(repair, kept, texts)
   return ids, groups
 end

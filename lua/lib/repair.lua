@@ -1,51 +1,57 @@
--- repair: what the deep sweep does with an id. Its records say where it belongs; it is taken out of every
--- other place. The rules, for what a failover leaves behind where keys went back in time one by one:
---   The record's state rules over the place. A waiting task stands where it is delivered first: in `fair`,
---   `limited` or the list, in this order; in `delayed` while it is not due, or where it is nowhere else.
---   A task marked working without its lease is taken back, as if that had expired. An id without a payload
---   is taken out. An ended task stays known until its time in `expiry`, and is nowhere else, but in `dead`.
---   A record beyond reading is set aside in `~b:<field>`. What a later release wrote is left alone.
--- Only a look at the whole list tells whether a task stands there, and how often: others decide that.
+-- repair: how the deep sweep repairs an id. The records decide where it belongs; it is removed from all other
+-- places. A failover may take keys back in time one by one. The rules:
+-- The state in the record decides, not the place.
+-- A waiting task belongs where it is delivered first: `fair`, `limited`, or the list, in this order; in
+-- `delayed` while it is not due, or if it is in no other place.
+-- A task in state working without its lease is taken back, as if its lease had expired.
+-- An id without a payload is removed.
+-- An ended task stays known until its time in `expiry`. It is in no other place, except in `dead`.
+-- An unreadable record is set aside in `~b:<field>`. What a later release wrote is left alone.
+-- Only a read of the whole list shows whether it has a task, and how often: the scripts decide that.
 
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-
--- Instants: no `at` is later, and no lease or ttl longer, with room to spare.
+-- Bounds (ms): no instant is later, and no lease or ttl is longer.
 local LAST = 8640000000000000
 
 local LONGEST = 630720000000
 
--- Virtual times: half the room of a priority, more deliveries than there will ever be.
+-- The bound of virtual times: half the range of a priority, which no deliveries reach.
 local LATEST_TAG = BAND / 2
 
--- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, and `live`
--- where there is a payload.
-local function understand(mending, entry)
+-- True for a state that this release knows.
+local function known_state(task)
+  local state = task.state
+  return state == STATE.waiting or state == STATE.working or state == STATE.ghost or has_ended(task)
+end
+
+-- Interprets the records of an entry: sets `fixed` and `record` if they are readable, `task`, and `live` if
+-- there is a payload.
+local function interpret(repair, entry)
   local id, seen = entry.id, parse(entry.record)
   local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
-  local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
-  entry.live = named and sound(entry.fixed)
+  local readable = named and known_state(seen) and #seen.version <= 15 and #seen.lease_number <= 15
+  entry.live = named and has_payload(entry.fixed)
   entry.had_fixed, entry.had_record = entry.fixed, entry.record
   if entry.record and not readable then
-    set_aside(mending, '.' .. id)
+    set_aside(repair, '.' .. id)
     entry.record = false
   end
   if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-    set_aside(mending, id)
+    set_aside(repair, id)
     entry.fixed = false
   end
   entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
-  entry.ghosts = tonumber(entry.task.g or 0)
+  entry.ghosts = tonumber(entry.task.ghosts or 0)
 end
 
--- The zset where a waiting task belongs; nothing: the list.
-local function zset_of_waiting(mending, entry)
-  local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-  local band, place = tonumber(task.P or 0), tonumber(entry.limited)
+-- The zset to which a waiting task belongs; nothing: the list.
+local function zset_of_waiting(repair, entry)
+  local plan, task, due = repair.plan, entry.task, tonumber(entry.delayed)
+  local band, place = tonumber(task.priority or 0), tonumber(entry.limited)
   local own_band, tag = read_score(tonumber(entry.fair or 0))
-  local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-  if due and due >= mending.now + 1 then
+  local number = place and grouped(task) and tonumber(plan.groups[task.group or ''].settings.number)
+  if due and due >= repair.now + 1 then
     return 'delayed'
-  elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
+  elseif entry.fair and grouped(task) and own_band == band and tag < LATEST_TAG then
     return 'fair'
   elseif number and math.floor(place / LIMITED_BAND) == number * LIMITED_GROUP / LIMITED_BAND + 9 - band then
     return 'limited'
@@ -54,153 +60,157 @@ local function zset_of_waiting(mending, entry)
   end
 end
 
-local function mend_waiting(mending, entry)
-  local id, task, plan = entry.id, entry.task, mending.plan
-  local home = zset_of_waiting(mending, entry)
-  if keep_in(mending, entry, home) then
-    note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+local function repair_waiting(repair, entry)
+  local id, task, plan = entry.id, entry.task, repair.plan
+  local home = zset_of_waiting(repair, entry)
+  if keep_in(repair, entry, home) then
+    report_fault(repair, (home or entry.listed) and 'two_places' or 'wrong_place', id)
   end
   entry.waits = home and 0 or 1
   if home == 'fair' then
-    append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+    append(repair.turns, id, turn_of(task.group or '', entry.fair, id))
   elseif home == 'delayed' then
     local due = tonumber(entry.delayed)
-    local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+    local whole = due >= 0 and due <= LAST and math.floor(due) or repair.now
     local score = score_when_due(task, whole)
     if due ~= tonumber(score) then
-      will(plan, 'ZADD delayed', score, id)
-      note(mending, 'time_broken', id)
+      plan_write(plan, 'ZADD delayed', score, id)
+      report_fault(repair, 'time_broken', id)
     end
-    -- What is promoted to `fair` is looked up in its changing record.
-    if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-      entry.record = rewritten(mending, entry)
-      note(mending, 'record_incomplete', id)
+    -- A promotion to `fair` reads the changing record.
+    if grouped(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+      entry.record = rewritten(repair, entry)
+      report_fault(repair, 'record_incomplete', id)
     end
   end
 end
 
-local function mend_working(mending, entry)
+local function repair_working(repair, entry)
   local id, task = entry.id, entry.task
-  if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
-    keep_in(mending, entry)
-    mending.lost[#mending.lost + 1] = id
-    note(mending, 'lease_missing', id)
+  if not entry.working or task.lease_token == '' or task.leased_for == '' or task.lease_number == '0' then
+    keep_in(repair, entry)
+    repair.lost[#repair.lost + 1] = id
+    report_fault(repair, 'lease_missing', id)
     return
   end
-  if keep_in(mending, entry, 'working') then
-    note(mending, 'two_places', id)
+  if keep_in(repair, entry, 'working') then
+    report_fault(repair, 'two_places', id)
   end
   local deadline = tonumber(entry.working)
-  if deadline < 0 or deadline > mending.now + LONGEST then
-    append(mending.deadlines, int(mending.now), id)
-    note(mending, 'time_broken', id)
+  if deadline < 0 or deadline > repair.now + LONGEST then
+    append(repair.deadlines, int(repair.now), id)
+    report_fault(repair, 'time_broken', id)
   end
-  if task.W then
-    append(mending.worker_leases, id, hand(task.W, task.n, id))
+  if task.worker then
+    append(repair.worker_leases, id, worker_lease(task.worker, task.lease_number, id))
   end
-  if tonumber(task.n) > (mending.lease or 0) then
-    -- Further than any counter can have come, so that no number is given out twice.
-    mending.lease = math.max(mending.now, tonumber(task.n))
-    will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))
-    note(mending, 'control_broken', '~lease')
+  if tonumber(task.lease_number) > (repair.lease or 0) then
+    -- More than any counter can have reached, so that no number is given out twice.
+    repair.lease = math.max(repair.now, tonumber(task.lease_number))
+    plan_write(repair.plan, 'HSET tasks', '~lease', int(repair.lease))
+    report_fault(repair, 'control_broken', '~lease')
   end
 end
 
-local function mend_ended(mending, entry)
-  local id, task, plan = entry.id, entry.task, mending.plan
-  local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
-  local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+local function repair_ended(repair, entry)
+  local id, task, plan = entry.id, entry.task, repair.plan
+  local dead_letter = entry.live and task.state == STATE.rejected and task.reason ~= 'cancelled'
+  local ttl = tonumber(
+    task.state == STATE.completed and (task.result_ttl or DEFAULT_RESULT_TTL)
+      or task.dead_ttl
+      or DEFAULT_DEAD_TTL
+  )
   local over = tonumber(entry.expiry)
-  if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
-    note(mending, 'wrong_place', id)
+  if keep_in(repair, entry, 'expiry', dead_letter and 'dead') then
+    report_fault(repair, 'wrong_place', id)
   end
   if dead_letter and not entry.dead then
-    will(plan, 'ZADD dead', task.z or int(mending.now), id)
-    note(mending, 'place_missing', id)
+    plan_write(plan, 'ZADD dead', task.ended_at or int(repair.now), id)
+    report_fault(repair, 'place_missing', id)
   end
-  if not over or over > mending.now + LONGEST then
-    local kept = (dead_letter or task.s == 'c') and ttl or 0
-    over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
-    will(plan, 'ZADD expiry', int(over), id)
-    note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+  if not over or over > repair.now + LONGEST then
+    local kept = (dead_letter or task.state == STATE.completed) and ttl or 0
+    over = math.max((tonumber(task.ended_at) or repair.now) + kept, repair.now + RESEND_WINDOW)
+    plan_write(plan, 'ZADD expiry', int(over), id)
+    report_fault(repair, entry.expiry and 'time_broken' or 'expiry_missing', id)
   end
   if not dead_letter and entry.fixed ~= '' then
     entry.fixed = ''
-    note(mending, 'record_incomplete', id)
+    report_fault(repair, 'record_incomplete', id)
   end
   if not entry.record then
-    -- Known, and nothing more is known of it.
-    entry.record = bare_record('x')
-    note(mending, 'record_incomplete', id)
+    -- The id is known, and nothing else.
+    entry.record = bare_record(STATE.deleted)
+    report_fault(repair, 'record_incomplete', id)
   end
 end
 
--- An id without a payload, or that had ended and been forgotten: nothing is left of it but its ghosts.
-local function mend_lost(mending, entry)
+-- An id without a payload, or one that had ended and was forgotten: only its ghosts stay.
+local function repair_lost(repair, entry)
   local id, task = entry.id, entry.task
-  local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
-  if keep_in(mending, entry) or known then
-    note(mending, 'payload_missing', id)
+  local known = task.state ~= STATE.ghost and (entry.had_fixed or entry.had_record)
+  if keep_in(repair, entry) or known then
+    report_fault(repair, 'payload_missing', id)
   elseif entry.live then
-    note(mending, 'record_incomplete', id)
+    report_fault(repair, 'record_incomplete', id)
   end
   local ghosts = entry.ghosts > 0
   entry.fixed = ghosts and id ~= BLANK and '' or false
-  entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
+  entry.record = ghosts
+    and (task.state == STATE.ghost and entry.record or bare_record(STATE.ghost, task.ghosts, task.version))
 end
 
--- Adds to a plan what an entry needs. Sets `expected`, how many entries of the list are its own, `waits`, 1
--- where one of them is to be delivered, and `witness`, which changes with whatever changes that.
-local function mend(mending, entry)
+-- Adds the repair of an entry to a plan. Sets `expected`, how many entries of the list it should have;
+-- `waits`, 1 if one of them is to be delivered; and `witness`, which changes whenever these may change.
+local function repair_entry(repair, entry)
   local task = entry.task
-  local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
   entry.waits = 0
-  if ended or (entry.fixed == '' and not entry.record) then
-    mend_ended(mending, entry)
-  elseif not entry.live or task.s == 'g' then
-    mend_lost(mending, entry)
-  elseif task.s == 'w' then
-    mend_working(mending, entry)
+  if has_ended(task) or (entry.fixed == '' and not entry.record) then
+    repair_ended(repair, entry)
+  elseif not entry.live or task.state == STATE.ghost then
+    repair_lost(repair, entry)
+  elseif task.state == STATE.working then
+    repair_working(repair, entry)
   else
-    mend_waiting(mending, entry)
+    repair_waiting(repair, entry)
   end
   entry.expected = entry.ghosts + entry.waits
-  -- A promotion changes where the task waits, and not its version.
-  entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
+  -- A promotion changes where the task waits, but not its version.
+  entry.witness = table.concat({ task.version, task.enqueued_at, task.ghosts or '', int(entry.waits) }, ';')
 end
 
--- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error
--- where Redis has no room.
-local function mend_all(mending, entries, also)
+-- Repairs entries, as many at a time as a plan may have. Returns the error if Redis has no room. then_do:
+-- called for each entry after its repair is decided.
+local function repair_entries(repair, entries, then_do)
   local tasks = {}
   for _, entry in ipairs(entries) do
     if not entry.newer then
-      understand(mending, entry)
-      append(tasks, (entry.limited or also) and entry.live and entry.task or nil)
+      interpret(repair, entry)
+      append(tasks, (entry.limited or then_do) and entry.live and entry.task or nil)
     end
   end
-  open_groups(mending.plan, tasks)
+  open_groups(repair.plan, tasks)
   for _, entry in ipairs(entries) do
     if entry.newer then
-      note(mending, 'record_newer', entry.id)
+      report_fault(repair, 'record_newer', entry.id)
     else
-      mend(mending, entry)
-      if also then
-        also(entry)
+      repair_entry(repair, entry)
+      if then_do then
+        then_do(entry)
       end
-      put(mending, entry.id, entry.had_fixed, entry.fixed)
-      put(mending, '.' .. entry.id, entry.had_record, entry.record)
+      put_field(repair, entry.id, entry.had_fixed, entry.fixed)
+      put_field(repair, '.' .. entry.id, entry.had_record, entry.record)
     end
-    local failed = planned(mending.plan, 'HSET tasks') >= 2 * PLAN and write_mended(mending)
+    local failed = planned_count(repair.plan, 'HSET tasks') >= 2 * PLAN and write_repairs(repair)
     if failed then
       return failed
     end
   end
-  local failed, _ = write_mended(mending), nil
+  local failed, _ = write_repairs(repair), nil
   if not failed then
-    -- At last, for it may change groups that are open here.
-    _, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
-      return task.s == 'w'
+    -- Last, as it may change groups that this plan has read.
+    _, _, _, failed = take_back(repair.keys, repair.lost, repair.now, function(task)
+      return task.state == STATE.working
     end)
   end
   return failed

@@ -1,38 +1,39 @@
--- resends: a dequeue is remembered by its token, so that a copy of it gets the same tasks.
+-- resends: remembers a dequeue by its token, so that a copy of it gets the same tasks.
 
--- Which field remembers the call of a token: few for those of many tasks.
+-- The field that remembers the call of a token. Calls for many tasks share fewer fields.
 local function slot_of(token, max)
   local a, b, c, d = string.byte(token, -4, -1)
   local hash = ((a * 31 + b) * 31 + c) * 31 + d
   return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
 end
 
--- So that, after a copy that was given nothing, a first copy that arrives late leases nothing. Redis at its
--- limit refuses this one write; such a copy then costs a lease that nobody holds.
-local function spend_token(tasks, slot, token)
+-- Marks a token as used after a copy that found nothing, so that a first copy that arrives late leases
+-- nothing. A full Redis refuses this write. Then such a copy leases tasks, which wait until their leases
+-- expire.
+local function use_up_token(tasks, slot, token)
   redis.pcall('HSET', tasks, slot, token)
 end
 
-local function give(reply, id, task, deadline, fixed)
-  append(reply, id, tonumber(task.a))
-  append(reply, tonumber(task.n), deadline)
+local function append_task(reply, id, task, deadline, fixed)
+  append(reply, id, tonumber(task.attempts))
+  append(reply, tonumber(task.lease_number), deadline)
   reply[#reply + 1] = fixed
 end
 
--- The reply to a copy of a call that has run already: what is still leased under its token.
-local function lease_again(at, now, token, leased)
+-- The reply to a copy of a call that has run already: the tasks that are still leased under its token.
+local function still_leased(keys, now, token, leased)
   local ids, fields = {}, {}
   for id in string.gmatch(leased, '%S+') do
     ids[#ids + 1] = id
     append(fields, id, '.' .. id)
   end
-  local found = read('HMGET', at.tasks, fields)
-  local deadlines = read('ZMSCORE', at.working, ids)
+  local found = read('HMGET', keys.tasks, fields)
+  local deadlines = read('ZMSCORE', keys.working, ids)
   local reply = { 'ok', now }
   for i, id in ipairs(ids) do
     local task = parse(found[2 * i])
-    if task.s == 'w' and task.k == token then
-      give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+    if task.state == STATE.working and task.lease_token == token then
+      append_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
     end
   end
   return reply

@@ -1,13 +1,13 @@
--- selection: which of the tasks in line one dequeue takes.
+-- selection: selects the tasks that one dequeue leases from those that it has taken off.
 
--- max: how many were asked for; bytes: the bound on those of their records.
+-- max: how many were asked for; bytes: the limit of the bytes of their records.
 local function new_batch(max, bytes)
   local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
-  batch.ghosts, batch.broken, batch.haunted = 0, 0, {} -- haunted: entries that lost a ghost
+  batch.ghosts, batch.broken, batch.ghost_entries = 0, 0, {} -- haunted: entries that lost a ghost
   return batch
 end
 
--- What was found of an id; an id that stands in the line again is as its first entry left it.
+-- The entry of an id. If an id comes twice, the second has the entry as the first left it.
 local function entry_of(batch, id, fixed, record)
   if not batch.entries[id] then
     local task, text = parse_with(fixed or '', record)
@@ -16,47 +16,48 @@ local function entry_of(batch, id, fixed, record)
   return batch.entries[id]
 end
 
--- True for an entry that is no task to deliver: one cancelled, or one without a sound record.
-local function stray(batch, entry, place)
+-- True for an entry that is not deliverable: a ghost, or an id without a valid record. It is counted.
+local function skip_undeliverable(batch, entry, place)
   local task = entry.task
-  if tonumber(task.g or 0) > 0 and in_list(place) then
-    add(task, 'g', -1)
-    task.g = task.g ~= '0' and task.g or nil
+  if tonumber(task.ghosts or 0) > 0 and in_list(place) then
+    add(task, 'ghosts', -1)
+    task.ghosts = task.ghosts ~= '0' and task.ghosts or nil
     batch.ghosts = batch.ghosts + 1
     if not entry.changed then
       entry.changed = true
-      batch.haunted[#batch.haunted + 1] = entry
+      batch.ghost_entries[#batch.ghost_entries + 1] = entry
     end
     return true
   end
-  if task.s ~= '' or not sound(entry.fixed) then
+  if task.state ~= STATE.waiting or not has_payload(entry.fixed) then
     batch.broken = batch.broken + 1
     return true
   end
   return false
 end
 
--- True for a task whose group is at its limit: it waits in `limited`.
-local function over_limit(plan, entry, place)
+-- Moves a task to `limited` if its group is at its limit. Returns true if so.
+local function move_if_limited(plan, entry, place)
   local task = entry.task
-  if in_list(place) or not shared(task) then
+  if in_list(place) or not grouped(task) then
     return false
   end
   local group = group_of(plan, task)
   if deliverable(group, plan.now) < 1 then
-    have_turn(plan, task, place.score, entry.id)
-    enter(plan, entry.id, task, 'aside')
+    take_turn(plan, task, place.score, entry.id)
+    make_ready(plan, entry.id, task, 'aside')
     return true
   end
   return false
 end
 
--- False where the batch must end before this task.
-local function take(batch, entry)
-  -- A task whose lease expired k times travels in a batch of at most max / 10^k.
+-- Adds a task to the batch. Returns false if the batch must end before it.
+local function add_to_batch(batch, entry)
+  -- A task whose lease expired k times travels in a batch of at most max / 10^k tasks, so that a task that
+  -- crashes its consumer does not take others along.
   local task, most = entry.task, batch.most
-  if task.x then
-    most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.x))))
+  if task.expired_leases then
+    most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.expired_leases))))
   end
   local size = batch.bytes + #entry.fixed
   if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
@@ -64,81 +65,82 @@ local function take(batch, entry)
   end
   batch.most, batch.bytes = most, size
   batch[#batch + 1] = entry
-  task.s = 'w'
+  task.state = STATE.working
   return true
 end
 
--- Reads the control fields, and the records of part of the line behind them; what is there is not read again.
-local function look_at(line, slot, first, last)
-  local found = line.reads and table.remove(line.reads, 1)
-  if not found or refusal(found) then
+-- Reads the control fields, and the records of some of the taken entries. What was read before is not read
+-- again.
+local function read_taken(taken, slot, first, last)
+  local found = taken.reads and table.remove(taken.reads, 1)
+  if not found or error_of(found) then
     local ids = {}
     for i = first, last do
-      ids[i] = line[i].id
+      ids[i] = taken[i].id
     end
-    found = read_waiting(line.at.tasks, slot, ids, first, last)
+    found = read_waiting(taken.keys.tasks, slot, ids, first, last)
   end
-  return refusal(found) and error(found) or found
+  return error_of(found) and error(found) or found
 end
 
--- Goes through the line from one place to another. Returns true where the batch is full, or the reply.
-local function go_through(plan, line, batch, first, last, found)
-  local known, foreign = {}, nil
+-- Selects from the taken entries from first to last. Returns true if the batch is full, or the reply.
+local function select_tasks(plan, taken, batch, first, last, found)
+  local known, first_newer = {}, nil
   for i = first, last do
     local fixed, record = found[CONTROL + 2 * (i - first) + 1], found[CONTROL + 2 * (i - first) + 2]
     if newer(fixed) or newer(record) then
-      foreign = i
+      first_newer = i
       break
     end
-    known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
+    known[#known + 1] = entry_of(batch, taken[i].id, fixed, record).task
   end
   open_groups(plan, known)
-  for i = first, foreign and foreign - 1 or last do
-    local place = line[i]
+  for i = first, first_newer and first_newer - 1 or last do
+    local place = taken[i]
     local entry = batch.entries[place.id]
     if plan.bound and tonumber(place.score) >= plan.bound then
-      put_back(line, i)
+      put_back(taken, i)
       return true
     end
-    if stray(batch, entry, place) then
+    if skip_undeliverable(batch, entry, place) then
       if place.listed then
-        line.unpaid = line.unpaid + SHARE
-      elseif place.score and shared(entry.task) then
-        have_turn(plan, entry.task, place.score, entry.id)
+        taken.list_refund = taken.list_refund + SHARE
+      elseif place.score and grouped(entry.task) then
+        take_turn(plan, entry.task, place.score, entry.id)
       end
-    elseif not over_limit(plan, entry, place) then
-      if not take(batch, entry) then
-        put_back(line, i)
+    elseif not move_if_limited(plan, entry, place) then
+      if not add_to_batch(batch, entry) then
+        put_back(taken, i)
         return true
       end
-      if line.times then
-        serve(plan, entry.id, entry.task, place)
+      if taken.times then
+        note_delivery(plan, entry.id, entry.task, place)
       end
     end
   end
-  if foreign then
-    put_back(line, #batch > 0 and foreign or 1)
+  if first_newer then
+    put_back(taken, #batch > 0 and first_newer or 1)
     return #batch > 0 or { 'newer_schema' }
   end
 end
 
--- Drops the ghosts that were met, and counts what was broken.
-local function write_strays(batch, tasks)
-  local fields, gone = {}, {}
-  for _, entry in ipairs(batch.haunted) do
+-- Drops the ghosts that were taken off, and counts the broken entries.
+local function write_skipped(batch, tasks)
+  local fields, removed = {}, {}
+  for _, entry in ipairs(batch.ghost_entries) do
     if not entry.written then
-      -- As it stood, with fewer ghosts: nothing here may need memory.
-      local name, left = '.' .. entry.id, entry.task.g
+      -- The record as it was, with fewer ghosts: nothing here may need memory.
+      local name, left = '.' .. entry.id, entry.task.ghosts
       local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
-      if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
+      if left or enqueued_at ~= '' or (state ~= STATE.ghost and version ~= '1') then
         local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
         append(fields, name, record)
       else
-        append(gone, name, state == 'g' and entry.id or nil)
+        append(removed, name, state == STATE.ghost and entry.id or nil)
       end
     end
   end
-  write('HDEL', tasks, gone)
+  write('HDEL', tasks, removed)
   write('HSET', tasks, fields)
   if batch.ghosts > 0 then
     redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))

@@ -1,15 +1,10 @@
--- settle-in-full: a settle that is not plain.
+-- settle-in-full: a settle that the plain lane does not handle.
 
--- How many arguments of settle make up one settlement.
+-- How many arguments of settle one settlement has.
 local SETTLEMENT = 4
 
--- A record remembers so many of the last calls that set progress, by so many characters of their tokens.
-local MARKS = 8
-
-local MARK = 8
-
--- Adds the records of tasks that are settled to the fields to be read.
--- items: settlements, the first behind place `from`.
+-- Adds the records of the tasks to settle to the fields to read.
+-- items: settlements, the first after index `from`.
 local function append_settled(names, items, from)
   for place = from + 1, #items, SETTLEMENT do
     names[#names + 1] = '.' .. items[place]
@@ -17,14 +12,14 @@ local function append_settled(names, items, from)
   return names
 end
 
--- working -> completed | rejected | pending | delayed, or stays with a later deadline (extend). Only the
--- holder of the current lease. (I2 I3 I5 I8)
--- call: the caller's token; items: settlements, the first behind place `from`; records: what stands in `~set`
+-- working -> completed | rejected | pending | delayed, or stays with a later deadline (extend). Only for the
+-- current lease. (I2 I3 I5 I8)
+-- call: the caller's token; items: settlements, the first after index `from`; records: the values of `~set`
 -- and `~stats`, and the tasks' records. Returns the reply of settle.
-local function settle_in_full(at, now, call, items, from, records)
+local function settle_in_full(keys, now, call, items, from, records)
   local count = (#items - from) / SETTLEMENT
 
-  -- Of one settlement: id, proof, text, outcome, ms, and true where the attempt does not count.
+  -- Parses a settlement: id, proof, text, outcome, ms, and true if the attempt does not count.
   local function item(i)
     local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
     local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
@@ -37,11 +32,11 @@ local function settle_in_full(at, now, call, items, from, records)
     append(extended, outcome == 'extend' and id or nil)
   end
   local deadlines = {} -- id -> current deadline, of those to extend
-  for i, deadline in ipairs(read('ZMSCORE', at.working, extended)) do
+  for i, deadline in ipairs(read('ZMSCORE', keys.working, extended)) do
     deadlines[extended[i]] = tonumber(finite(deadline) or 0)
   end
-  local plan = new_plan(at, now)
-  if heed(plan, records[1], records[2]) then
+  local plan = new_plan(keys, now)
+  if read_settings(plan, records[1], records[2]) then
     return { 'newer_schema' }
   end
   local longer = {} -- id -> later deadline
@@ -53,11 +48,12 @@ local function settle_in_full(at, now, call, items, from, records)
     return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
   end
 
-  -- Where an outcome takes a task whose lease is current: state, reason, due.
+  -- The state to which an outcome takes a task whose lease is current, with reason and due time (ms; 0:
+  -- none).
   local function destination(task, outcome, ms)
     if outcome == 'complete' then
       return 'completed', '', 0
-    elseif task.f then
+    elseif task.cancel_requested then
       return 'rejected', 'cancelled', 0
     elseif outcome == 'reject' then
       return 'rejected', 'rejected', 0
@@ -71,59 +67,61 @@ local function settle_in_full(at, now, call, items, from, records)
     return 'pending', '', 0
   end
 
-  -- Ends the lease. Returns the item's part of the reply.
-  local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
+  -- Ends a lease by its outcome. Returns the settlement's item of the reply.
+  local function settle_one(id, task, old_text, outcome, ms, uncounted, text, receipt)
     if uncounted or outcome == 'return' then
-      add(task, 'c', -1)
+      add(task, 'charged', -1)
     end
     local state, reason, due = destination(task, outcome, ms)
-    local flag = task.f and 1 or 0
+    local flag = task.cancel_requested and 1 or 0
     text = (text ~= '' or outcome == 'complete') and text or old_text
-    -- What a resend of this settlement is answered with.
-    task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
-    leave(plan, id, task)
+    -- A resend of this settlement gets this answer.
+    task.last_settlement = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+    end_lease(plan, id, task)
     longer[id] = nil
     if state == 'completed' or state == 'rejected' then
-      finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
+      end_task(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
     else
       if outcome == 'requeue' then
-        -- Its function lives: it may travel in full company again.
-        task.u, task.x = int(now), nil
-        add(task, 'b', 1)
-        tell(plan, 'requeued', id)
+        -- Its consumer is alive, so the task may travel in a full batch again.
+        task.requeued_at, task.expired_leases = int(now), nil
+        add(task, 'requeues', 1)
+        note_event(plan, 'requeued', id)
       end
       wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
     end
     return answer(state, reason, due, flag)
   end
 
-  -- Notes that this call sets progress. False if it is a late copy, and a later call has set newer progress.
+  -- Records that this call sets progress. Returns false if it is a late copy, and a later call has set newer
+  -- progress.
   local function is_latest(task)
-    local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
-    local told = call ~= '' and string.find(marks, mark, 1, true)
-    if call ~= '' and not told then
-      task.T = string.sub(marks .. mark, -MARKS * #mark)
+    local MARKS = 8 -- a record remembers this many of the last calls that set progress
+    local mark, marks = ',' .. string.sub(call, 1, 8), task.progress_calls or ''
+    local known_call = call ~= '' and string.find(marks, mark, 1, true)
+    if call ~= '' and not known_call then
+      task.progress_calls = string.sub(marks .. mark, -MARKS * #mark)
     end
-    return not told or string.sub(marks, -#mark) == mark
+    return not known_call or string.sub(marks, -#mark) == mark
   end
 
   -- The later of the current deadline and now + lease.
   local function extend(id, task, old_text, ms, progress)
-    local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
+    local deadline = now + tonumber(ms ~= '' and ms or task.leased_for ~= '' and task.leased_for or 0)
     longer[id] = math.max(longer[id] or deadlines[id], deadline)
     if progress ~= '' and is_latest(task) then
-      task.O = progress
-      will(plan, 'HSET tasks', '.' .. id, format(task, old_text))
+      task.progress = progress
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, old_text))
     end
-    return { 'working', '', longer[id], task.f and 1 or 0 }
+    return { 'working', '', longer[id], task.cancel_requested and 1 or 0 }
   end
 
   -- The answer that an earlier copy of this settlement got.
-  local function answer_again(task, receipt)
+  local function earlier_settlement(task, receipt)
     local prefix = receipt .. ','
-    if task.p and string.sub(task.p, 1, #prefix) == prefix then
+    if task.last_settlement and string.sub(task.last_settlement, 1, #prefix) == prefix then
       local state, reason, due, flag =
-        string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
+        string.match(string.sub(task.last_settlement, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
       return answer(state, reason, tonumber(due), tonumber(flag))
     end
     return { 'lost', '', 0, 0 }
@@ -134,7 +132,7 @@ local function settle_in_full(at, now, call, items, from, records)
     if not open[id] then
       local task, text = parse(records[i + 2])
       open[id] = { task = task, text = text }
-      append(known, task.s == 'w' and task or nil)
+      append(known, task.state == STATE.working and task or nil)
     end
   end
   open_groups(plan, known)
@@ -146,22 +144,26 @@ local function settle_in_full(at, now, call, items, from, records)
     local receipt = proof .. ',' .. outcome
     if newer(records[i + 2]) then
       reply[i + 1] = { 'newer', '', 0, 0 }
-    elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
-      reply[i + 1] = answer_again(task, receipt)
+    elseif task.state ~= STATE.working or task.lease_number .. ',' .. task.lease_token ~= proof then
+      reply[i + 1] = earlier_settlement(task, receipt)
     elseif outcome == 'extend' then
       reply[i + 1] = extend(id, task, open[id].text, ms, text)
     else
-      reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
+      reply[i + 1] = settle_one(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
     end
-    if planned(plan, 'ZREM working') == PLAN or planned(plan, 'HSET tasks') >= 4 * PLAN or i == count then
-      release(plan)
+    if
+      planned_count(plan, 'ZREM working') == PLAN
+      or planned_count(plan, 'HSET tasks') >= 4 * PLAN
+      or i == count
+    then
+      admit_limited(plan)
       local failed = commit(plan)
       if failed then
         return failed
       end
-      clear(plan)
+      clear_plan(plan)
     end
   end
-  put_deadlines(at, longer)
+  put_deadlines(keys, longer)
   return reply
 end

@@ -3,99 +3,101 @@
 -- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
 local PLAN = 160
 
--- A member of `worker-leases`: sorted by worker, then in the order in which it took its tasks.
-local function hand(worker, lease, id)
+-- The member of `worker-leases` for a lease. Members sort by worker, then by lease number.
+local function worker_lease(worker, lease, id)
   return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
 
 -- Adds the end of a lease to a plan.
-local function leave(plan, id, task)
-  will(plan, 'ZREM working', id)
-  if task.W then
-    will(plan, 'ZREM worker_leases', hand(task.W, task.n, id))
+local function end_lease(plan, id, task)
+  plan_write(plan, 'ZREM working', id)
+  if task.worker then
+    plan_write(plan, 'ZREM worker_leases', worker_lease(task.worker, task.lease_number, id))
   end
-  if shared(task) then
+  if grouped(task) then
     local group = group_of(plan, task)
-    group.w = math.max(0, group.w - 1)
+    group.working = math.max(0, group.working - 1)
   end
 end
 
--- The score in `delayed` of a task due then. Half a millisecond marks those that go to `fair`, so that
--- others cost nothing.
+-- The score in `delayed` of a task. Half a millisecond marks a task that goes to `fair`, so that others need
+-- no look at their records.
 local function score_when_due(task, due)
-  return int(due) .. (shared(task) and '.5' or '')
+  return int(due) .. (grouped(task) and '.5' or '')
 end
 
--- Adds to a plan that a task waits again: ready, at its place, or later.
+-- Adds to a plan that a task waits again: ready, at a place, or delayed.
 local function wait_again(plan, id, task, text, place, due)
-  task.s, task.k, task.l, task.T = '', '', '', nil
-  transition(task, due and 'd' or 'p', plan.now)
+  task.state, task.lease_token, task.leased_for, task.progress_calls = STATE.waiting, '', '', nil
+  transition(task, due and 'delayed' or 'pending', plan.now)
   if due then
-    will(plan, 'ZADD delayed', score_when_due(task, due), id)
-    task.S = nil
+    plan_write(plan, 'ZADD delayed', score_when_due(task, due), id)
+    task.fair_score = nil
   else
-    enter(plan, id, task, place)
+    make_ready(plan, id, task, place)
   end
-  will(plan, 'HSET tasks', '.' .. id, format(task, text))
+  plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
 end
 
--- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given;
--- a cancelled task keeps only its tombstone.
-local function finish(plan, id, task, text, state, reason, given)
+-- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given. A
+-- cancelled task keeps only its tombstone.
+local function end_task(plan, id, task, text, state, reason, given)
   local ttl = 0
   if state == 'completed' then
-    ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+    ttl = tonumber(given or task.result_ttl or DEFAULT_RESULT_TTL)
   elseif reason ~= 'cancelled' then
-    ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+    ttl = tonumber(given or task.dead_ttl or DEFAULT_DEAD_TTL)
   end
-  task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-  transition(task, task.s, plan.now)
-  task.y = reason ~= '' and reason or nil
-  task.z = int(plan.now)
-  task.f, task.S, task.O, task.T = nil, nil, nil, nil
+  task.state = state == 'completed' and STATE.completed or STATE.rejected
+  task.lease_token, task.leased_for = '', ''
+  transition(task, state, plan.now)
+  task.reason = reason ~= '' and reason or nil
+  task.ended_at = int(plan.now)
+  task.cancel_requested, task.fair_score, task.progress, task.progress_calls = nil, nil, nil, nil
   if state == 'rejected' and ttl > 0 then
-    will(plan, 'ZADD dead', task.z, id)
+    plan_write(plan, 'ZADD dead', task.ended_at, id)
   else
-    task.m, task.r, task.d = nil, nil, nil
-    will(plan, 'HSET tasks', id, '')
+    task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
+    plan_write(plan, 'HSET tasks', id, '')
   end
-  will(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
-  will(plan, 'ZADD expiry', int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-  tell(plan, reason == 'cancelled' and reason or state, id)
+  plan_write(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
+  plan_write(plan, 'ZADD expiry', int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+  note_event(plan, reason == 'cancelled' and reason or state, id)
 end
 
 -- Moves deadlines of leases, never to an earlier time. deadlines: id -> ms.
-local function put_deadlines(at, deadlines)
+local function put_deadlines(keys, deadlines)
   local scores = {}
-  -- In any order: the zset has its own.
+  -- In any order: the zset sorts them.
   for id, deadline in pairs(deadlines) do
     append(scores, int(deadline), id)
   end
   for first = 1, #scores, SLICE do
     local last = math.min(first + SLICE - 1, #scores)
-    if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
-      -- As in `store`; here nothing grows at all.
-      redis.call('HDEL', at.tasks, '')
-      redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
+    if error_of(redis.pcall('ZADD', keys.working, 'GT', unpack(scores, first, last))) then
+      -- As in `store_fields`: a removal of nothing goes first. Here nothing grows.
+      redis.call('HDEL', keys.tasks, '')
+      redis.call('ZADD', keys.working, 'GT', unpack(scores, first, last))
     end
   end
 end
 
--- take_back: working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
--- sure: whether a task is still the caller's to take back.
--- Returns how many went back, how many ended, how many are a later release's and stay; and an error if any.
-local function take_back(at, ids, now, sure)
+-- working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
+-- is_current: returns true if the caller may still take a task back.
+-- Returns how many went back, how many ended, how many stay because a later release wrote them; and an error
+-- if any.
+local function take_back(keys, ids, now, is_current)
   local back, ended, left = 0, 0, 0
-  -- The last ones first, as each slice goes to the front.
+  -- The last slice first, as each one goes to the front.
   for last = #ids, 1, -PLAN do
     local first = math.max(last - PLAN + 1, 1)
     local names = { '~set', '~stats' }
     for i = first, last do
       names[#names + 1] = '.' .. ids[i]
     end
-    local records = redis.call('HMGET', at.tasks, unpack(names))
-    local plan = new_plan(at, now)
-    if heed(plan, records[1], records[2]) then
+    local records = redis.call('HMGET', keys.tasks, unpack(names))
+    local plan = new_plan(keys, now)
+    if read_settings(plan, records[1], records[2]) then
       return back, ended, left + last, nil
     end
     local tasks, texts = {}, {}
@@ -107,34 +109,34 @@ local function take_back(at, ids, now, sure)
       local id, task = ids[i], tasks[i]
       if newer(records[i - first + 3]) then
         left = left + 1
-      elseif sure(task, id) then
-        leave(plan, id, task)
-        add(task, 'x', 1)
-        tell(plan, 'reclaimed', id)
-        if task.f then
-          finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+      elseif is_current(task, id) then
+        end_lease(plan, id, task)
+        add(task, 'expired_leases', 1)
+        note_event(plan, 'reclaimed', id)
+        if task.cancel_requested then
+          end_task(plan, id, task, texts[i], 'rejected', 'cancelled')
         elseif exhausted(task) then
-          finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+          end_task(plan, id, task, texts[i], 'rejected', 'lease_expired')
         else
           wait_again(plan, id, task, texts[i], 'front')
         end
       end
     end
-    release(plan)
+    admit_limited(plan)
     local failed = commit(plan)
     if failed then
       return back, ended, left, failed
     end
-    back = back + planned(plan, 'ZREM working') - planned(plan, 'ZADD expiry') / 2
-    ended = ended + planned(plan, 'ZADD expiry') / 2
+    back = back + planned_count(plan, 'ZREM working') - planned_count(plan, 'ZADD expiry') / 2
+    ended = ended + planned_count(plan, 'ZADD expiry') / 2
   end
   return back, ended, left, nil
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)
-local function reclaim(at, now, limit)
-  local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-  return take_back(at, ids, now, function()
+local function reclaim(keys, now, limit)
+  local ids = redis.call('ZRANGE', keys.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+  return take_back(keys, ids, now, function()
     return true
   end)
 end

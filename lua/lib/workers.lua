@@ -1,60 +1,61 @@
--- workers: which worker works on what. A worker is `<name> <incarnation>`: a restarted process is another
--- worker. The zset `workers` registers it until it is silent; the zset `worker-leases` has its leases.
+-- workers: registers workers and their leases. A worker is `<name> <incarnation>`: a restarted process is
+-- another worker. The zset `workers` registers it until it is silent; the zset `worker-leases` has its
+-- leases.
 
--- How long a worker that is not to be failed stays in the registry after its last sign of life.
+-- How long (ms) a worker without a silence limit stays registered after its last sign of life.
 local FORGOTTEN_AFTER = 3600000
 
--- How long a worker from which tasks were taken is told so.
+-- How long (ms) a heartbeat reports to a worker that its tasks were taken from it.
 local LOST_FOR = 86400000
 
--- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when silent workers are
--- looked for.
+-- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when the search for silent
+-- workers is due.
 local function note_worker(plan, worker, info, alarm)
   local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
-  will(plan, 'ZADD workers', int(deadline), worker)
-  will(plan, 'HSET tasks', '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+  plan_write(plan, 'ZADD workers', int(deadline), worker)
+  plan_write(plan, 'HSET tasks', '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
   if not alarm or tonumber(alarm) > deadline then
-    will(plan, 'HSET tasks', '~alarm', int(deadline))
-    will(plan, 'timers', int(deadline), '~w')
+    plan_write(plan, 'HSET tasks', '~alarm', int(deadline))
+    plan_write(plan, 'timers', int(deadline), '~w')
   end
 end
 
--- The leases in the hands of a worker, from a lease number on: members of `worker-leases`.
-local function in_hands(at, worker, from, limit)
-  local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-  return redis.call('ZRANGE', at.worker_leases, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+-- The leases of a worker from a lease number on: members of `worker-leases`.
+local function leases_of(keys, worker, from, limit)
+  local least, most = '[' .. worker_lease(worker, from, ''), '(' .. worker .. '!'
+  return redis.call('ZRANGE', keys.worker_leases, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 
--- Takes workers off the registry. being_failed: they stay in the zset until nothing is in their hands, so
--- that the next alarm goes on.
-local function forget_workers(at, workers, being_failed)
+-- Removes workers from the registry. being_failed: they stay in the zset until they have no leases, so that
+-- the next alarm continues.
+local function unregister_workers(keys, workers, being_failed)
   local fields = {}
   for i, worker in ipairs(workers) do
     fields[i] = '~w:' .. worker
   end
-  write('HDEL', at.tasks, fields)
-  write('ZREM', at.workers, being_failed and {} or workers)
+  write('HDEL', keys.tasks, fields)
+  write('ZREM', keys.workers, being_failed and {} or workers)
 end
 
--- Notes of workers that tasks were taken from them. Where Redis has no room for it, they find out one by one.
-local function note_lost(at, owners, now)
+-- Records that tasks were taken from workers. If Redis has no room for it, they learn it task by task.
+local function note_lost_workers(keys, owners, now)
   local fields, ends = {}, {}
   for _, owner in ipairs(sorted_keys(owners)) do
     append(fields, '~f:' .. owner, '1;' .. int(now))
     append(ends, int(now + LOST_FOR), '~f:' .. owner)
   end
-  pcall(write, 'HSET', at.tasks, fields)
-  write('ZADD', at.expiry, ends)
+  pcall(write, 'HSET', keys.tasks, fields)
+  write('ZADD', keys.expiry, ends)
 end
 
--- fail: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of all
--- incarnations of a name, and no others. In the order in which they were taken. (I2 I5 I8)
--- Returns as `take_back`, and true where some are left that the next call can take.
-local function fail(at, worker, now, limit)
+-- fail_worker: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of
+-- all incarnations of a name, in the order in which they were taken. (I2 I5 I8)
+-- Returns what `take_back` does, and true if some are left that the next call can take.
+local function fail_worker(keys, worker, now, limit)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-  -- The last ones first, as each page goes to the front.
+  -- The last page first, as each one goes to the front.
   local members =
-    redis.call('ZRANGE', at.worker_leases, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+    redis.call('ZRANGE', keys.worker_leases, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
   local more = #members > limit
   members[limit + 1] = nil
   local leases, by_id, owners, stale = {}, {}, {}, {}
@@ -70,61 +71,65 @@ local function fail(at, worker, now, limit)
   for i, lease in ipairs(leases) do
     ids[i] = lease.id
   end
-  local back, ended, left, failed = take_back(at, ids, now, function(task, id)
+  local back, ended, left, failed = take_back(keys, ids, now, function(task, id)
     local lease = by_id[id]
-    if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+    if
+      task.state == STATE.working
+      and task.worker == lease.owner
+      and tonumber(task.lease_number) == lease.number
+    then
       owners[lease.owner] = true
       return true
     end
     stale[#stale + 1] = lease.member
   end)
-  write('ZREM', at.worker_leases, stale)
+  write('ZREM', keys.worker_leases, stale)
   if back + ended > 0 then
-    note_lost(at, owners, now)
+    note_lost_workers(keys, owners, now)
   end
   return back, ended, left, failed, more and back + ended + #stale > 0
 end
 
--- Fails silent workers, ten a call, removes those that are only listed and have no tasks, and sets the alarm
--- for the next. Returns how many tasks went back, how many ended, and true if more is to be done.
-local function fail_silent(at, now)
-  local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
-  local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
+-- Fails silent workers, ten a call; unregisters those that have no silence limit and no tasks; and sets the
+-- alarm for the next one. Returns how many tasks went back, how many ended, and true if more is to do.
+local function fail_silent_workers(keys, now)
+  local silent = redis.call('ZRANGE', keys.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
+  local names, removed, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
   for i, worker in ipairs(silent) do
     names[i] = '~w:' .. worker
   end
-  local infos = read('HMGET', at.tasks, names)
+  local infos = read('HMGET', keys.tasks, names)
   for i, worker in ipairs(silent) do
     if back + ended == SLICE then
       break
     end
     local failed, more
     local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
-    -- One without a record is being failed already.
+    -- A worker without a record is being failed already.
     if not listed then
       local returned, lost, _
-      returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
+      returned, lost, _, failed, more = fail_worker(keys, worker, now, SLICE - back - ended)
       back, ended = back + returned, ended + lost
     end
-    if listed and in_hands(at, worker, '0', 1)[1] then
+    if listed and leases_of(keys, worker, '0', 1)[1] then
       append(staying, int(now + FORGOTTEN_AFTER), worker)
     else
-      append((failed or more) and unfinished or over, worker)
+      append((failed or more) and unfinished or removed, worker)
     end
   end
-  write('ZADD', at.workers, staying)
-  forget_workers(at, over)
-  forget_workers(at, unfinished, true)
-  local alarm, plan = head(at.workers), new_plan(at, now)
+  write('ZADD', keys.workers, staying)
+  unregister_workers(keys, removed)
+  unregister_workers(keys, unfinished, true)
+  local alarm, plan = lowest_score(keys.workers), new_plan(keys, now)
   if alarm then
-    will(plan, 'timers', int(alarm), '~w')
+    plan_write(plan, 'timers', int(alarm), '~w')
     commit(plan)
-    if store(at.tasks, { '~alarm', int(alarm) }) then
-      -- Without it the next sign of life sets the timer.
-      redis.call('HDEL', at.tasks, '~alarm')
+    if store_fields(keys.tasks, { '~alarm', int(alarm) }) then
+      -- Without the field, the next sign of life sets the timer.
+      redis.call('HDEL', keys.tasks, '~alarm')
     end
   else
-    redis.call('HDEL', at.tasks, '~alarm')
+    redis.call('HDEL', keys.tasks, '~alarm')
   end
-  return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
+  return back, ended, alarm and alarm <= now and back + ended + #removed + #staying > 0
 end

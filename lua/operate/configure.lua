@@ -1,70 +1,72 @@
--- configure: sets or unsets settings of a queue or a group; limited -> fair where a limit is loosened. (I3)
+-- configure: sets or removes settings of a queue or a group; limited -> fair if a limit is raised. (I3)
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[4] -- zset  id -> due (ms)
 local tasks = KEYS[5] -- hash  records and control fields
 local operator_calls = KEYS[6] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local token = ARGV[2] -- the caller's token, one a call
+local token = ARGV[2] -- the caller's token, a new one for each call
 local group = ARGV[3] -- whose settings; empty: the queue's
-local changes = ARGV -- then for each: letter, value (empty: unset)
+local changes = ARGV -- then for each: letter, value (empty: remove)
 -- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
 
-local at = queue_at(nil, fair, fair_by_group, limited, nil, delayed, tasks)
-local plan = new_plan(at, clock(test_now))
+local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks)
+local plan = new_plan(keys, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
 if group ~= '' then
-  open_groups(plan, { { G = group } })
+  open_groups(plan, { { group = group } })
 end
-if newer(found[1]) or newer(plan.was['~g:' .. group]) then
+if newer(found[1]) or newer(plan.stored_before['~g:' .. group]) then
   return { 'newer_schema' }
 end
-local done, notes = noted(operator_calls, token)
+local done, notes = earlier_answer(operator_calls, token)
 if done or #changes == 3 then
   return { 'ok', found[1] or '' }
 end
 
 local was, settings = parse_settings(found[1]), parse_settings(found[1])
 for i = 4, #changes, 2 do
-  settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
+  local name, value = SETTING_NAMES[changes[i]] or changes[i], changes[i + 1]
+  settings[name] = value ~= '' and value or nil
 end
 
 local function recounted(used)
-  return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
+  return was.rate and settings.rate and convert_counts(used, was.rate, settings.rate, plan.now) or ''
 end
 
--- What was dequeued of late counts on under a new rate; statistics that are no longer kept go.
+-- Recent dequeues still count under a new rate. Statistics that are no longer kept are deleted.
 local function follow_queue()
   local used = recounted(found[3] or '')
   if used ~= '' then
-    will(plan, 'HSET tasks', '~rate', used)
+    plan_write(plan, 'HSET tasks', '~rate', used)
   elseif found[3] then
-    will(plan, 'HDEL tasks', '~rate')
+    plan_write(plan, 'HDEL tasks', '~rate')
   end
-  if was.s and not settings.s then
-    will(plan, 'HDEL tasks', '~stats')
+  if was.statistics and not settings.statistics then
+    plan_write(plan, 'HDEL tasks', '~stats')
     for i = 0, 59 do
-      will(plan, 'HDEL tasks', '~m' .. int(i))
+      plan_write(plan, 'HDEL tasks', '~m' .. int(i))
     end
   end
 end
 
--- A limit needs the group's number, with which `limited` is sorted; so does what is still held without one.
+-- A limit needs the group's number, by which `limited` is sorted. So do tasks that are still in `limited`
+-- without a limit.
 local function follow_group()
   local state = plan.groups[group]
-  local used = recounted(state.u)
+  local used = recounted(state.used)
   state.settings = settings
-  if state.h > 0 or state.u ~= used then
-    group_of(plan, { G = group }).u = used
-    release(plan)
+  if state.limited > 0 or state.used ~= used then
+    group_of(plan, { group = group }).used = used
+    admit_limited(plan)
   end
-  if not (settings.m or settings.r) and state.h == 0 then
-    settings.n = nil
-  elseif not settings.n then
-    settings.n = int(tonumber(found[2] or 0) + 1)
-    will(plan, 'HSET tasks', '~groups', settings.n)
+  if not (settings.max_working or settings.rate) and state.limited == 0 then
+    settings.number = nil
+  elseif not settings.number then
+    settings.number = int(tonumber(found[2] or 0) + 1)
+    plan_write(plan, 'HSET tasks', '~groups', settings.number)
   end
 end
 
@@ -75,9 +77,9 @@ else
 end
 local text = format_settings(settings)
 if text ~= '' then
-  will(plan, 'HSET tasks', field, text)
+  plan_write(plan, 'HSET tasks', field, text)
 elseif found[1] then
-  will(plan, 'HDEL tasks', field)
+  plan_write(plan, 'HDEL tasks', field)
 end
 local failed = commit(plan)
 if failed then

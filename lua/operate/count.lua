@@ -1,17 +1,17 @@
 -- count: reads how many tasks a queue has in each place, and how old the next ones are. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[8] -- zset  worker -> when it is silent (ms)
+local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'ok', pending, delayed, working, rejected, greatest age of those in front (ms; -1: none pending),
+-- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 
--- How many entries of a line are looked at, a page at a time, if the first of them is no task to deliver.
+-- How many entries of a place are read, a page at a time, if the first of them is not deliverable.
 local MOST = 1000
 local PAGE = 100
 local now = clock(test_now)
@@ -22,15 +22,15 @@ end
 
 -- True if a task with this changing record may be waiting. A later release's record cannot be read.
 local function may_wait(record)
-  return not newer(record) and (parse(record).s or '') == ''
+  return not newer(record) and (parse(record).state or STATE.waiting) == STATE.waiting
 end
 
--- Nothing if the record has no payload, as that of a cancelled task, or cannot be read.
+-- The age of a task; nothing if its record has no payload, as that of a cancelled task, or is unreadable.
 local function age_of(fixed)
-  return sound(fixed) and age_from(parse_fixed(fixed).e) or nil
+  return has_payload(fixed) and age_from(parse_fixed(fixed).enqueued_at) or nil
 end
 
--- The age of the first of these ids that has one. Payloads come along, so the first id is tried alone.
+-- The age of the first of these ids that has one. Redis returns payloads too, so the first id is tried alone.
 local function first_age(ids)
   local first, last = 1, 1
   while first <= #ids do
@@ -46,7 +46,7 @@ local function first_age(ids)
   end
 end
 
--- Some ids of a line in the order of delivery. skipped: how many of those in front are left out.
+-- Some ids of a place in the order of delivery. skipped: how many of the first ids are left out.
 local function page_of(line, skipped)
   if line == pending then
     return reversed(redis.call('LRANGE', pending, int(-skipped - PAGE), int(-skipped - 1)), 1)
@@ -54,8 +54,8 @@ local function page_of(line, skipped)
   return redis.call('ZRANGE', line, int(skipped), int(skipped + PAGE - 1))
 end
 
--- The age of the first task in a line, looking past ghosts and records that cannot be read. If there are too
--- many of them, that age is unknown. Then it is the age of the last ghost, which bounds it.
+-- The age of the first task of a place after ghosts and unreadable records. If there are too many of these,
+-- it is the age of the last ghost, which is no less.
 local function age_behind(line)
   local seen, bound = {}, nil
   for skipped = 0, MOST - 1, PAGE do
@@ -67,9 +67,9 @@ local function age_behind(line)
     for i, id in ipairs(ids) do
       local task = parse(records[i])
       seen[id] = (seen[id] or 0) + 1
-      if line == pending and seen[id] <= tonumber(task.g or 0) then
-        if (task.e or '') ~= '' then
-          bound = age_from(task.e)
+      if line == pending and seen[id] <= tonumber(task.ghosts or 0) then
+        if (task.enqueued_at or '') ~= '' then
+          bound = age_from(task.enqueued_at)
         end
       elseif may_wait(records[i]) then
         waiting[#waiting + 1] = id
@@ -96,16 +96,16 @@ for i, field in ipairs(fields) do
   found[field] = values[i]
 end
 
--- The age of the first task in a line. In most lines that is the one that was read with the control fields.
+-- The age of the first task of a place. That is mostly the one that was read with the control fields.
 local function age_in(line, id)
   local record = found['.' .. id]
-  local haunted = line == pending and tonumber(parse(record).g or 0) > 0
-  return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
+  local is_ghost = line == pending and tonumber(parse(record).ghosts or 0) > 0
+  return not is_ghost and may_wait(record) and age_of(found[id]) or age_behind(line)
 end
 
-local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
+local listed = (next_listed and redis.call('LLEN', pending) or 0) - remaining(found, '~ghosts', '~dropped')
 local in_fair = next_fair and redis.call('ZCARD', fair) or 0
-local in_limited = parse_clock(found['~fair'] or nil).h
+local in_limited = parse_clock(found['~fair'] or nil).limited
 local waiting = listed + in_fair + in_limited
 local ages = {}
 append(ages, next_listed and listed > 0 and age_in(pending, next_listed) or nil)
@@ -116,16 +116,16 @@ if #ages == 0 and in_limited > 0 then
 end
 local oldest = #ages > 0 and math.max(unpack(ages))
 local settings = parse_settings(found['~set'] or nil)
-local _, wake = upcoming(delayed, head(working))
+local _, wake = upcoming(delayed, lowest_score(working))
 return {
   'ok',
   waiting,
-  redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung'),
+  redis.call('ZCARD', delayed) - remaining(found, '~timers', '~rung'),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
   oldest or (waiting > 0 and 0) or -1,
   wake or 0,
-  standing(found, '~broken', '~mended'),
+  remaining(found, '~broken', '~mended'),
   redis.call('ZCARD', workers),
-  settings.p and 1 or 0,
+  settings.paused and 1 or 0,
 }

@@ -1,27 +1,27 @@
--- delete-queue: deletes a queue with all its data. Refused while tasks are working, unless forced. (I3)
+-- delete-queue: deletes a queue with all its data. It is refused while tasks are working, unless forced. (I3)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
-local operator_calls = KEYS[14] -- string  the last calls of operators: it stays, until its time is over
+local timetable = KEYS[13] -- hash  records of schedules, and their recurring tasks
+local operator_calls = KEYS[14] -- string  the last calls of operators: it stays until it expires
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local token = ARGV[2] -- the caller's token, one a call
-local force = ARGV[3] -- '1' to delete even where tasks are working
+local token = ARGV[2] -- the caller's token, a new one for each call
+local force = ARGV[3] -- '1' to delete even if tasks are working
 -- Returns {'ok', when (ms)} | {'working', how many} | {'newer_schema'}
 
-local done, notes = noted(operator_calls, token)
+local done, notes = earlier_answer(operator_calls, token)
 if not done then
   local plan = new_plan({ tasks = tasks }, clock(test_now))
-  if heed(plan, redis.call('HGET', tasks, '~set')) then
+  if read_settings(plan, redis.call('HGET', tasks, '~set')) then
     return { 'newer_schema' }
   end
   local count = force == '1' and 0 or redis.call('ZCARD', working)
@@ -30,9 +30,9 @@ if not done then
       { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
     append(parts, schedules, timetable)
     redis.call('UNLINK', unpack(parts))
-    if plan.settings.e then
-      tell(plan, 'deleted', '*')
-      publish(plan)
+    if plan.settings.events then
+      note_event(plan, 'deleted', '*')
+      publish_events(plan)
     end
   end
   done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)

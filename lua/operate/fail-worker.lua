@@ -2,21 +2,21 @@
 -- (I2 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local worker = ARGV[2] -- '<name> <incarnation>', or '<name>': all its incarnations
 local limit = ARGV[3] -- at most this many tasks, 1 to 1,000
--- Returns {'ok', how many went back, how many ended, 1 where some are left} | {'newer_schema'}
+-- Returns {'ok', how many went back, how many ended, 1 if some are left} | {'newer_schema'}
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -29,20 +29,21 @@ local at = queue_at(
   workers,
   worker_leases
 )
-local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
+local back, ended, left, failed, more = fail_worker(keys, worker, clock(test_now), tonumber(limit))
 if failed then
   return failed
 elseif left > 0 and back + ended == 0 then
   return { 'newer_schema' }
 end
 
-local gone = { worker }
+local removed = { worker }
 if not string.find(worker, ' ', 1, true) then
-  gone = {}
-  -- Those that are silent the longest come first; who stands behind a thousand leaves when it is silent.
+  removed = {}
+  -- Workers sort by when they are silent. Those after the first thousand are unregistered when they are
+  -- silent.
   for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
-    append(gone, string.match(registered, '^%S+') == worker and registered or nil)
+    append(removed, string.match(registered, '^%S+') == worker and registered or nil)
   end
 end
-forget_workers(at, gone, more)
+unregister_workers(keys, removed, more)
 return { 'ok', back, ended, more and 1 or 0 }

@@ -1,38 +1,39 @@
 -- list: reads some of the tasks in one state, in order. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local state = ARGV[1] -- 'pending', 'delayed', 'working', 'completed' or 'rejected'
-local cursor = ARGV[2] -- that of the page before; empty for the first page
+local cursor = ARGV[2] -- the cursor of the previous page; empty for the first
 local size = ARGV[3] -- at most this many tasks, 1 to 1,000
 local filter = ARGV[4] -- which of them; see README.md
-local payloads = ARGV[5] -- '1' to give payloads
-local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
+local payloads = ARGV[5] -- '1' to return payloads
+local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 -- Returns {'ok', cursor of the next page (empty: none), tasks left out because their records are a later
---          release's or beyond reading, then for each task: id, due or deadline (ms; 0: none), fixed record
---          without its payload ('' where that is gone), payload ('' where it is not asked for or gone),
+--          release's or unreadable, then for each task: id, due or deadline (ms; 0: none), fixed record
+--          without its payload ('' if it has none), payload ('' if not asked for, or none),
 --          changing record ('' before the first change)}
 
-local at = { working = working, delayed = delayed, expiry = expiry, dead = dead }
+local keys = { working = working, delayed = delayed, expiry = expiry, dead = dead }
 local wanted = parse_filter(filter)
-local letter = ({ working = 'w', completed = 'c', rejected = 'r' })[state] or ''
+local states = { working = STATE.working, completed = STATE.completed, rejected = STATE.rejected }
+local recorded_state = states[state] or STATE.waiting
 local entries
 
--- What waits, in the order of delivery: the list and `fair` by their tags, then what is held.
--- Returns entries, and a function that tells the place behind so many of them.
-local function read_line(place)
+-- Reads pending tasks in the order of delivery: the list and `fair` by their tags, then `limited`.
+-- Returns entries, and a function that returns the place after a number of them.
+local function read_pending(place)
   local index, fair_place, limited_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
   index = tonumber(index)
   local control = redis.call('HGET', tasks, '~fair')
   local times = parse_clock(control)
   local ids = redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))
-  local sharing = control and behind(fair, fair_place) or {}
-  local tag = 9 * BAND + (times.l or (times[0] or 0) + SHARE) + index * SHARE
+  local sharing = control and entries_after(fair, fair_place) or {}
+  local tag = 9 * BAND + (times.list_tag or (times[0] or 0) + SHARE) + index * SHARE
   local line, i, j = {}, #ids, 1
   while ids[i] or sharing[j] do
     if ids[i] and not (sharing[j] and tonumber(sharing[j].score) < tag) then
@@ -44,7 +45,7 @@ local function read_line(place)
     end
   end
   local waiting = #line
-  for _, entry in ipairs(control and waiting < LOOK and behind(limited, limited_place) or {}) do
+  for _, entry in ipairs(control and waiting < LOOK and entries_after(limited, limited_place) or {}) do
     line[#line + 1] = entry
   end
   return line,
@@ -64,13 +65,13 @@ end
 
 local seen = {}
 
--- True for an entry of the list that is a cancelled task's, or that this page has shown.
-local function ghostly(entry)
+-- True for an entry of the list that is a ghost, or whose task this page has shown.
+local function is_shown_or_ghost(entry)
   local task = entry.task
-  if not entry.listed or tonumber(task.g or 0) == 0 then
+  if not entry.listed or tonumber(task.ghosts or 0) == 0 then
     return false
   end
-  local again = seen[entry.id] or shared(task) or redis.call('ZSCORE', delayed, entry.id)
+  local again = seen[entry.id] or grouped(task) or redis.call('ZSCORE', delayed, entry.id)
   seen[entry.id] = true
   return again
 end
@@ -79,10 +80,13 @@ local reply, bytes = { 'ok', '', 0 }, 0
 
 local function show(entry)
   local task = entry.task
-  if task.s ~= letter or not matches(wanted, task, entry.text) or ghostly(entry) then
+  if task.state ~= recorded_state or not matches(wanted, task, entry.text) or is_shown_or_ghost(entry) then
     return false
-  elseif entry.fixed == '' and letter == '' or not (sound(entry.fixed) or entry.fixed == '') then
-    entry.left = true
+  elseif
+    entry.fixed == '' and recorded_state == STATE.waiting
+    or not (has_payload(entry.fixed) or entry.fixed == '')
+  then
+    entry.left_alone = true
     return false
   end
   local fixed, record = without_payload(entry.fixed), entry.record or ''
@@ -100,17 +104,17 @@ end
 local place, place_of = cursor, nil
 if state == 'pending' then
   place = place ~= '' and place or '0 0 - 0 -'
-  entries, place_of = read_line(place)
+  entries, place_of = read_pending(place)
 else
-  local key = zset_of(at, state, wanted)
-  place = place ~= '' and place or place_from(key == dead and wanted.z)
-  entries = behind(key, place, key == dead and wanted.Z)
+  local key = zset_of_state(keys, state, wanted)
+  place = place ~= '' and place or place_from(key == dead and wanted.ended_from)
+  entries = entries_after(key, place, key == dead and wanted.ended_before)
 end
-local done = look_through(tasks, entries, show)
+local done = visit_entries(tasks, entries, show)
 if place_of and (done < #entries or done >= LOOK) then
   reply[2] = place_of(done)
 elseif not place_of then
-  reply[2] = place_behind(entries, done, place)
+  reply[2] = place_after(entries, done, place)
 end
-reply[3] = left_among(entries, done)
+reply[3] = count_left_alone(entries, done)
 return reply

@@ -1,48 +1,54 @@
 -- purge: pending | delayed -> rejected (cancelled); completed | rejected -> nothing, as by remove. (I1 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local state = ARGV[2] -- 'pending', 'delayed', 'completed' or 'rejected'
 local limit = ARGV[3] -- at most this many, 1 to 1,000
-local cursor = ARGV[4] -- where the call before ended; empty for the first
-local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has to name a group
+local cursor = ARGV[4] -- where the previous call ended; empty for the first
+local filter = ARGV[5] -- which of them; see README.md. For pending tasks it must have a group or be empty
 -- Returns {'ok', how many were purged, cursor for the next call (empty: no more), how many were left alone
---          because their records are a later release's or beyond reading}
+--          because their records are a later release's or unreadable}
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
-local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
-local ended = letter ~= ''
+local recorded_state = state == 'completed' and STATE.completed
+  or state == 'rejected' and STATE.rejected
+  or STATE.waiting
+local ended = recorded_state ~= STATE.waiting
 local reply = { 'ok', 0, '', 0 }
 
--- Goes on through a zset. Returns the reply where nothing could be purged.
+-- Purges from a zset, after a place. Returns the reply if nothing could be purged.
 local function purge_zset(key, place)
-  local grouped = key == fair and wanted.G
+  local by_group = key == fair and wanted.group
   local chosen, entries =
     {},
-    grouped and turns_behind(fair_by_group, wanted.G, place) or behind(key, place, key == dead and wanted.Z)
-  local done = look_through(tasks, entries, function(entry, number)
+    by_group and turns_after(fair_by_group, wanted.group, place) or entries_after(
+      key,
+      place,
+      key == dead and wanted.ended_before
+    )
+  local done = visit_entries(tasks, entries, function(entry, number)
     local task = entry.task
     if #chosen == most then
       return true
-    elseif not ended and not (sound(entry.fixed) and (key == delayed or shared(task))) then
-      entry.left = true
-    elseif task.s == letter and matches(wanted, task, entry.text) then
+    elseif not ended and not (has_payload(entry.fixed) and (key == delayed or grouped(task))) then
+      entry.left_alone = true
+    elseif task.state == recorded_state and matches(wanted, task, entry.text) then
       entry.number = number
       chosen[#chosen + 1] = entry
     end
   end)
   local scores, lowest = {}, nil -- of those that moved up
   local count
-  count, done = carry_out(at, now, chosen, done, function(plan, ids, known, before)
+  count, done = write_chosen(keys, now, chosen, done, function(plan, ids, known, before)
     if ended then
       for i, id in ipairs(ids) do
         erase(plan, id, known[i])
@@ -54,14 +60,14 @@ local function purge_zset(key, place)
       if key ~= delayed then
         refund(plan, id, known[i], key, scores[id] or chosen[before + i].score)
       end
-      finish(plan, id, known[i], '', 'rejected', 'cancelled')
+      end_task(plan, id, known[i], '', 'rejected', 'cancelled')
     end
-    -- Only the next of a group moves up, for those behind it may be purged too.
-    plan.run = 1
-    straighten(plan)
+    -- Only the next task of a group moves up, as those behind it may be purged too.
+    plan.move_up_limit = 1
+    move_up_all(plan)
     local failed = commit(plan)
     write('ZREM', key, failed and {} or ids)
-    local moved = failed and {} or writes_of(plan, 'ZADD fair XX')
+    local moved = failed and {} or planned_writes(plan, 'ZADD fair XX')
     for i = 1, #moved, 2 do
       scores[moved[i + 1]] = moved[i]
       lowest = math.min(lowest or math.huge, tonumber(moved[i]))
@@ -71,15 +77,15 @@ local function purge_zset(key, place)
   if not done then
     return count
   end
-  -- What moved up to before where this call ends is looked at by the next.
-  local behind_all = lowest and place_from(int(lowest)) or place_behind(entries, done, place)
-  reply[2], reply[3], reply[4] = count, behind_all, left_among(entries, done)
+  -- If tasks moved up to places before the end of this call, the next call begins there.
+  local behind_all = lowest and place_from(int(lowest)) or place_after(entries, done, place)
+  reply[2], reply[3], reply[4] = count, behind_all, count_left_alone(entries, done)
 end
 
--- Takes some off the list, ghosts too. Returns the reply where that cannot be, and true where all that was
--- taken off was looked at, and there may be more.
+-- Purges some entries of the list, with its ghosts. Returns the reply if that fails; and true if all that was
+-- taken off was read, and there may be more.
 local function purge_list()
-  local plan = open_plan(at, now)
+  local plan = open_plan(keys, now)
   if not plan then
     return { 'newer_schema' }, nil
   end
@@ -88,35 +94,35 @@ local function purge_list()
     entries[i] = { id = id }
   end
   local count = reply[2]
-  local done = look_through(tasks, entries, function(entry)
+  local done = visit_entries(tasks, entries, function(entry)
     if count == most then
       return true
     end
     local known = entry_of(batch, entry.id, entry.fixed, entry.record)
-    if not stray(batch, known, entry) then
+    if not skip_undeliverable(batch, known, entry) then
       count, known.written = count + 1, true
-      finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
+      end_task(plan, entry.id, known.task, '', 'rejected', 'cancelled')
     end
   end)
   local failed = commit(plan)
   for i = #entries, 1, -1 do
-    append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
+    append(rest, (failed or i > done or entries[i].left_alone) and entries[i].id or nil)
   end
   write('RPUSH', pending, rest)
   if failed then
     return reply[2] == 0 and failed, nil
   end
-  write_strays(batch, tasks)
+  write_skipped(batch, tasks)
   local all = done == #entries
   local more = #rest < #entries and not (all and #entries < PLAN)
   reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
-  reply[4] = more and 0 or left_among(entries, done)
+  reply[4] = more and 0 or count_left_alone(entries, done)
   return nil, more and all
 end
 
 if state ~= 'pending' then
-  local key = zset_of(at, state, wanted)
-  return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.z)) or reply
+  local key = zset_of_state(keys, state, wanted)
+  return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.ended_from)) or reply
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')
 if not part then
@@ -132,7 +138,7 @@ if part ~= 'pending' then
   end
   return failed or reply
 end
--- A list of nothing but ghosts ends nothing.
+-- A call continues if it found only ghosts.
 for _ = 1, math.ceil(most / PLAN) do
   if more and not failed and reply[2] < most then
     failed, more = purge_list()

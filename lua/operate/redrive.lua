@@ -1,29 +1,29 @@
 -- redrive: rejected, of the dead letters -> pending, at the back, or delayed. (I1 I4 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many, 1 to 1,000
-local dry = ARGV[3] -- '1' to count only
+local dry = ARGV[3] -- '1' to only count
 local interval = ARGV[4] -- between the due times of two tasks (ms, may have a fraction); '0': all at once
-local cursor = ARGV[5] -- where the call before ended; empty for the first
+local cursor = ARGV[5] -- where the previous call ended; empty for the first
 local filter = ARGV[6] -- which dead letters; see README.md
 local items = ARGV -- then for each: id, lease (the last lease number it must have; empty for any)
 -- With ids, at most 1,000, these are meant; the filter then counts for nothing.
 -- Returns {'ok', how many were redriven, cursor for the next call (empty: no more), how many were left alone
---          because their records are a later release's or beyond reading, then for each id, as far as the
+--          because their records are a later release's or unreadable, then for each id, as far as the
 --          call came: 'redriven' (now or by an earlier copy), 'not_found', 'not_dead_letter', 'lease_lost' or
 --          'newer_schema'}
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now = clock(test_now)
--- Those that die while this goes on are left for another time.
+-- Tasks that are rejected after the first call are left for a later redrive.
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
 slot = math.max(tonumber(slot or now), now)
 local wanted = parse_filter(filter)
@@ -36,32 +36,32 @@ end
 
 local answers = {} -- id -> what is said of it
 
-local function judge(entry, number)
+local function choose_by_id(entry, number)
   local id, task = entry.id, entry.task
-  local waits = task.s == ''
+  local waits = task.state == STATE.waiting
   if answers[id] then
     return false
   elseif #chosen == tonumber(limit) then
     return true
-  elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
+  elseif task.state == STATE.ghost or task.state == STATE.deleted or (waits and entry.fixed == '') then
     answers[id] = 'not_found'
-  elseif entry.lease ~= '' and entry.lease ~= task.n then
+  elseif entry.lease ~= '' and entry.lease ~= task.lease_number then
     answers[id] = 'lease_lost'
-  elseif task.s == 'r' and sound(entry.fixed) then
+  elseif task.state == STATE.rejected and has_payload(entry.fixed) then
     answers[id] = 'redriven'
     choose(entry, number)
   else
-    -- Rejected, and then waiting: an earlier copy was here.
-    local redriven = waits and string.find(task.h or '', 'r%d+[pd]%d+$')
+    -- Rejected, and then waiting: an earlier copy has redriven it.
+    local redriven = waits and string.find(task.history or '', 'r%d+[pd]%d+$')
     answers[id] = redriven and 'redriven' or 'not_dead_letter'
   end
 end
 
-local function pick(entry, number)
+local function choose_matching(entry, number)
   if #chosen == tonumber(limit) then
     return true
-  elseif entry.task.s ~= 'r' or not sound(entry.fixed) then
-    entry.left = true
+  elseif entry.task.state ~= STATE.rejected or not has_payload(entry.fixed) then
+    entry.left_alone = true
   elseif matches(wanted, entry.task, entry.text) then
     choose(entry, number)
   end
@@ -71,9 +71,9 @@ local function redrive(plan, ids, known, before)
   open_groups(plan, known)
   for i, task in ipairs(known) do
     local due = math.floor(slot + (before + i - 1) * interval)
-    task.c, task.y, task.z = '0', nil, nil
+    task.charged, task.reason, task.ended_at = '0', nil, nil
     wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
-    tell(plan, 'redriven', ids[i])
+    note_event(plan, 'redriven', ids[i])
   end
   plan.writes['ZREM expiry'] = ids
   plan.writes['ZREM dead'] = ids
@@ -87,13 +87,13 @@ end
 local by_id = #entries > 0
 began = began or int(now)
 if not by_id then
-  place = place or place_from(wanted.z)
-  entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
+  place = place or place_from(wanted.ended_from)
+  entries = entries_after(dead, place, math.min(tonumber(wanted.ended_before or began + 1), began + 1))
 end
-local done = look_through(tasks, entries, by_id and judge or pick)
+local done = visit_entries(tasks, entries, by_id and choose_by_id or choose_matching)
 local count = #chosen
 if dry ~= '1' then
-  count, done = carry_out(at, now, chosen, done, redrive)
+  count, done = write_chosen(keys, now, chosen, done, redrive)
   if not done then
     return count
   end
@@ -101,15 +101,15 @@ end
 
 local next_place = ''
 if not by_id then
-  next_place = place_behind(entries, done, place)
+  next_place = place_after(entries, done, place)
 elseif done < #entries then
   next_place = place_from()
 end
 if next_place ~= '' then
   next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
 end
-local reply = { 'ok', count, next_place, left_among(entries, done) }
+local reply = { 'ok', count, next_place, count_left_alone(entries, done) }
 for i = 1, by_id and done or 0 do
-  reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or 'not_found'
+  reply[i + 4] = entries[i].left_alone and 'newer_schema' or answers[entries[i].id] or 'not_found'
 end
 return reply

@@ -1,6 +1,7 @@
--- remove: completed | rejected -> nothing, but a tombstone while a late copy of a request may come. (I3 I7)
+-- remove: completed | rejected -> nothing, except a tombstone while a late copy of a request may arrive. (I3
+-- I7)
 local tasks = KEYS[1] -- hash  records and control fields
-local expiry = KEYS[2] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[3] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local id = ARGV[2] -- the task's id
@@ -10,15 +11,15 @@ local id = ARGV[2] -- the task's id
 local plan = new_plan({ tasks = tasks, expiry = expiry, dead = dead })
 local found = redis.call('HMGET', tasks, id, '.' .. id, '~set', '~stats')
 local fixed, record = found[1], found[2]
-if newer(fixed) or newer(record) or heed(plan, found[3], found[4]) then
+if newer(fixed) or newer(record) or read_settings(plan, found[3], found[4]) then
   return { 'newer_schema' }
 end
 local task = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' then
+if not fixed or task.state == STATE.ghost then
   return { 'not_found' }
-elseif task.s == 'x' then
+elseif task.state == STATE.deleted then
   return { 'removed' }
-elseif task.s ~= 'c' and task.s ~= 'r' then
+elseif task.state ~= STATE.completed and task.state ~= STATE.rejected then
   return { 'alive' }
 end
 

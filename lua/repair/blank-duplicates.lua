@@ -1,25 +1,25 @@
--- blank-duplicates: overwrites duplicate entries of the list with blanks; the entry that comes out first
+-- blank-duplicates: overwrites duplicate entries of the list with blanks. The entry nearest to delivery
 -- stays. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local reach = ARGV[2] -- so far to the right of where it was seen an entry is looked for, 1 to 10,000
-local items = ARGV -- then for each: id, index (where an entry of its was seen, from the left)
--- Returns {'ok', ghosts added, {fault, id, …}, then for each: 1 where an entry was found again, else 0}
+local reach = ARGV[2] -- how far right of its index an entry is searched, 1 to 10,000
+local items = ARGV -- then for each: id, index (of one of its entries when it was read, from the left)
+-- Returns {'ok', ghosts added, {fault, id, …}, then for each: 1 if the entry was found again, else 0}
 --      or {'newer_schema'}
 
--- Entries move as others come in; only what this call itself finds in two places is in two places.
+-- Entries move as others are added, so only what this call itself finds twice is a duplicate.
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -32,7 +32,7 @@ local at = queue_at(
   workers,
   worker_leases
 )
-local mending = new_mending(at, clock(test_now))
+local repair = new_repair(keys, clock(test_now))
 local ids, places, met, again = {}, {}, {}, {}
 for i = 3, #items, 2 do
   local id, index = items[i], tonumber(items[i + 1])
@@ -49,20 +49,20 @@ for i = 3, #items, 2 do
     end
   end
 end
-local entries = look_up(mending, ids)
-if mending.newer then
+local entries = find_entries(repair, ids)
+if repair.newer then
   return { 'newer_schema' }
 end
 
 local blanks = {}
-local function weed(entry)
+local function blank_extra(entry)
   local sorted = places[entry.id]
   table.sort(sorted)
   for i = 1, #sorted - entry.expected do
     append(blanks, sorted[i])
-    note(mending, 'two_places', entry.id)
+    report_fault(repair, 'two_places', entry.id)
   end
 end
 
-local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
-return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
+local failed = repair_entries(repair, entries, blank_extra) or blank(repair, blanks)
+return failed or { 'ok', repair.ghosts, repair.report, unpack(again) }

@@ -1,29 +1,29 @@
--- check: reads all of a small queue and reports whether it is sound. Changes nothing.
+-- check: reads all of a small queue and reports whether it is valid. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
+local timetable = KEYS[13] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'sound', how many entries there were, 1 if it has schedules}
---      or {'look', 0, 1}: it is to be looked at page by page
+-- Returns {'valid', how many entries there were, 1 if it has schedules}
+--      or {'scan', 0, 1}: the deep sweep must scan it page by page
 
--- Applies the rules of the deep sweep to what was read. If they would write anything, if there is too much to
--- read, or if a later release wrote some of it, the reply is 'look'.
+-- Applies the rules of the deep sweep to what it has read. If they would write anything, if there is too much
+-- to read, or if a later release wrote some of it, the reply is 'scan'.
 
 -- How many members a place may have.
 local MEMBERS = 128
 
--- At most so many pages of the hash are read, a small one first, then of at most PAGE fields; and about so
--- many bytes. Slots of dequeues are among the fields.
+-- How many pages of the hash are read at most, a small one first, then pages of at most PAGE fields; and
+-- about how many bytes. The slots of dequeues are among the fields.
 local PAGES = 4
 local FIRST_PAGE = 16
 local PAGE = 1000
@@ -32,7 +32,7 @@ local BYTES = 1000000
 local PLACES =
   { 'fair', 'fair_by_group', 'limited', 'working', 'delayed', 'expiry', 'dead', 'workers', 'worker_leases' }
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -49,12 +49,12 @@ local parts =
   { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
 append(parts, schedules, timetable)
 if redis.call('EXISTS', unpack(parts)) == 0 then
-  return { 'sound', 0, 0 }
+  return { 'valid', 0, 0 }
 end
 
-local mending = new_mending(at, clock(test_now))
+local repair = new_repair(keys, clock(test_now))
 local members, listed, fields = {}, {}, {}
-mending.seen = { tasks = {} }
+repair.seen = { tasks = {} }
 
 -- Reads all of the hash. Returns false if that is too much.
 local function read_tasks()
@@ -63,12 +63,12 @@ local function read_tasks()
     local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
     for i = 1, #page[2], 2 do
       local field, text = page[2][i], page[2][i + 1]
-      if not mending.seen.tasks[field] then
+      if not repair.seen.tasks[field] then
         append(fields, field, text)
         bytes = bytes + #text
         records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
       end
-      mending.seen.tasks[field] = text
+      repair.seen.tasks[field] = text
     end
     cursor = page[1]
     if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
@@ -86,10 +86,10 @@ local function read_places()
     return false
   end
   for _, place in ipairs(PLACES) do
-    local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
-    mending.seen[place], members[place] = {}, {}
+    local found = redis.call('ZRANGE', keys[place], '0', int(MEMBERS), 'WITHSCORES')
+    repair.seen[place], members[place] = {}, {}
     for i = 1, #found, 2 do
-      mending.seen[place][found[i]] = found[i + 1]
+      repair.seen[place][found[i]] = found[i + 1]
       members[place][(i + 1) / 2] = found[i]
     end
     if #members[place] > MEMBERS then
@@ -99,15 +99,15 @@ local function read_places()
   return true
 end
 
--- True if nothing was found that would be reported or written.
+-- True if there is nothing to report or to write.
 local function nothing_found()
-  local found = #mending.report + #mending.deadlines + #mending.lost
+  local found = #repair.report + #repair.deadlines + #repair.lost
   -- In any order: all of them are counted.
-  for _, args in pairs(mending.plan.writes) do
+  for _, args in pairs(repair.plan.writes) do
     found = found + #args
   end
   -- In any order: all of them are counted.
-  for _, ids in pairs(mending.out) do
+  for _, ids in pairs(repair.removals) do
     found = found + #ids
   end
   return found == 0
@@ -125,7 +125,7 @@ end
 
 local looked, known, ids = 0, {}, {}
 
--- Adds ids that are not known yet.
+-- Adds ids to `ids`, each once.
 local function take_in(found)
   looked = looked + #found
   for _, id in ipairs(found) do
@@ -138,7 +138,7 @@ end
 
 -- True if the list, the counts of ghosts and timers, and that of entries put aside are right.
 local function counts_agree(entries, timers)
-  local control, ghosts, places = mending.seen.tasks, 0, {}
+  local control, ghosts, places = repair.seen.tasks, 0, {}
   for _, id in ipairs(listed) do
     places[id] = (places[id] or 0) + 1
   end
@@ -148,9 +148,9 @@ local function counts_agree(entries, timers)
       return false
     end
   end
-  return standing(control, '~ghosts', '~dropped') == ghosts
-    and standing(control, '~timers', '~rung') == timers
-    and standing(control, '~broken', '~mended') == 0
+  return remaining(control, '~ghosts', '~dropped') == ghosts
+    and remaining(control, '~timers', '~rung') == timers
+    and remaining(control, '~broken', '~mended') == 0
 end
 
 -- True if the states of groups agree with `fair`, `limited` and `working`.
@@ -161,54 +161,55 @@ local function groups_agree(entries, names, groups)
   end
   for _, entry in ipairs(entries) do
     local task = entry.task
-    local is = shared(task) and entry.live and actual[task.G or '']
-    if is and entry.fair then
-      count_ready(is, tonumber(entry.fair))
-    elseif is and entry.working then
-      count_working(is)
+    local actual_state = grouped(task) and entry.live and actual[task.group or '']
+    if actual_state and entry.fair then
+      count_ready(actual_state, tonumber(entry.fair))
+    elseif actual_state and entry.working then
+      count_working(actual_state)
     end
   end
   for _, name in ipairs(names) do
-    local group, is = groups[name], actual[name]
-    local number = tonumber(group.settings.n)
+    local group, actual_state = groups[name], actual[name]
+    local number = tonumber(group.settings.number)
     for _, id in ipairs(number and members.limited or {}) do
-      is.h = is.h + (math.floor(tonumber(mending.seen.limited[id]) / LIMITED_GROUP) == number and 1 or 0)
+      actual_state.limited = actual_state.limited
+        + (math.floor(tonumber(repair.seen.limited[id]) / LIMITED_GROUP) == number and 1 or 0)
     end
-    local was = mending.plan.was['~g:' .. name] or ''
-    if newer(was) or correct(group, is, was) or unwatched(mending, group) then
+    local was = repair.plan.stored_before['~g:' .. name] or ''
+    if newer(was) or correct_group(group, actual_state, was) or lacks_timer(repair, group) then
       return false
     end
   end
   return true
 end
 
-local function sound_queue()
+local function is_valid()
   if not (read_places() and read_tasks()) then
     return false
   end
   local found = {}
   for _, name in ipairs(CONTROL_NAMES) do
-    found[name] = mending.seen.tasks[name]
+    found[name] = repair.seen.tasks[name]
   end
   if newer(found['~set']) then
     return false
   end
   local next_silent = members.workers[1]
-  local first = next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
-  local timer = tonumber(finite(mending.seen.delayed['~w'] or ''))
-  mend_control(
-    mending,
+  local first = next_silent and math.floor(tonumber(finite(repair.seen.workers[next_silent])))
+  local timer = tonumber(finite(repair.seen.delayed['~w'] or ''))
+  repair_control(
+    repair,
     found,
     { fair = #members.fair, limited = #members.limited, first = first, timer = timer }
   )
 
-  local fields_ids, states = mend_fields(mending, fields)
+  local fields_ids, states = repair_fields(repair, fields)
   local later, timers = split('delayed')
   local ends, times = split('expiry')
-  mend_times(mending, times)
-  mend_leases(mending, members.worker_leases)
-  mend_turns(mending, members.fair_by_group)
-  mend_workers(mending, members.workers)
+  repair_times(repair, times)
+  repair_leases(repair, members.worker_leases)
+  repair_turns(repair, members.fair_by_group)
+  repair_workers(repair, members.workers)
   for _, place in ipairs({
     members.working,
     members.fair,
@@ -229,13 +230,13 @@ local function sound_queue()
   take_in(once)
   looked = looked + #members.worker_leases + #members.fair_by_group + #members.workers
 
-  local entries, kinds, names, named = look_up(mending, ids), {}, {}, {}
+  local entries, kinds, names, named = find_entries(repair, ids), {}, {}, {}
   for _, entry in ipairs(entries) do
     if entry.newer then
       return false
     end
-    understand(mending, entry)
-    if entry.live and shared(entry.task) then
+    interpret(repair, entry)
+    if entry.live and grouped(entry.task) then
       kinds[#kinds + 1] = entry.task
     end
   end
@@ -243,28 +244,28 @@ local function sound_queue()
     return false
   end
   for i = 1, #states, 2 do
-    kinds[#kinds + 1] = { G = states[i] ~= '' and states[i] or nil, P = '0' }
+    kinds[#kinds + 1] = { group = states[i] ~= '' and states[i] or nil, priority = '0' }
   end
-  open_groups(mending.plan, kinds)
+  open_groups(repair.plan, kinds)
   for _, entry in ipairs(entries) do
-    mend(mending, entry)
-    put(mending, entry.id, entry.had_fixed, entry.fixed)
-    put(mending, '.' .. entry.id, entry.had_record, entry.record)
+    repair_entry(repair, entry)
+    put_field(repair, entry.id, entry.had_fixed, entry.fixed)
+    put_field(repair, '.' .. entry.id, entry.had_record, entry.record)
   end
-  missing_names(mending, 'worker_leases', mending.worker_leases, 'worker_lease_wrong')
-  missing_names(mending, 'fair_by_group', mending.turns, 'turn_wrong')
+  missing_names(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')
+  missing_names(repair, 'fair_by_group', repair.turns, 'turn_wrong')
   for _, task in ipairs(kinds) do
-    local name = task.G or ''
+    local name = task.group or ''
     if not named[name] then
       named[name], names[#names + 1] = true, name
     end
   end
   return nothing_found()
     and counts_agree(entries, #timers)
-    and groups_agree(entries, names, mending.plan.groups)
+    and groups_agree(entries, names, repair.plan.groups)
 end
 
-if not sound_queue() then
-  return { 'look', 0, 1 }
+if not is_valid() then
+  return { 'scan', 0, 1 }
 end
-return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
+return { 'valid', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }

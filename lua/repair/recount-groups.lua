@@ -1,26 +1,27 @@
--- recount-groups: sets states of groups right by where their tasks are, and lets in what has room then.
+-- recount-groups: corrects the states of groups by the places of their tasks; limited -> fair if there is
+-- room then.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local counted = ARGV[2] -- '1' where the caller has counted
+local counted = ARGV[2] -- '1' if the caller has counted
 local items = ARGV -- then for each group: name, before (its state before the count), state (as counted)
--- before and state are empty for none; both count for nothing where this call counts itself.
+-- before and state are empty for none; both are unused if this call counts itself.
 -- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count, or a later
 --         release's
 
--- Two hundred tasks are counted here, in one look, whatever goes on. More are counted page by page, by the
--- caller, and a group that has changed meanwhile is left for another time: what keeps it busy is not stuck.
+-- Up to two hundred tasks of each place are counted here, at one moment. The caller counts more page by page.
+-- A group that has changed meanwhile waits for a later sweep: it is in use, so it is not stuck.
 
 local STRIDE = 3
--- At most so many tasks of a place are counted here.
+-- At most this many tasks of a place are counted here.
 local COUNTED = 200
-local at = queue_at(nil, fair, fair_by_group, limited, working, delayed, tasks)
-local mending = new_mending(at, clock(test_now))
-local plan = mending.plan
+local keys = queue_keys(nil, fair, fair_by_group, limited, working, delayed, tasks)
+local repair = new_repair(keys, clock(test_now))
+local plan = repair.plan
 local names, before, actual = {}, {}, {}
 
 local function count_as(name)
@@ -30,19 +31,20 @@ local function count_as(name)
   return actual[name]
 end
 
--- Counts the members of a zset into `actual`. Returns whether these are all, and none a later release's.
+-- Counts the members of a zset into `actual`. Returns true if these are all, and a later release wrote none
+-- of them.
 local function count(place, add_up)
   local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
   local entries = {}
   for i = 1, #found, 2 do
     entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
   end
-  local done = look_through(tasks, entries, function(entry)
-    if shared(entry.task) and sound(entry.fixed) then
-      add_up(count_as(entry.task.G or ''), entry.score)
+  local done = visit_entries(tasks, entries, function(entry)
+    if grouped(entry.task) and has_payload(entry.fixed) then
+      add_up(count_as(entry.task.group or ''), entry.score)
     end
   end)
-  return done == #entries and done <= COUNTED and left_among(entries, done) == 0
+  return done == #entries and done <= COUNTED and count_left_alone(entries, done) == 0
 end
 
 for i = 3, #items, STRIDE do
@@ -56,31 +58,32 @@ end
 
 local groups = {}
 for i, name in ipairs(names) do
-  groups[i] = { G = name ~= '' and name or nil, P = '0' }
+  groups[i] = { group = name ~= '' and name or nil, priority = '0' }
 end
 for first = 1, #groups, PLAN do
   open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
   for i = first, math.min(first + PLAN - 1, #groups) do
     local name = names[i]
-    local group, was = plan.groups[name], plan.was['~g:' .. name]
-    local number = tonumber(group.settings.n)
+    local group, was = plan.groups[name], plan.stored_before['~g:' .. name]
+    local number = tonumber(group.settings.number)
     local least = number and int(number * LIMITED_GROUP)
-    actual[name].h = number and redis.call('ZCOUNT', limited, least, '(' .. int((number + 1) * LIMITED_GROUP))
+    actual[name].limited = number
+        and redis.call('ZCOUNT', limited, least, '(' .. int((number + 1) * LIMITED_GROUP))
       or 0
     local sure = counted ~= '1' or (was or '') == before[name]
-    if sure and not newer(was) and correct(group, actual[name], was or '') then
+    if sure and not newer(was) and correct_group(group, actual[name], was or '') then
       group.changed = true
-      note(mending, 'group_wrong', name)
-    elseif sure and not newer(was) and unwatched(mending, group) then
+      report_fault(repair, 'group_wrong', name)
+    elseif sure and not newer(was) and lacks_timer(repair, group) then
       group.changed = true
-      note(mending, 'timer_wrong', name)
+      report_fault(repair, 'timer_wrong', name)
     end
   end
-  release(plan)
+  admit_limited(plan)
   local failed = commit(plan)
   if failed then
     return failed
   end
-  clear(plan)
+  clear_plan(plan)
 end
-return { 'ok', mending.report }
+return { 'ok', repair.report }

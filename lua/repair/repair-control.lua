@@ -1,26 +1,26 @@
--- repair-control: mends what a deep sweep finds in one look among the control fields, and sets right what it
--- counted.
+-- repair-control: repairs the control fields of the whole queue, and corrects counters by what a deep sweep
+-- has counted.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[4] -- zset  id -> due (ms)
 local tasks = KEYS[5] -- hash  records and control fields
-local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
-local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
+local expiry = KEYS[6] -- zset  id -> when its record is deleted (ms)
+local workers = KEYS[7] -- zset  worker -> when it counts as silent (ms)
 local operator_calls = KEYS[8] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local began = ARGV[2] -- when the count began (ms), from the reply to the first call; empty in that call
-local items = ARGV -- then for each pair: field (that counts what came), came, gone, count
--- came, gone: the values of its two fields before the count; count: how many the sweep counted
+local began = ARGV[2] -- when the count began (ms), from the reply to the first call; empty in the first call
+local items = ARGV -- then for each pair: field (of those added), added, removed, count
+-- added, removed: the values of the pair's fields before the count; count: what the sweep counted
 -- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~rung, ~broken, ~mended, {fault, field, …}}
 --      or {'newer_schema'}
 
--- The queue goes on while the sweep counts, so a count may be off. It is used only if both fields are as they
--- were before: neither ever goes down, so nothing has come or gone. Both begin anew after the queue was
--- deleted, which the notes of operators' calls show.
+-- The queue is in use while the sweep counts, so a count may be wrong. It counts only if both fields are as
+-- they were before: neither ever decreases, so nothing was added or removed. After the queue was deleted both
+-- begin at 0, which the notes of operators' calls show.
 
-local at = queue_at(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
-local mending = new_mending(at, clock(test_now))
+local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
+local repair = new_repair(keys, clock(test_now))
 local found = {}
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
   found[CONTROL_NAMES[i]] = value
@@ -29,14 +29,15 @@ if newer(found['~set']) then
   return { 'newer_schema' }
 end
 
-local is = { fair = redis.call('ZCARD', fair), limited = redis.call('ZCARD', limited), first = head(workers) }
-is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
-mend_control(mending, found, is)
+local observed =
+  { fair = redis.call('ZCARD', fair), limited = redis.call('ZCARD', limited), first = lowest_score(workers) }
+observed.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
+repair_control(repair, found, observed)
 
--- The field that counts what is gone, by the one that counts what came.
-local gone_of = {}
+-- The field that counts what was removed, by the field that counts what was added.
+local removed_field = {}
 for i = 1, #PAIRS, 2 do
-  gone_of[PAIRS[i]] = PAIRS[i + 1]
+  removed_field[PAIRS[i]] = PAIRS[i + 1]
 end
 
 local function was_deleted()
@@ -49,24 +50,24 @@ local function was_deleted()
 end
 
 for i = 3, #items, 4 do
-  local field, other = items[i], gone_of[items[i]]
-  local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
-  local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
+  local field, other = items[i], removed_field[items[i]]
+  local was_added, was_removed, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
+  local added, removed = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
-    -- The sweep has seen all that was put aside before it began.
-    local told = came > less and says >= came and not was_deleted()
-    put(mending, other, found[other], told and int(came) or found[other])
-  elseif says == came and less == gone and says - less ~= count and not was_deleted() then
-    local raised = says - less < count and field or other
-    put(mending, raised, found[raised], int(raised == field and less + count or says - count))
-    note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
+    -- The sweep has read all that was put aside before it began.
+    local all_seen = was_added > removed and added >= was_added and not was_deleted()
+    put_field(repair, other, found[other], all_seen and int(was_added) or found[other])
+  elseif added == was_added and removed == was_removed and added - removed ~= count and not was_deleted() then
+    local raised = added - removed < count and field or other
+    put_field(repair, raised, found[raised], int(raised == field and removed + count or added - count))
+    report_fault(repair, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
   end
 end
 
-local failed = write_mended(mending)
-local reply = { 'ok', mending.now }
+local failed = write_repairs(repair)
+local reply = { 'ok', repair.now }
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
   reply[i + 2] = tonumber(value or 0)
 end
-reply[#reply + 1] = mending.report
+reply[#reply + 1] = repair.report
 return failed or reply

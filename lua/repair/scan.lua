@@ -1,28 +1,27 @@
--- scan: reads a page of one place, and repairs what it can tell from that. lib/repair has the rules.
--- (I1 I2 I7)
+-- scan: reads a page of one place, and repairs what that page shows. lib/repair has the rules. (I1 I2 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local part = ARGV[2] -- which place: a key, by its part
-local cursor = ARGV[3] -- '0' for the first page, else the cursor of the page before; of the list an index
+local part = ARGV[2] -- which place: the part of a key
+local cursor = ARGV[3] -- '0' for the first page, else the cursor of the previous page; an index for the list
 local size = ARGV[4] -- about this many entries, 1 to 400
 -- Returns {'ok', cursor of the next page ('0': none), how many entries there were, bytes of their records,
---          ghosts added, {fault, id, …}, {id, its ghosts, 1 where it waits in the list, witness, …},
+--          ghosts added, {fault, id, …}, {id, its ghosts, 1 if it waits in the list, witness, …},
 --          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …}}
--- witness: what changes with the task; see lib/repair. The last: '1' of a working one, '<priority>=<tag>'
---          or ''.
+-- witness: changes with the task; see lib/repair. What a state counts: '1' for a working task,
+--          '<priority>=<tag>' in `fair`, '' in `limited`
 --      or {'newer_schema'}
 
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -35,10 +34,10 @@ local at = queue_at(
   workers,
   worker_leases
 )
-local mending = new_mending(at, clock(test_now))
+local repair = new_repair(keys, clock(test_now))
 local groups, timers, expected, members = {}, {}, {}, {}
 
--- The ids in the list, each once, and where it holds them, from the left.
+-- Reads ids of the list, each once, and their indexes from the left.
 local function read_list()
   local first = tonumber(cursor)
   local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
@@ -51,9 +50,9 @@ local function read_list()
   return #found < tonumber(size) and '0' or int(first + #found), ids, places
 end
 
--- Members of a zset that are no ids stand aside.
+-- Reads ids of a zset. Members that are no ids are kept apart.
 local function read_zset()
-  local page = redis.call('ZSCAN', at[(string.gsub(part, '-', '_'))], cursor, 'COUNT', size)
+  local page = redis.call('ZSCAN', keys[(string.gsub(part, '-', '_'))], cursor, 'COUNT', size)
   local ids, times = {}, {}
   for i = 1, #page[2], 2 do
     local member = page[2][i]
@@ -61,28 +60,28 @@ local function read_zset()
     local list = control and part == 'delayed' and timers or control and part == 'expiry' and times or ids
     list[#list + 1] = member
   end
-  mend_times(mending, times)
+  repair_times(repair, times)
   return page[1], ids
 end
 
--- Fields that are no records of tasks are mended.
+-- Reads ids of the hash, and repairs fields that are no records of tasks.
 local function read_tasks()
   local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
-  local found, states = mend_fields(mending, page[2])
+  local found, states = repair_fields(repair, page[2])
   groups = states
   return page[1], found
 end
 
--- Looks at ids. Returns the reply where that ends the call.
+-- Repairs ids. Returns the reply if the call ends here.
 local function look_at_ids(ids, places)
-  local entries, blanks = look_up(mending, ids), {}
-  if mending.newer then
+  local entries, blanks = find_entries(repair, ids), {}
+  if repair.newer then
     return { 'newer_schema' }
   end
   for _, entry in ipairs(entries) do
     entry.listed = places and true
   end
-  local failed = mend_all(mending, entries)
+  local failed = repair_entries(repair, entries)
   for _, entry in ipairs(entries) do
     local task = entry.task
     if entry.expected > 0 then
@@ -91,36 +90,36 @@ local function look_at_ids(ids, places)
     elseif places and not entry.newer then
       for _, index in ipairs(places[entry.id]) do
         append(blanks, index)
-        note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
+        report_fault(repair, entry.live and 'two_places' or 'payload_missing', entry.id)
       end
     end
     local band, tag = read_score(tonumber(entry.fair or 0))
     local counted = entry.working and '1'
       or entry.fair and int(band) .. '=' .. int(tag)
       or entry.limited and ''
-    if counted and entry.live and shared(task) and not entry.newer then
-      append(members, entry.id, task.G or '')
+    if counted and entry.live and grouped(task) and not entry.newer then
+      append(members, entry.id, task.group or '')
       members[#members + 1] = counted
     end
   end
-  return failed or blank(mending, blanks)
+  return failed or blank(repair, blanks)
 end
 
 local read_part = { tasks = read_tasks, pending = read_list }
 local next_cursor, ids, places = (read_part[part] or read_zset)()
 local answer
 if part == 'worker-leases' then
-  mend_leases(mending, ids)
-  answer = write_mended(mending)
+  repair_leases(repair, ids)
+  answer = write_repairs(repair)
 elseif part == 'fair-by-group' then
-  mend_turns(mending, ids)
-  answer = mending.newer and { 'newer_schema' } or write_mended(mending)
+  repair_turns(repair, ids)
+  answer = repair.newer and { 'newer_schema' } or write_repairs(repair)
 elseif part == 'workers' then
-  mend_workers(mending, ids)
-  answer = write_mended(mending)
+  repair_workers(repair, ids)
+  answer = write_repairs(repair)
 else
   answer = look_at_ids(ids, places)
 end
-local report = mending.report
+local report = repair.report
 return answer
-  or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
+  or { 'ok', next_cursor, #ids, repair.bytes, repair.ghosts, report, expected, groups, timers, members }

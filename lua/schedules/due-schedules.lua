@@ -1,10 +1,10 @@
 -- due-schedules: reads which schedules of a queue are due. Changes nothing.
 local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
+local timetable = KEYS[2] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local limit = ARGV[2] -- at most so many, 1 to 1,000
--- Returns {'ok', now (ms), the occurrence that comes after these (ms; 0: none), then for each that is due:
---          name, its occurrence (ms), its record ('' where it has none)}
+local limit = ARGV[2] -- at most this many, 1 to 1,000
+-- Returns {'ok', now (ms), the next occurrence after these (ms; 0: none), then for each that is due:
+--          name, its occurrence (ms), its record ('' for none)}
 
 local now = clock(test_now)
 local found = redis.call('ZRANGE', schedules, '0', limit, 'WITHSCORES')

@@ -1,11 +1,11 @@
--- list-schedules: reads a page of a queue's schedules, or one with the task that recurs. Changes nothing.
+-- list-schedules: reads a page of a queue's schedules, or one with its recurring task. Changes nothing.
 local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
-local name = ARGV[1] -- of the one; empty for a page
-local cursor = ARGV[2] -- '0' for the first page, else the cursor of the page before
+local timetable = KEYS[2] -- hash  records of schedules, and their recurring tasks
+local name = ARGV[1] -- of one schedule; empty for a page
+local cursor = ARGV[2] -- '0' for the first page, else the cursor of the previous page
 local size = ARGV[3] -- about this many a page, 1 to 1,000
 -- Returns {'ok', cursor of the next page ('0': none), then for each: name, its next occurrence (ms), its
---          record, the fixed record of its tasks from options on ('' in a page)}
+--          record, the fixed record of its tasks from the options on ('' in a page)}
 --      or {'newer_schema'}
 
 local next_cursor, members = '0', { name, name ~= '' and redis.call('ZSCORE', schedules, name) or nil }

@@ -1,17 +1,17 @@
--- put-schedule: writes one schedule, or removes it, where it still is as the caller read it. (I3)
+-- put-schedule: writes or removes one schedule, if it has not changed since the caller read it. (I3)
 local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
+local timetable = KEYS[2] -- hash  records of schedules, and their recurring tasks
 local operator_calls = KEYS[3] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local token = ARGV[2] -- the caller's token, one a call; empty: it is not remembered
+local token = ARGV[2] -- the caller's token, a new one for each call; empty: the call is not remembered
 local name = ARGV[3] -- of the schedule
-local was = ARGV[4] -- its record as read ('': none); '*': any; '?': only reads; '!': notes a refusal
-local record = ARGV[5] -- its new record; empty: it is removed
-local task = ARGV[6] -- the fixed record of its tasks, from options on; empty: stays as it is
+local was = ARGV[4] -- its record as read ('': none); '*': any; '?': only read; '!': note a refusal
+local record = ARGV[5] -- its new record; empty: remove the schedule
+local task = ARGV[6] -- the fixed record of its tasks, from the options on; empty: unchanged
 local at = ARGV[7] -- its next occurrence (ms)
--- Returns {'ok', 1 where it was there before, its next occurrence (ms)}: done, now or by an earlier copy
---      or {'changed', now (ms), its record ('' for none), its next occurrence (0: none)}: it is not as read
---      or {'refused'}: an earlier copy was told that nothing is done
+-- Returns {'ok', 1 if it existed before, its next occurrence (ms)}: done, now or by an earlier copy
+--      or {'changed', now (ms), its record ('' for none), its next occurrence (0: none)}: not as read
+--      or {'refused'}: an earlier copy was refused
 --      or {'newer_schema'}
 
 local found = redis.call('HGET', timetable, '.' .. name) or ''
@@ -21,16 +21,16 @@ end
 
 local function changed()
   local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
-  -- One beyond reading is none.
+  -- An unreadable score counts as none.
   return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
 
 local done, notes
 if token ~= '' and (was ~= '?' or found == '') then
-  done, notes = noted(operator_calls, token)
+  done, notes = earlier_answer(operator_calls, token)
 end
--- A pause or resume that finds no schedule is noted, so that a late copy does nothing to one that was put
--- since. A put brings a task.
+-- A pause or resume that finds no schedule is noted, so that a late copy does nothing to a schedule that was
+-- put since. Only a put has a task.
 local finds_none = found == '' and task == '' and was ~= '*'
 if notes and not done and (was == '!' or finds_none) then
   note_call(operator_calls, notes, token, 'refused')
@@ -46,10 +46,10 @@ if not done then
     return changed()
   end
   if record ~= '' then
-    -- First what may find no room.
+    -- First the write for which there may be no room.
     local fields = { '.' .. name, record }
     append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
-    local failed = refusal(redis.pcall('HSET', timetable, unpack(fields)))
+    local failed = error_of(redis.pcall('HSET', timetable, unpack(fields)))
     if failed then
       return failed
     end

@@ -1,29 +1,29 @@
--- run-schedules: nothing -> pending, for each occurrence of due schedules; sets their next occurrence.
--- A schedule that has changed since the caller read it is left alone: each occurrence is enqueued once.
--- (I1 I3 I7)
+-- run-schedules: nothing -> pending, for each occurrence of due schedules; sets their next occurrence. A
+-- schedule that has changed since the caller read it is left alone, so each occurrence is enqueued once. (I1
+-- I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local schedules = KEYS[7] -- zset  schedule -> its next occurrence (ms)
-local timetable = KEYS[8] -- hash  records of schedules, and the tasks that recur
+local timetable = KEYS[8] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: name, at (its next occurrence, ms), record, times, following
--- at, record: as read; times: its occurrences that are due (ms), with spaces between
+-- at, record: as read; times: its due occurrences (ms), separated by spaces
 -- following: the one after them (ms)
--- Returns {'ok', 1 where the queue is full, then for each: how many tasks came to be, its next occurrence
---          (ms; -1: it is not as read, -2: it has no task)}
+-- Returns {'ok', 1 if the queue is full, then for each: how many tasks were added, its next occurrence
+--          (ms; -1: it has changed since it was read, -2: it has no task)}
 --      or {'newer_schema'}
 
 local STRIDE = 5
 local MAX_BYTES = 8000000
--- How many tasks that recur are read at once: payloads come along.
+-- How many recurring tasks are read at once, as their payloads are read too.
 local READ = 16
 
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks)
-local plan = new_plan(at, clock(test_now))
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks)
+local plan = new_plan(keys, clock(test_now))
 local count = (#items - 1) / STRIDE
 local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
 for i = 1, count do
@@ -34,15 +34,18 @@ for i = 1, count do
   end
 end
 local stored = read_first_lines(tasks, fields)
-if heed(plan, stored['~set'], stored['~stats']) then
+if read_settings(plan, stored['~set'], stored['~stats']) then
   return { 'newer_schema' }
 end
 local scores = redis.call('ZMSCORE', schedules, unpack(names))
-local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
+local room_left, bytes, full = places_left(plan.settings, keys, stored), 0, false
 
--- Records of schedules, and the tasks that recur, a few at a time.
+-- The letters of a schedule's record that this script changes: `o`, its last occurrence (ms).
+local SCHEDULE_FIELDS = { o = 'last_occurrence' }
+
+-- The record of a schedule and its recurring task. Reads a few at a time.
 local found = {}
-local function kept_of(i)
+local function schedule_and_task(i)
   if (i - 1) % READ == 0 then
     local wanted = {}
     for j = i, math.min(i + READ - 1, count) do
@@ -67,14 +70,14 @@ local function record_of(task, time)
   return '1;' .. int(plan.now) .. longer .. '\n' .. headers .. string.sub(rest, size + 1)
 end
 
--- Adds the occurrences of one schedule to the plan, as many as there is room for. Returns how many tasks come
--- to be, which occurrence was the last, and which is next.
+-- Adds the occurrences of one schedule to the plan, as many as there is room for. Returns how many tasks it
+-- adds, the last occurrence, and the next one.
 local function enqueue_due(i, task)
   local name, _, _, times, following = unpack(items, STRIDE * i - 3, STRIDE * i + 1)
   local added, last = 0, nil
   for time in string.gmatch(times, '%d+') do
     local id = name .. '.' .. time
-    -- A task that is known by that id is this occurrence.
+    -- An id that is known already is this occurrence.
     if not stored[id] then
       local record = record_of(task, time)
       if not record then
@@ -85,9 +88,9 @@ local function enqueue_due(i, task)
       end
       local options = parse_fixed(record)
       open_groups(plan, { options })
-      will(plan, 'HSET tasks', id, record)
-      enter(plan, id, options, 'back')
-      tell(plan, 'enqueued', id)
+      plan_write(plan, 'HSET tasks', id, record)
+      make_ready(plan, id, options, 'back')
+      note_event(plan, 'enqueued', id)
       added = added + 1
       bytes, room_left = bytes + #record, room_left - 1
     end
@@ -101,16 +104,16 @@ for i = 1, count do
   local read_at, read_record = unpack(items, STRIDE * i - 2, STRIDE * i - 1)
   local added, last, following = 0, nil, read_at
   if bytes <= MAX_BYTES then
-    local record, task = kept_of(i)
+    local record, task = schedule_and_task(i)
     if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
       following = '-1'
     else
       added, last, following = enqueue_due(i, task or '')
     end
     if last then
-      local letters = parse_settings(record)
-      letters.o = last
-      append(set, '.' .. names[i], format_settings(letters))
+      local schedule = parse_named(record, SCHEDULE_FIELDS)
+      schedule.last_occurrence = last
+      append(set, '.' .. names[i], format_named(schedule, SCHEDULE_FIELDS))
       append(moved, following, names[i])
     end
   end
@@ -118,7 +121,7 @@ for i = 1, count do
 end
 reply[2] = full and 1 or 0
 
-close(plan)
+finish_plan(plan)
 local failed = store_or_undo(plan, { ['~stats'] = stored['~stats'] })
 if failed then
   return failed

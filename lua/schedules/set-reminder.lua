@@ -1,9 +1,9 @@
--- set-reminder: notes when schedules of queues are next due, and that these queues are in use.
-local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms); ~queue -> its reminder (ms)
+-- set-reminder: writes when schedules of queues are next due, and that these queues are in use.
+local queues = KEYS[1] -- zset  queue -> when it was last in use (ms); ~queue -> its reminder (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: queue, before, at (ms), at most 100
--- before: what the reminder said; where it says something else by now it stays. '': it is due then or earlier
--- at: '' where the queue has no schedule any more
+-- before: the reminder as read; if it has changed since, it stays. '': set it to `at` or to an earlier time
+-- at: '' if the queue has no schedule left
 -- Returns {'ok'}
 
 local now = clock(test_now)
@@ -12,23 +12,24 @@ for i = 2, #items, 3 do
   append(members, items[i], '~' .. items[i])
 end
 local says = redis.call('ZMSCORE', queues, unpack(members))
-local told, gone = {}, {}
+local updates, removed = {}, {}
 for i = 1, #members, 2 do
   local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
   local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
   if before == '' and reminder then
-    -- A sweep that saw it due may have looked already. It finds another time then, and leaves it.
+    -- A sweep that saw the reminder due may have run the schedules already. It then finds another time, and
+    -- leaves it.
     at = math.min(at, reminder <= now and reminder - 1 or reminder)
   end
   if before == '' or reminder == tonumber(before) then
     if at then
-      append(told, int(math.max(now, seen)), members[i])
-      append(told, int(at), members[i + 1])
+      append(updates, int(math.max(now, seen)), members[i])
+      append(updates, int(at), members[i + 1])
     else
-      gone[#gone + 1] = members[i + 1]
+      removed[#removed + 1] = members[i + 1]
     end
   end
 end
-write('ZADD', queues, told)
-write('ZREM', queues, gone)
+write('ZADD', queues, updates)
+write('ZREM', queues, removed)
 return { 'ok' }

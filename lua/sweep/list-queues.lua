@@ -1,7 +1,7 @@
 -- list-queues: reads a page of the registry. Changes nothing.
-local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms); ~queue -> its reminder (ms)
+local queues = KEYS[1] -- zset  queue -> when it was last in use (ms); ~queue -> its reminder (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local cursor = ARGV[2] -- '0' for the first page, else the cursor of the page before
+local cursor = ARGV[2] -- '0' for the first page, else the cursor of the previous page
 local size = ARGV[3] -- about this many queues a page, 1 to 1,000
 -- Returns {'ok', now (ms), cursor of the next page ('0': none), then for each: queue, last use (ms);
 --          ~queue, its reminder (ms)}

@@ -1,5 +1,5 @@
--- register: notes that queues are in use.
-local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms)
+-- register: records in the registry that queues are in use.
+local queues = KEYS[1] -- zset  queue -> when it was last in use (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local names = ARGV -- then: names of queues
 -- Returns {'ok'}
@@ -10,6 +10,6 @@ for i = 2, #names do
   members[#members + 1] = int(now)
   members[#members + 1] = names[i]
 end
--- A slice of write would carry GT away from its command, so this stays one call of at most 499 queues.
+-- One command, so at most 499 queues.
 redis.call('ZADD', queues, 'GT', unpack(members))
 return { 'ok' }

@@ -1,26 +1,26 @@
--- sweep: promote, reclaim, drop the records whose time is over, at most `limit` of each; fail silent workers.
--- (I5 I6 I8)
+-- sweep: promotes, reclaims and deletes expired records, at most `limit` of each; fails silent workers. (I5
+-- I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
-local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: nobody is to be woken
--- Returns {'ok', promoted, reclaimed, rejected, expired, 1 where a limit was reached, records left to a
---          later release, 1 where the caller is to wake a consumer}
+local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
+-- Returns {'ok', promoted, reclaimed, rejected, expired, 1 if a limit was reached, records left to a
+--          later release, 1 if the caller must wake a consumer}
 
 local MAX_BYTES = 8000000
--- How long a sweep waits for a consumer that was woken, ms.
+-- How long (ms) a sweep waits for a consumer that was woken.
 local UNHEARD = 1000
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -36,12 +36,13 @@ local at = queue_at(
 local most = tonumber(limit)
 local now = clock(test_now)
 
--- expire: completed | rejected -> nothing. Returns how many, whether some are left, and a later release's.
+-- completed | rejected -> nothing. Returns how many, true if some are left, and how many a later release
+-- wrote.
 local function expire()
   local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
-  local over, gone, ghosts = {}, {}, {}
+  local expired_ids, removed, ghosts = {}, {}, {}
   local bytes, left, last, slice = 0, 0, 0, 16
-  -- Results come along: as many at a time as may be some megabytes, and no more than those in a call.
+  -- Redis returns results too: each read has some megabytes at most, and so has the whole call.
   while last < #ids and bytes < MAX_BYTES do
     local names = {}
     for i = last + 1, math.min(last + slice, #ids) do
@@ -49,52 +50,52 @@ local function expire()
     end
     for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
       local id, task = ids[last + i], parse(record)
-      local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
       if newer(record) then
         left = left + 1
       else
         bytes = bytes + #(record or '')
-        over[#over + 1] = id
+        expired_ids[#expired_ids + 1] = id
         if string.sub(id, 1, 1) == '~' then
-          -- A dedup key whose window is over, or the note that tasks were taken from a worker.
-          gone[#gone + 1] = id
-        elseif ended then
-          forget_task(ghosts, gone, id, task)
+          -- A dedup key after its window, the note that tasks were taken from a worker, or a field that was
+          -- set aside.
+          removed[#removed + 1] = id
+        elseif has_ended(task) then
+          forget_task(ghosts, removed, id, task)
         end
       end
     end
     last = last + #names
     slice = math.max(1, math.min(128, math.floor((MAX_BYTES - bytes) / (bytes / last + 1))))
   end
-  write('ZREM', expiry, over)
-  write('ZREM', dead, over)
-  write('HDEL', tasks, gone)
+  write('ZREM', expiry, expired_ids)
+  write('ZREM', dead, expired_ids)
+  write('HDEL', tasks, removed)
   write('HSET', tasks, ghosts)
-  return #over, #over > 0 and (last < #ids or #over == most), left
+  return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
 end
 
 local expired, more, old_left = expire()
-local reclaimed, rejected, left, failed = reclaim(at, now, most)
+local reclaimed, rejected, left, failed = reclaim(keys, now, most)
 if failed then
   return failed
 end
-local promoted, returned, ended, unfinished = promote(at, now, most)
+local promoted, returned, ended, unfinished = promote(keys, now, most)
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 
--- True where tasks are ready, and nobody is awake or has been heard of since the last wake.
-local function nobody_comes()
+-- True if tasks are ready, and no consumer is awake or has come since the last wake. Records a wake then.
+local function wake_needed()
   if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
     return false
   end
   local found = redis.call('HMGET', tasks, '~wake', '~set')
-  if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).p then
+  if not nobody_awake(found[1], now, UNHEARD) or parse_settings(found[2] or nil).paused then
     return false
   end
-  -- Where it cannot be noted, too: there it is sent once a sweep.
-  store(tasks, { '~wake', awake_from(now, wake) })
+  -- Also if it cannot be recorded: then each sweep sends a wake.
+  store_fields(tasks, { '~wake', awake_text(now, wake) })
   return true
 end
 
 left = left + old_left
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
+return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, wake_needed() and 1 or 0 }

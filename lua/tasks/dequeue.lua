@@ -1,26 +1,26 @@
--- dequeue: pending -> working; promotes and reclaims first where too few are pending. (I2 I4 I5 I6 I8)
+-- dequeue: pending -> working; promotes and reclaims first if too few are pending. (I2 I4 I5 I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local max_tasks = ARGV[2] -- at most this many tasks, 1 to 1,000
-local lease = ARGV[3] -- lease (ms) of tasks that fixed none
-local token = ARGV[4] -- the caller's lease token, one a call
+local lease = ARGV[3] -- lease (ms) of tasks without one of their own
+local token = ARGV[4] -- the caller's lease token, a new one for each call
 local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent, or after 'more'
-local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
+local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
--- Returns {'ok', when more will be ready (ms; 0: nothing known), then for each task:
+-- Returns {'ok', when more will be ready (ms; 0: not known), then for each task:
 --          id, attempt, lease number, deadline (ms), fixed record}
---      or {'more', now (ms)}: nothing to deliver so far; the same call, with resend '1', goes on from there
+--      or {'more', now (ms)}: nothing to deliver yet; the same call with resend '1' continues
 --      or {'paused'} | {'newer_schema'}
 
 local max = tonumber(max_tasks)
@@ -46,7 +46,7 @@ if reply then
 end
 
 -- Not plain.
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -61,4 +61,4 @@ local at = queue_at(
 )
 local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
 call.worker, call.info, call.test_now, call.now = worker, info, test_now, now_text and tonumber(now_text)
-return dequeue_in_full(at, call, ids, ahead, reads)
+return dequeue_in_full(keys, call, ids, ahead, reads)

@@ -1,28 +1,28 @@
 -- enqueue: nothing -> pending | delayed. A known id changes nothing. (I1 I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local look = ARGV[2] -- '1' to read the queue's settings even for one plain task; empty: as it comes
-local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: nobody is to be woken
-local apart = ARGV[4] -- '1' where the tasks are of several calls: each is refused alone; empty: all or none
+local look = ARGV[2] -- '1' to read the queue's settings for one plain task too; empty: only for others
+local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
+local apart = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; empty: all or none
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
--- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <key>' for one of its kind
--- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not,
---          1 where the caller is to wake a consumer, then for each task:
---          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for;
---          of tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each after
---          a space}
+-- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
+-- Returns {'ok', 1 if producers should set look, 0 if not, -1 if this call has not read the settings,
+--          1 if the caller must wake a consumer, then for each task:
+--          1 if this call or an earlier copy of it created it, else 0, or the id that has its dedup key;
+--          for tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each
+--          after a space}
 --      or {'full'} | {'newer_schema'}
---      or {'reused'}: another call with its idempotency key made one of the tasks
+--      or {'reused'}: another call with the same idempotency key made one of the tasks
 
 local STRIDE = 4
--- How many tasks a plain enqueue takes: no command then has more than SLICE arguments.
+-- How many tasks a plain enqueue adds at most: no command then has more than SLICE arguments.
 local PLAIN_TASKS = 490
 local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
 local now_text = clock_text(test_now)
@@ -34,13 +34,13 @@ local function stands_in_list(record)
 end
 
 local front = '1;' .. now_text
--- Ids, and ids and fixed records; what came of a lone task that was tested and written in one command; and
--- field -> what stands there, of a fixed record only the first line.
+-- ids: of the tasks. fields: ids and fixed records. made: the reply for a lone task that was tested and
+-- written by one command. stored: field -> its value, of a fixed record only the first line.
 local ids, fields, made, stored = {}, {}, nil, nil
 
 if count == 1 and look ~= '1' and new[7] == '' and stands_in_list(new[8]) then
   ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
-  -- A full Redis refuses to test too, but not to read.
+  -- A full Redis refuses this even if the id is known, but it does not refuse to read.
   made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
   if PLAIN and made == 1 and new[6] == '' and wake == '' then
     redis.call('LPUSH', pending, ids[1])
@@ -73,11 +73,11 @@ else
 end
 
 -- Not plain.
-local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
-local plan, options, keys = new_plan(at, tonumber(now_text)), {}, {}
+local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local plan, options, dedup_keys = new_plan(keys, tonumber(now_text)), {}, {}
 for i = 1, count do
   options[i] = parse_fixed(fields[2 * i])
-  keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
+  dedup_keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
 end
 local lone = made ~= nil
 if lone then
@@ -89,16 +89,16 @@ if lone then
 else
   local names = { unpack(CONTROL_FIELDS) }
   for i, id in ipairs(ids) do
-    append(names, id, keys[i] and '~d:' .. keys[i])
+    append(names, id, dedup_keys[i] and '~d:' .. dedup_keys[i])
   end
   stored = stored or read_first_lines(tasks, names)
-  if heed(plan, stored['~set'], stored['~stats']) then
+  if read_settings(plan, stored['~set'], stored['~stats']) then
     return { 'newer_schema' }
   end
 end
 open_groups(plan, options)
 
-local reused = false -- whether a call with the same idempotency key, but other tasks, made the task at hand
+local reused = false -- whether another call with the same idempotency key made the current task
 
 -- True if a token is this call's. own: this call's token, '<key>.<tasks>' if it has an idempotency key.
 local function is_own(token, own)
@@ -109,98 +109,98 @@ local function is_own(token, own)
   return token == own
 end
 
--- True where this call, or an earlier copy of it, made the task; false where another did; nothing where the
--- id is free: then with what is left of its last life.
+-- True if this call, or an earlier copy of it, made the task; false if another call did; nothing if the id is
+-- free. Then it also returns what is left of the id's last life.
 local function known(i)
   local id, fixed = ids[i], stored[ids[i]]
-  local own = options[i].t
+  local own = options[i].producer_token
   if not fixed then
     return nil, nil
   end
   local again = new[STRIDE * i + 3] == 'again'
   if fixed ~= '' and not again then
-    return is_own(parse_fixed(fixed).t, own), nil
+    return is_own(parse_fixed(fixed).producer_token, own), nil
   end
   local record = redis.call('HGET', tasks, '.' .. id)
   local task = parse(record)
   stored['.' .. id] = record
   if newer(record) then
     stored[id] = record
-  elseif task.s == 'g' then
+  elseif task.state == STATE.ghost then
     return nil, task
-  elseif fixed ~= '' and task.s ~= 'r' then
-    return is_own(parse_fixed(fixed).t, own), nil
-  elseif again and not is_own(task.t, own) then
+  elseif fixed ~= '' and task.state ~= STATE.rejected then
+    return is_own(parse_fixed(fixed).producer_token, own), nil
+  elseif again and not is_own(task.producer_token, own) then
     stored[id] = redis.call('HGET', tasks, id)
     return nil, task
   end
-  return is_own(task.t, own), nil
+  return is_own(task.producer_token, own), nil
 end
 
--- When a task is due, by the record that is written now.
+-- When a task is due (ms).
 local function due_of(i)
   local when = new[STRIDE * i + 2]
   local due = tonumber(when ~= '' and when or 0)
   return string.sub(when, 1, 1) == '+' and plan.now + due or due
 end
 
--- Adds the beginning of a life to the plan. old: what is left of the last one.
+-- Adds a new task to the plan. old: what is left of the id's last life.
 local function begin(i, old)
   local id, due = ids[i], due_of(i)
   local later = due > plan.now
   if old or not lone then
-    will(plan, 'HSET tasks', id, fields[2 * i])
+    plan_write(plan, 'HSET tasks', id, fields[2 * i])
   end
-  if old and old.s ~= 'g' then
-    will(plan, 'ZREM expiry', id)
-    will(plan, 'ZREM dead', id)
+  if old and old.state ~= STATE.ghost then
+    plan_write(plan, 'ZREM expiry', id)
+    plan_write(plan, 'ZREM dead', id)
   end
   if later then
-    will(plan, 'ZADD delayed', score_when_due(options[i], due), id)
-  elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
-    -- The entry that a cancelled life left in the list is this task's place.
-    add(old, 'g', -1)
+    plan_write(plan, 'ZADD delayed', score_when_due(options[i], due), id)
+  elseif old and tonumber(old.ghosts or 0) > 0 and not grouped(options[i]) then
+    -- The ghost of the last life becomes this task's entry in the list.
+    add(old, 'ghosts', -1)
     plan.ghosts = plan.ghosts + 1
   else
-    enter(plan, id, options[i], 'back')
+    make_ready(plan, id, options[i], 'back')
   end
-  -- What is promoted to `fair` is looked up in its changing record, without its payload.
-  local record = first_record(fields[2 * i], old, later and shared(options[i]))
+  -- A promotion to `fair` reads the changing record, which has no payload.
+  local record = first_record(fields[2 * i], old, later and grouped(options[i]))
   if record then
-    will(plan, 'HSET tasks', '.' .. id, record)
+    plan_write(plan, 'HSET tasks', '.' .. id, record)
   elseif old then
-    will(plan, 'HDEL tasks', '.' .. id)
+    plan_write(plan, 'HDEL tasks', '.' .. id)
   end
-  tell(plan, 'enqueued', id)
+  note_event(plan, 'enqueued', id)
 end
 
--- How many of the tasks so far wait to be delivered.
+-- How many of the tasks so far become pending.
 local function coming()
-  return planned(plan, 'LPUSH pending')
+  return planned_count(plan, 'LPUSH pending')
     + plan.ghosts
-    + (planned(plan, 'ZADD fair') + planned(plan, 'ZADD limited')) / 2
+    + (planned_count(plan, 'ZADD fair') + planned_count(plan, 'ZADD limited')) / 2
 end
 
 plan.ghosts = 0
-local places = apart == '1' and places_left(plan.settings, at, stored)
-local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
-local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup keys stand for
+local places = apart == '1' and places_left(plan.settings, keys, stored)
+local due_now, resent = false, false -- whether any task is ready, and whether any was made before
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: the values of this call's dedup keys
 local made_by = {} -- id -> token of the one of several calls that made it here
 for i = 1, count do
-  local id, key = ids[i], keys[i]
+  local id, key = ids[i], dedup_keys[i]
   local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
-  local stands = until_at and tonumber(until_at) > plan.now and first ~= id
+  local key_in_use = until_at and tonumber(until_at) > plan.now and first ~= id
   local own, old
   if made_by[id] then
-    own = is_own(made_by[id], options[i].t)
+    own = is_own(made_by[id], options[i].producer_token)
   elseif places or not seen[id] then
-    -- Before the dedup key, so that a copy gets the same answer after the key's window.
+    -- The id is tested before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
   end
   local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
   if refused and not places then
     return { refused }
-  elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
+  elseif not refused and own == nil and not key_in_use and places and due_of(i) <= plan.now then
     refused = coming() >= places and 'full'
   end
   reused = false
@@ -208,7 +208,7 @@ for i = 1, count do
     reply[i + 3] = ' ' .. refused
   elseif seen[id] and not places then
     reply[i + 3] = seen[id]
-  elseif own == nil and stands then
+  elseif own == nil and key_in_use then
     reply[i + 3], seen[id] = first, first
   else
     seen[id] = 0
@@ -220,40 +220,41 @@ for i = 1, count do
     resent = resent or own
     if own == nil then
       begin(i, old)
-      made_by[id] = places and (options[i].t or '')
+      made_by[id] = places and (options[i].producer_token or '')
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
         fresh[key] = over .. ' ' .. id
-        will(plan, 'HSET tasks', '~d:' .. key, fresh[key])
-        will(plan, 'ZADD expiry', over, '~d:' .. key)
+        plan_write(plan, 'HSET tasks', '~d:' .. key, fresh[key])
+        plan_write(plan, 'ZADD expiry', over, '~d:' .. key)
       end
     end
   end
 end
 
 if plan.settings then
-  reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
+  reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
 end
-if not places and overfull(plan.settings, at, stored, coming()) then
+if not places and exceeds_max_pending(plan.settings, keys, stored, coming()) then
   return { 'full' }
 end
 
--- Also where an earlier copy made the tasks and noted a wake: its reply, and with it the wake, may be lost.
+-- Also if an earlier copy made the tasks and recorded a wake: its reply, and with it the wake, may be lost.
 if wake ~= '' and due_now then
   local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-  if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
-    local sent = { '~wake', awake_from(plan.now, wake) }
+  if nobody_awake(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).paused then
+    local sent = { '~wake', awake_text(plan.now, wake) }
     reply[3] = 1
-    if planned(plan, 'HSET tasks') > 0 then
-      will(plan, 'HSET tasks', unpack(sent))
-    elseif store(tasks, sent) then
-      -- The tasks stand already: a note that finds no room must not refuse them. The next sweep wakes.
+    if planned_count(plan, 'HSET tasks') > 0 then
+      plan_write(plan, 'HSET tasks', unpack(sent))
+    elseif store_fields(tasks, sent) then
+      -- The tasks are written already, so a full Redis must not refuse them here. The next sweep wakes a
+      -- consumer.
       reply[3] = 0
     end
   end
 end
 
-close(plan)
+finish_plan(plan)
 local failed = store_or_undo(plan, stored)
 if failed then
   return failed

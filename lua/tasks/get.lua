@@ -3,8 +3,8 @@ local working = KEYS[1] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[2] -- zset  id -> due (ms)
 local tasks = KEYS[3] -- hash  records and control fields
 local id = ARGV[1] -- the task's id
--- Returns {'ok', state, due or deadline (ms; 0: none), fixed record without its payload ('' where that is
---          gone), changing record ('' before the first change)}
+-- Returns {'ok', state, due or deadline (ms; 0: none), fixed record without its payload ('' if it has
+--          none), changing record ('' before the first change)}
 --      or {'not_found'} | {'newer_schema'}
 
 local found = redis.call('HMGET', tasks, id, '.' .. id)
@@ -13,16 +13,16 @@ if newer(fixed) or newer(record) then
   return { 'newer_schema' }
 end
 local task = parse(record)
-if not fixed or task.s == 'g' or task.s == 'x' then
+if not fixed or task.state == STATE.ghost or task.state == STATE.deleted then
   return { 'not_found' }
 end
 
 fixed = without_payload(fixed)
-if task.s == 'c' then
+if task.state == STATE.completed then
   return { 'ok', 'completed', 0, fixed, record }
-elseif task.s == 'r' then
+elseif task.state == STATE.rejected then
   return { 'ok', 'rejected', 0, fixed, record }
-elseif task.s == 'w' then
+elseif task.state == STATE.working then
   local deadline = redis.call('ZSCORE', working, id)
   return { 'ok', 'working', tonumber(deadline or 0), fixed, record }
 end

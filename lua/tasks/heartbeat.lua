@@ -1,37 +1,37 @@
--- heartbeat: a worker's sign of life: its leases last longer, those of no other incarnation, or those that it
--- tells. (I2 I3)
+-- heartbeat: records that a worker is alive and extends its leases: all of them, or those that it names. (I2
+-- I3)
 local working = KEYS[1] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[2] -- zset  id -> due (ms)
 local tasks = KEYS[3] -- hash  records and control fields
-local workers = KEYS[4] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[5] -- zset  worker, lease number and id, by name
+local workers = KEYS[4] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[5] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local worker = ARGV[2] -- '<name> <incarnation>'
 local info = ARGV[3] -- of the worker: '<silent after, ms>;<node>;<pid>'
-local lease = ARGV[4] -- how long the leases last from now (ms); empty: each as it did at its dequeue
+local lease = ARGV[4] -- how long the leases last from now (ms); empty: each as long as at its dequeue
 local from = ARGV[5] -- the lease number to begin at; '0' in the first call
 local limit = ARGV[6] -- at most this many leases, 1 to 1,000
-local told = ARGV[7] -- '1' where the worker tells its leases; empty: all in its hands
-local leases = ARGV -- then for each that it tells, at most 1,000: id, lease number, token
--- Returns {'ok', how many leases, until when they all last at least (ms; 0: none), lease number that the next
---          call begins at (0: no more), how many are to be cancelled, their ids, then of the leases that were
---          told the ids of those that are not current, or another worker's}
+local named = ARGV[7] -- '1' if the worker names its leases; empty: all of its leases
+local leases = ARGV -- then for each that it names, at most 1,000: id, lease number, token
+-- Returns {'ok', how many leases, the earliest of their deadlines (ms; 0: none), lease number at which the
+--          next call begins (0: no more), how many are to be cancelled, their ids, then of the named leases
+--          the ids of those that are not current, or belong to another worker}
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
-local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, worker_leases)
+local keys = queue_keys(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, worker_leases)
 local now = clock(test_now)
 local most = tonumber(limit)
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
 local next_one
-local proofs = {} -- place among the names -> number and token of a lease that was told
-if told == '1' then
+local proofs = {} -- place among the names -> number and token of a lease that was named
+if named == '1' then
   for i = 8, #leases, 3 do
     append(names, '.' .. leases[i])
     proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
   end
 else
-  local members = in_hands(at, worker, from, most + 1)
+  local members = leases_of(keys, worker, from, most + 1)
   next_one = members[most + 1]
   members[most + 1] = nil
   for _, member in ipairs(members) do
@@ -45,13 +45,13 @@ elseif found[2] and not found[1] then
   return { 'worker_lost' }
 end
 
--- True if a lease is this worker's, and the one that was told if any was. A lease that was taken without a
--- worker belongs to any worker with its receipt.
+-- True if a lease belongs to this worker, and is the one that the worker named, if it named any. A lease that
+-- was taken without a worker belongs to any worker that has its receipt.
 local function current(task, proof)
-  if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
+  if task.state ~= STATE.working or (proof and proof ~= task.lease_number .. ' ' .. task.lease_token) then
     return false
   end
-  return task.W == worker or (proof and not task.W)
+  return task.worker == worker or (proof and not task.worker)
 end
 
 local deadlines, count, first = {}, 0, 0
@@ -59,10 +59,10 @@ local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
 for i = 4, #names do
   local id, task = string.sub(names[i], 2), parse(found[i])
   if current(task, proofs[i]) then
-    local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
+    local deadline = now + (tonumber(lease) or tonumber(task.leased_for) or 0)
     deadlines[id], count = deadline, count + 1
     first = math.min(first > 0 and first or deadline, deadline)
-    append(reply, task.f and id)
+    append(reply, task.cancel_requested and id)
   else
     append(lost, proofs[i] and id)
   end
@@ -71,8 +71,8 @@ reply[5] = #reply - 5
 for _, id in ipairs(lost) do
   append(reply, id)
 end
-put_deadlines(at, deadlines)
-local plan = new_plan(at, now)
+put_deadlines(keys, deadlines)
+local plan = new_plan(keys, now)
 note_worker(plan, worker, info, found[3])
 local failed = commit(plan)
 if failed then

@@ -1,25 +1,25 @@
--- settle-and-dequeue: settle, then dequeue: as these two scripts, and atomic together. (I2 I3 I4 I5 I6 I8)
+-- settle-and-dequeue: settle, then dequeue, in one transition. (I2 I3 I4 I5 I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
+local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local max_tasks = ARGV[2] -- as of dequeue, like all up to info
-local lease = ARGV[3] -- lease (ms) of tasks that fixed none
-local token = ARGV[4] -- the caller's lease token, one a call
+local max_tasks = ARGV[2] -- as in dequeue, like all up to info
+local lease = ARGV[3] -- lease (ms) of tasks without one of their own
+local token = ARGV[4] -- the caller's lease token, a new one for each call
 local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
-local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
+local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
-local call = ARGV[9] -- as of settle
-local items = ARGV -- then for each: id, proof, terms, text; as of settle
+local call = ARGV[9] -- as in settle
+local items = ARGV -- then for each: id, proof, terms, text; as in settle
 -- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both
 
 local FIRST = 9
@@ -31,12 +31,12 @@ local function time()
   return now_text
 end
 
--- What completes puts nothing in line in front of the ids that are taken off.
+-- Completing puts no task in front of the ids that are taken off, so these may be taken off first.
 local plain = PLAIN and worker == '' and #items + 2 * max <= SLICE
 for i = FIRST + 3, #items, SETTLEMENT do
   plain = plain and items[i] == 'complete'
 end
--- One command stores the records of those that complete and of those that are leased.
+-- One command stores the records of completed and of leased tasks.
 if plain then
   ids = redis.call('RPOP', pending, max_tasks) or {}
   local last = slice_end(ids, 1)
@@ -66,7 +66,7 @@ if plain then
 end
 
 -- Not plain.
-local at = queue_at(
+local keys = queue_keys(
   pending,
   fair,
   fair_by_group,
@@ -80,19 +80,20 @@ local at = queue_at(
   worker_leases
 )
 local now = tonumber(now_text)
-local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
+local dequeue_call =
+  { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+dequeue_call.worker, dequeue_call.info, dequeue_call.test_now, dequeue_call.now = worker, info, test_now, now
 if not settled then
   local fine, answer = pcall(function()
     records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
-    return settle_in_full(at, now, call, items, FIRST, records)
+    return settle_in_full(keys, now, call, items, FIRST, records)
   end)
-  settled = fine and answer or raised(answer)
+  settled = fine and answer or error_reply_for(answer)
   if settled.err or settled[1] ~= 'ok' then
     write('RPUSH', pending, reversed(ids or {}, 1))
     return settled
   end
 end
--- What was read before the settle may be out of date.
-reply = dequeue_in_full(at, pull, ids, ahead)
+-- Records that were read before the settle may be outdated.
+reply = dequeue_in_full(keys, dequeue_call, ids, ahead)
 return reply.err and reply or { settled, reply }

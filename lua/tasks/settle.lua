@@ -2,19 +2,19 @@
 -- Only the holder of the current lease. (I2 I3 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local limited = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
-local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local expiry = KEYS[8] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local worker_leases = KEYS[10] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[10] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local call = ARGV[2] -- the caller's token, one a call; empty where no extend tells progress
+local call = ARGV[2] -- the caller's token, a new one for each call; empty if no extend has progress
 local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms, text
 -- terms: 'complete' or 'reject', and how long to keep the record (ms) if not as the task fixed; 'requeue' and
--- the delay (ms), and 'uncounted' where the attempt does not count; 'return' (unstarted: to the front,
+-- the delay (ms), and 'uncounted' if the attempt does not count; 'return' (unstarted: to the front,
 -- uncounted); 'extend' and the lease (ms) if not the task's own (text: progress)
 -- Returns {'ok', then for each: 'completed', or {state, 'lost' or 'newer', reason, deadline or due (ms; 0:
 --          none), 1 if to be cancelled}} or {'newer_schema'}
@@ -30,6 +30,6 @@ if reply and store_completed(tasks, expiry, fields, ids) then
 end
 
 -- Not plain.
-local at =
-  queue_at(pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, nil, worker_leases)
-return settle_in_full(at, tonumber(now_text), call, items, 2, records)
+local keys =
+  queue_keys(pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, nil, worker_leases)
+return settle_in_full(keys, tonumber(now_text), call, items, 2, records)

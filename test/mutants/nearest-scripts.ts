@@ -61,7 +61,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
   ],
 
-  "lua/lib/plain.lua": [
+  "lua/lib/plain-lane.lua": [
     "integration/tasks/lanes",
     "integration/tasks/wake",
     "integration/tasks/dequeue",

@@ -29,7 +29,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "audit leaves times of what is not kept",
     file: "lua/repair/scan.lua",
-    find: "  mend_times(mending, times)\n",
+    find: "  repair_times(repair, times)\n",
     replace: "",
     breaks: "repair",
     because: "expiry keeps members of which nothing is left",
@@ -69,7 +69,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "repair gives no place to what has none",
     file: "lua/repair/place-lost.lua",
-    find: "    enter(plan, id, task, 'back')\n",
+    find: "    make_ready(plan, id, task, 'back')\n",
     replace: "",
     breaks: "law 10",
     because: "a task is reported as repaired, and never delivered",
@@ -85,15 +85,15 @@ export const repairing: readonly Mutant[] = [
   {
     name: "regroup overlooks a wrong count of what works",
     file: "lua/lib/group-states.lua",
-    find: "local wrong = group.w ~= is.w or group.h",
-    replace: "local wrong = group.h",
+    find: "local wrong = group.working ~= actual.working or group.limited",
+    replace: "local wrong = group.limited",
     breaks: "repair",
     because: "a group stays at a limit that nothing fills",
   },
   {
     name: "regroup lets nobody in",
     file: "lua/repair/recount-groups.lua",
-    find: "  release(plan)\n",
+    find: "  admit_limited(plan)\n",
     replace: "",
     breaks: "repair",
     because: "what was held by a wrong count stays held",
@@ -109,7 +109,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "regroup sets no timer where one is missing",
     file: "lua/repair/recount-groups.lua",
-    find: "elseif sure and not newer(was) and unwatched(mending, group) then",
+    find: "elseif sure and not newer(was) and lacks_timer(repair, group) then",
     replace: "elseif false then",
     breaks: "repair",
     because: "a group at its rate waits for a time that never comes",
@@ -125,8 +125,8 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control believes a count though ghosts came and went meanwhile",
     file: "lua/repair/repair-control.lua",
-    find: "elseif says == came and less == gone and says - less ~= count and not was_deleted() then",
-    replace: "elseif says - less == came - gone and says - less ~= count then",
+    find: "elseif added == was_added and removed == was_removed and added - removed ~= count and not was_deleted() then",
+    replace: "elseif added - removed == was_added - was_removed and added - removed ~= count then",
     breaks: "repair",
     because: "the ghosts of a busy queue are counted wrong by the repair",
   },
@@ -141,23 +141,23 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control forgets what was put aside while it looked",
     file: "lua/repair/repair-control.lua",
-    find: "put(mending, other, found[other], told and int(came) or found[other])",
-    replace: "put(mending, other, found[other], int(says))",
+    find: "put_field(repair, other, found[other], all_seen and int(was_added) or found[other])",
+    replace: "put_field(repair, other, found[other], int(added))",
     breaks: "law 10",
     because: "broken entries that dequeue met are counted nowhere",
   },
   {
     name: "control counts what was put aside in a queue deleted since",
     file: "lua/repair/repair-control.lua",
-    find: "local told = came > less and says >= came and not was_deleted()",
-    replace: "local told = came > less",
+    find: "local all_seen = was_added > removed and added >= was_added and not was_deleted()",
+    replace: "local all_seen = was_added > removed",
     breaks: "law 10",
     because: "as many broken entries that come later are hidden",
   },
   {
     name: "control corrects a count that is too low by what has gone",
     file: "lua/repair/repair-control.lua",
-    find: "local raised = says - less < count and field or other",
+    find: "local raised = added - removed < count and field or other",
     replace: "local raised = other",
     breaks: "repair",
     because: "a counter goes down, and may say again what it said before",
@@ -173,7 +173,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "glance counts no repair that it has only noted",
     file: "lua/repair/check.lua",
-    find: "local found = #mending.report + #mending.deadlines + #mending.lost",
+    find: "local found = #repair.report + #repair.deadlines + #repair.lost",
     replace: "local found = 0",
     breaks: "repair",
     because: "what is damaged is called sound",
@@ -181,7 +181,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "glance overlooks miscounted timers",
     file: "lua/repair/check.lua",
-    find: "    and standing(control, '~timers', '~rung') == timers\n",
+    find: "    and remaining(control, '~timers', '~rung') == timers\n",
     replace: "",
     breaks: "repair",
     because: "a queue tells delayed tasks that are not there",
@@ -189,7 +189,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control overlooks a wrong count of what is held",
     file: "lua/lib/control-fields.lua",
-    find: "if lost or times.h ~= is.limited then",
+    find: "if lost or times.limited ~= observed.limited then",
     replace: "if lost then",
     breaks: "repair",
     because: "counts tell tasks that are not there",
@@ -197,7 +197,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "what is set aside has no time",
     file: "lua/lib/repair-entries.lua",
-    find: "  will(plan, 'ZADD expiry', int(mending.now + DEFAULT_DEAD_TTL), kept)\n",
+    find: "  plan_write(plan, 'ZADD expiry', int(repair.now + DEFAULT_DEAD_TTL), kept)\n",
     replace: "",
     breaks: "law 10",
     because: "broken records fill the hash for good",
@@ -213,7 +213,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a hand that is missing is not written",
     file: "lua/lib/repair-entries.lua",
-    find: "  write(\n    'ZADD',\n    mending.at.worker_leases,\n    missing_names(mending, 'worker_leases', mending.worker_leases, 'worker_lease_wrong')\n  )\n",
+    find: "  write(\n    'ZADD',\n    repair.keys.worker_leases,\n    missing_names(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')\n  )\n",
     replace: "",
     breaks: "repair",
     because: "a worker's failing does not return all its tasks",
@@ -221,7 +221,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a working task without a lease is not taken back",
     file: "lua/lib/repair.lua",
-    find: "    mending.lost[#mending.lost + 1] = id\n",
+    find: "    repair.lost[#repair.lost + 1] = id\n",
     replace: "",
     breaks: "law 10",
     because: "a task is marked working for good, and nobody has it",
@@ -229,7 +229,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "the lease counter stays behind numbers that are in use",
     file: "lua/lib/repair.lua",
-    find: "    will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))\n",
+    find: "    plan_write(repair.plan, 'HSET tasks', '~lease', int(repair.lease))\n",
     replace: "",
     breaks: "I2",
     because: "after a failover a lease number is given out twice",
@@ -245,7 +245,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a task in two places keeps the wrong one",
     file: "lua/lib/repair.lua",
-    find: "if due and due >= mending.now + 1 then",
+    find: "if due and due >= repair.now + 1 then",
     replace: "if due then",
     breaks: "repair",
     because: "a task in line is put behind those that are due",
@@ -261,7 +261,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a worker's record stays without the worker",
     file: "lua/lib/repair-fields.lua",
-    find: "      will(mending.plan, 'HDEL tasks', '~w:' .. names[i])\n",
+    find: "      plan_write(repair.plan, 'HDEL tasks', '~w:' .. names[i])\n",
     replace: "",
     breaks: "repair",
     because: "a heartbeat of a worker that was failed is not told so",
@@ -269,7 +269,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a hand whose lease is over stays",
     file: "lua/lib/repair-fields.lua",
-    find: "hand(task.W, task.n, ids[i]) == members[i]",
+    find: "worker_lease(task.worker, task.lease_number, ids[i]) == members[i]",
     replace: "true",
     breaks: "repair",
     because: "a worker is told to have what it has not",

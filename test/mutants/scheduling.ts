@@ -21,7 +21,7 @@ export const scheduling: readonly Mutant[] = [
   {
     name: "schedule does it again for a late copy",
     file: "lua/schedules/put-schedule.lua",
-    find: "  done, notes = noted(operator_calls, token)",
+    find: "  done, notes = earlier_answer(operator_calls, token)",
     replace: "  notes = redis.call('GET', operator_calls) or ''",
     breaks: "law 5",
     because: "a late removal takes a schedule that was put anew",
@@ -117,7 +117,7 @@ export const scheduling: readonly Mutant[] = [
   {
     name: "occur does not note what it enqueued last",
     file: "lua/schedules/run-schedules.lua",
-    find: "      letters.o = last\n",
+    find: "      schedule.last_occurrence = last\n",
     replace: "",
     breaks: "schedules",
     because: "a schedule that is put anew begins again before what it has done",
@@ -213,8 +213,8 @@ export const scheduling: readonly Mutant[] = [
   {
     name: "forget leaves the reminder",
     file: "lua/sweep/unregister.lua",
-    find: "append(gone, asked[i], '~' .. asked[i])",
-    replace: "append(gone, asked[i], asked[i])",
+    find: "append(removed, asked[i], '~' .. asked[i])",
+    replace: "append(removed, asked[i], asked[i])",
     breaks: "schedules",
     because: "each sweep looks at the schedules of a queue that is gone",
   },

@@ -5,7 +5,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "sweep leaves expired dead letters listed",
     file: "lua/sweep/sweep.lua",
-    find: "  write('ZREM', dead, over)\n",
+    find: "  write('ZREM', dead, expired_ids)\n",
     replace: "",
     breaks: "I1",
     because: "dead letters are counted of which nothing is left",
@@ -13,7 +13,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "sweep says done after as many expired records as it may drop",
     file: "lua/sweep/sweep.lua",
-    find: "(last < #ids or #over == most)",
+    find: "(last < #ids or #expired_ids == most)",
     replace: "(last < #ids)",
     breaks: "law 7",
     because: "records pile up where more expire a minute than one call drops",
@@ -29,8 +29,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "sweep reclaims a second late",
     file: "lua/sweep/sweep.lua",
-    find: "reclaim(at, now, most)",
-    replace: "reclaim(at, now - 1000, most)",
+    find: "reclaim(keys, now, most)",
+    replace: "reclaim(keys, now - 1000, most)",
     breaks: "I6",
     because: "an expired lease is left for another minute",
   },
@@ -77,8 +77,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "inspect shows a task that was removed",
     file: "lua/tasks/get.lua",
-    find: "if not fixed or task.s == 'g' or task.s == 'x' then",
-    replace: "if not fixed or task.s == 'g' then",
+    find: "if not fixed or task.state == STATE.ghost or task.state == STATE.deleted then",
+    replace: "if not fixed or task.state == STATE.ghost then",
     breaks: "answers",
     because: "a deleted record is told as a pending task",
   },
@@ -109,7 +109,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes ghosts for tasks",
     file: "lua/operate/count.lua",
-    find: "(next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')",
+    find: "(next_listed and redis.call('LLEN', pending) or 0) - remaining(found, '~ghosts', '~dropped')",
     replace: "redis.call('LLEN', pending)",
     breaks: "answers",
     because: "autoscaling starts workers for cancelled tasks",
@@ -117,7 +117,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes timers for delayed tasks",
     file: "lua/operate/count.lua",
-    find: "redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung')",
+    find: "redis.call('ZCARD', delayed) - remaining(found, '~timers', '~rung')",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
     because: "a queue with workers counts delayed tasks that nobody enqueued",
@@ -157,7 +157,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes a cancelled entry for the task that its id has now",
     file: "lua/operate/count.lua",
-    find: "return not haunted and may_wait(record)",
+    find: "return not is_ghost and may_wait(record)",
     replace: "return may_wait(record)",
     breaks: "answers",
     because: "a backlog is as fresh as a delayed task that was cancelled before it",
@@ -189,8 +189,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat extends what another worker took",
     file: "lua/tasks/heartbeat.lua",
-    find: "task.W == worker or (proof and not task.W)",
-    replace: "proof or task.W == worker",
+    find: "task.worker == worker or (proof and not task.worker)",
+    replace: "proof or task.worker == worker",
     breaks: "workers",
     because: "a worker that is told of a stranger's receipt keeps a lease alive whose holder has died",
   },
@@ -205,8 +205,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat prefers the old lease to the one asked for",
     file: "lua/tasks/heartbeat.lua",
-    find: "(tonumber(lease) or tonumber(task.l) or 0)",
-    replace: "(tonumber(task.l) or tonumber(lease) or 0)",
+    find: "(tonumber(lease) or tonumber(task.leased_for) or 0)",
+    replace: "(tonumber(task.leased_for) or tonumber(lease) or 0)",
     breaks: "workers",
     because: "a worker that asks for longer leases gets the ones it had",
   },
@@ -221,7 +221,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat keeps quiet about cancels",
     file: "lua/tasks/heartbeat.lua",
-    find: "    append(reply, task.f and id)\n",
+    find: "    append(reply, task.cancel_requested and id)\n",
     replace: "",
     breaks: "cancelling",
     because: "holders that only send heartbeats never stop",
@@ -237,8 +237,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "fail takes a worker off that still has tasks",
     file: "lua/operate/fail-worker.lua",
-    find: "forget_workers(at, gone, more)",
-    replace: "forget_workers(at, gone)",
+    find: "unregister_workers(keys, removed, more)",
+    replace: "unregister_workers(keys, removed)",
     breaks: "workers",
     because: "a failing that was cut short is never ended by a sweep",
   },
@@ -269,8 +269,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "workers names the worker instead of its tasks",
     file: "lua/operate/list-workers.lua",
-    find: "append(told, (string.match(member, '%S+$')))",
-    replace: "append(told, (string.match(member, '^%S+')))",
+    find: "append(row, (string.match(member, '%S+$')))",
+    replace: "append(row, (string.match(member, '^%S+')))",
     breaks: "answers",
     because: "nobody sees who works on what",
   },

@@ -9,7 +9,7 @@ export function pageByPage(transport: Transport): Transport {
       const glances = commands.filter((command) => "script" in command && command.script.name === "check");
       if (glances.length === 0) return transport.send(commands, options);
       expect(glances.length).toBe(commands.length);
-      return commands.map(() => ({ reply: ["look", 0, 1] }));
+      return commands.map(() => ({ reply: ["scan", 0, 1] }));
     },
   };
 }

@@ -81,29 +81,29 @@ const $finite = `local function finite(score)
 return score=='inf'and'9007199254740992'or score=='-inf'and'-1'or score
 end
 `;
-const $head = `local function head(key)
+const $lowest_score = `local function lowest_score(key)
 local score=redis.call('ZRANGE',key,'0','0','WITHSCORES')[2]
 return score and math.floor(tonumber(finite(score)))
 end
 `;
-const $refusal = `local function refusal(reply)
+const $error_of = `local function error_of(reply)
 return type(reply)=='table'and reply.err and reply or nil
 end
 `;
-const $raised = `local function raised(thrown)
+const $error_reply_for = `local function error_reply_for(thrown)
 return redis.error_reply(type(thrown)=='table'and thrown.err or'ERR '..thrown)
 end
 `;
-const $store = `local function store(tasks,fields)
-local failed=refusal(redis.pcall('HSET',tasks,unpack(fields)))
+const $store_fields = `local function store_fields(tasks,fields)
+local failed=error_of(redis.pcall('HSET',tasks,unpack(fields)))
 if failed then
 redis.call('HDEL',tasks,'')
-failed=refusal(redis.pcall('HSET',tasks,unpack(fields)))
+failed=error_of(redis.pcall('HSET',tasks,unpack(fields)))
 end
 return failed
 end
 `;
-const $queue_at = `local function queue_at(
+const $queue_keys = `local function queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -116,7 +116,7 @@ dead,
 workers,
 worker_leases
 )
-local at={
+local keys={
 pending=pending,
 fair=fair,
 fair_by_group=fair_by_group,
@@ -124,11 +124,12 @@ limited=limited,
 working=working,
 delayed=delayed,
 }
-at.tasks,at.expiry,at.dead,at.workers,at.worker_leases=tasks,expiry,dead,workers,worker_leases
-return at
+keys.tasks,keys.expiry,keys.dead,keys.workers,keys.worker_leases=
+tasks,expiry,dead,workers,worker_leases
+return keys
 end
 `;
-const $ORDER = `local ORDER={
+const $WRITE_ORDER = `local WRITE_ORDER={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -147,29 +148,29 @@ const $ORDER = `local ORDER={
 'ZADD dead',
 }
 `;
-const $writes_of = `local function writes_of(plan,what)
+const $planned_writes = `local function planned_writes(plan,what)
 local list=plan.writes[what]or{}
 plan.writes[what]=list
 return list
 end
 `;
-const $will = `local function will(plan,what,first,second)
-append(writes_of(plan,what),first,second)
+const $plan_write = `local function plan_write(plan,what,first,second)
+append(planned_writes(plan,what),first,second)
 end
 `;
-const $planned = `local function planned(plan,what)
+const $planned_count = `local function planned_count(plan,what)
 local list=plan.writes[what]
 return list and#list or 0
 end
 `;
 const $write_rest = `local function write_rest(plan)
-for _,what in ipairs(ORDER)do
+for _,what in ipairs(WRITE_ORDER)do
 local args=plan.writes[what]
 if args then
 local command,part,option=string.match(what,'^(%u+) ([%l_]+) ?(%u*)$')
 write(
 command,
-plan.at[part],
+plan.keys[part],
 command=='RPUSH'and reversed(args,1)or args,
 option~=''and option or nil
 )
@@ -207,65 +208,116 @@ local version=string.match(record or'','^(%d+);')
 return version and version~='1'
 end
 `;
-const $TEXTS = `local TEXTS='[typhGWOT]'
+const $STATE = `local STATE={
+waiting='',
+working='w',
+completed='c',
+rejected='r',
+deleted='x',
+ghost='g',
+}
 `;
-const $parse_letters = `local function parse_letters(into,letters)
+const $FIXED_FIELDS = `local FIXED_FIELDS={
+t='producer_token',
+l='leased_for',
+m='max_attempts',
+r='result_ttl',
+d='dead_ttl',
+h='headers_length',
+G='group',
+P='priority',
+}
+`;
+const $CHANGING_FIELDS = `local CHANGING_FIELDS={
+x='expired_leases',
+u='requeued_at',
+b='requeues',
+z='ended_at',
+y='reason',
+m='max_attempts',
+r='result_ttl',
+d='dead_ttl',
+t='producer_token',
+f='cancel_requested',
+g='ghosts',
+G='group',
+P='priority',
+S='fair_score',
+W='worker',
+O='progress',
+T='progress_calls',
+h='history',
+p='last_settlement',
+}
+`;
+const $parse_letters = `local function parse_letters(task,letters,names)
 for letter,value in string.gmatch(letters,';(%a)=([^;]*)')do
-if string.find(letter,TEXTS)or(#value<=16 and string.find(value,'^%d+$'))then
-into[letter]=value
+local name=names[letter]
+local is_text=string.find(letter,'[typhGWOT]')
+if name and(is_text or(#value<=16 and string.find(value,'^%d+$')))then
+task[name]=value
 end
 end
-return into
+return task
 end
 `;
 const $parse_fixed = `local function parse_fixed(fixed)
 local enqueued_at,letters=string.match(fixed,'^1;(%d*)([^\\n]*)')
-return parse_letters({e=enqueued_at or''},letters or'')
+return parse_letters({enqueued_at=enqueued_at or''},letters or'',FIXED_FIELDS)
 end
 `;
 const $lease_of = `local function lease_of(fixed,lease)
 return string.match(fixed,'^[^\\n]*;l=(%d+)')or lease
 end
 `;
-const $sound = `local function sound(fixed)
+const $has_payload = `local function has_payload(fixed)
 return string.find(fixed or'','^1;%d+[^\\n]*\\n')~=nil
 end
 `;
 const $without_payload = `local function without_payload(fixed)
 local line=first_line(fixed)
-return string.sub(fixed,1,#line+(tonumber(parse_fixed(line).h)or 0))
+return string.sub(fixed,1,#line+(tonumber(parse_fixed(line).headers_length)or 0))
 end
 `;
-const $CHANGING = `local CHANGING='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+const $FIXED_PLACES = `local FIXED_PLACES={
+'version',
+'enqueued_at',
+'attempts',
+'charged',
+'state',
+'lease_number',
+'lease_token',
+'dequeued_at',
+'leased_for',
+}
 `;
 const $parse = `local function parse(record)
 local stop=record and string.find(record,'\\n',1,true)
 if not stop then
 return{},''
 end
-local v,e,a,c,s,n,k,q,l,letters=string.match(string.sub(record,1,stop-1),CHANGING)
-if not v then
+local pattern='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local values,task={string.match(string.sub(record,1,stop-1),pattern)},{}
+if not values[1]then
 return{},''
 end
-local task={v=v,e=e,a=a,c=c,s=s,n=n,k=k,q=q,l=l}
-if letters~=''then
-parse_letters(task,letters)
+for i,name in ipairs(FIXED_PLACES)do
+task[name]=values[i]
 end
+parse_letters(task,values[10],CHANGING_FIELDS)
 return task,string.sub(record,stop+1)
 end
 `;
-const $TAKEN_OVER = `local TAKEN_OVER={'m','r','d','t','G','P'}
-`;
 const $parse_with = `local function parse_with(fixed,record)
 local task,text=parse(record)
-if(task.e or'')==''then
+if(task.enqueued_at or'')==''then
 local first=parse_fixed(fixed)
-task.e=first.e
-for _,letter in ipairs(TAKEN_OVER)do
-task[letter]=first[letter]
-end
-task.v,task.a,task.c=task.v or'1',task.a or'0',task.c or'0'
-task.s,task.n,task.k,task.q,task.l=task.s or'',task.n or'0','','',''
+task.enqueued_at=first.enqueued_at
+task.max_attempts,task.result_ttl,task.dead_ttl=first.max_attempts,first.result_ttl,first.dead_ttl
+task.producer_token,task.group,task.priority=first.producer_token,first.group,first.priority
+task.version,task.attempts,task.charged=task.version or'1',task.attempts or'0',task.charged or'0'
+task.state,task.lease_number=task.state or STATE.waiting,task.lease_number or'0'
+task.lease_token,task.dequeued_at,task.leased_for='','',''
 end
 return task,text
 end
@@ -276,66 +328,100 @@ const $LETTERS = `local LETTERS=
 const $format = `local function format(task,text)
 local letters=''
 for i=1,#LETTERS do
-local value=task[LETTERS[i]]
+local value=task[CHANGING_FIELDS[LETTERS[i]]]
 if value then
 letters=letters..';'..LETTERS[i]..'='..value
 end
 end
-local fields={'1',task.v,task.e,task.a,task.c,task.s,task.n,task.k,task.q,task.l}
+local fields={'1'}
+for i,name in ipairs(FIXED_PLACES)do
+fields[i+1]=task[name]
+end
 return table.concat(fields,';')..letters..'\\n'..text
 end
 `;
-const $transition = `local function transition(task,letter,now)
-add(task,'v',1)
-local since=math.max(0,now-(tonumber(task.e)or now))
-task.h=(task.h or'')..letter..int(since)
-if tonumber(task.v)>HISTORY+1 then
-local _,length=string.gsub(task.h,'%a','')
-task.h=length>HISTORY and string.match(task.h,'^%a%d*(.*)$')or task.h
+const $transition = `local function transition(task,what,now)
+add(task,'version',1)
+local since=math.max(0,now-(tonumber(task.enqueued_at)or now))
+task.history=(task.history or'')..string.sub(what,1,1)..int(since)
+if tonumber(task.version)>HISTORY+1 then
+local _,length=string.gsub(task.history,'%a','')
+task.history=length>HISTORY and string.match(task.history,'^%a%d*(.*)$')or task.history
 end
 end
 `;
 const $bare_record = `local function bare_record(state,ghosts,version)
-local task=
-{v=version or'1',e='',a='0',c='0',s=state,n='0',k='',q='',l='',g=ghosts}
+local task={version=version or'1',enqueued_at='',attempts='0',charged='0',state=state}
+task.lease_number,task.lease_token,task.dequeued_at,task.leased_for='0','','',''
+task.ghosts=ghosts
 return format(task,'')
 end
 `;
-const $forget_task = `local function forget_task(fields,gone,id,task)
-if tonumber(task.g or 0)>0 then
-append(fields,'.'..id,bare_record('g',task.g))
+const $forget_task = `local function forget_task(fields,removed,id,task)
+if tonumber(task.ghosts or 0)>0 then
+append(fields,'.'..id,bare_record(STATE.ghost,task.ghosts))
 append(fields,id,'')
 else
-append(gone,id,'.'..id)
+append(removed,id,'.'..id)
 end
 end
 `;
-const $first_record = `local function first_record(fixed,old,wanted)
-local ghosts=old and old.g~='0'and old.g or nil
-local version=old and old.v and old.s~='g'and int(old.v+1)or'1'
-local record=(ghosts or version~='1'or wanted)and bare_record('',ghosts,version)
-return record and wanted and format(parse_with(fixed,record))or record
+const $first_record = `local function first_record(fixed,old,must_exist)
+local ghosts=old and old.ghosts~='0'and old.ghosts or nil
+local version=old and old.version and old.state~=STATE.ghost and int(old.version+1)or'1'
+local record=(ghosts or version~='1'or must_exist)and bare_record(STATE.waiting,ghosts,version)
+return record and must_exist and format(parse_with(fixed,record))or record
+end
+`;
+const $has_ended = `local function has_ended(task)
+local state=task.state
+return state==STATE.completed or state==STATE.rejected or state==STATE.deleted
 end
 `;
 const $exhausted = `local function exhausted(task)
-local most=tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most>0 and tonumber(task.c)>=most
+local most=tonumber(task.max_attempts or DEFAULT_MAX_ATTEMPTS)
+return most>0 and tonumber(task.charged)>=most
 end
 `;
-const $parse_settings = `local function parse_settings(text)
-local settings={}
+const $parse_named = `local function parse_named(text,names)
+local values={}
 for letter,value in string.gmatch(text or'',';(%a)=([^;]*)')do
-settings[letter]=value
+values[names[letter]or letter]=value
 end
-return settings
+return values
+end
+`;
+const $format_named = `local function format_named(values,names)
+local letters,by_letter,text={},{},''
+for letter,name in pairs(names)do
+letters[name]=letter
+end
+for name,value in pairs(values)do
+by_letter[letters[name]or name]=value
+end
+for _,letter in ipairs(sorted_keys(by_letter))do
+text=text..';'..letter..'='..by_letter[letter]
+end
+return text~=''and'1'..text or''
+end
+`;
+const $SETTING_NAMES = `local SETTING_NAMES={
+p='paused',
+m='max_working',
+r='rate',
+b='max_pending',
+e='events',
+s='statistics',
+k='weight',
+n='number',
+}
+`;
+const $parse_settings = `local function parse_settings(text)
+return parse_named(text,SETTING_NAMES)
 end
 `;
 const $format_settings = `local function format_settings(settings)
-local text=''
-for _,letter in ipairs(sorted_keys(settings))do
-text=text..';'..letter..'='..settings[letter]
-end
-return text~=''and'1'..text or''
+return format_named(settings,SETTING_NAMES)
 end
 `;
 const $parse_rate = `local function parse_rate(rate)
@@ -343,7 +429,7 @@ local most,period=string.match(rate,'^(%d+)/(%d+)$')
 return tonumber(most),tonumber(period),math.ceil(period/10)
 end
 `;
-const $recent = `local function recent(rate,used,now,spent)
+const $measure_rate = `local function measure_rate(rate,used,now,spent)
 local most,period,tenth=parse_rate(rate)
 local current,oldest=math.floor(now/tenth),math.floor((now-period)/tenth)
 local tenths,counts,left,jumped={},{},most,false
@@ -371,7 +457,7 @@ end
 return left,opens,table.concat(kept,','),jumped
 end
 `;
-const $recount = `local function recount(used,from,to,now)
+const $convert_counts = `local function convert_counts(used,from,to,now)
 local _,_,old=parse_rate(from)
 local _,_,new=parse_rate(to)
 local text=string.gsub(used,'(%d+):',function(number)
@@ -384,12 +470,12 @@ const $ASK_AGAIN = `local ASK_AGAIN=1000
 `;
 const $allowed = `local function allowed(settings,most,working,used,now)
 local again,jumped
-if settings.m then
-most=math.min(most,settings.m-working)
+if settings.max_working then
+most=math.min(most,settings.max_working-working)
 again=now+ASK_AGAIN
 end
-if settings.r then
-local left,opens,counted,has_jumped=recent(settings.r,used,now,0)
+if settings.rate then
+local left,opens,counted,has_jumped=measure_rate(settings.rate,used,now,0)
 if left<most then
 most,again=left,opens or again
 end
@@ -398,21 +484,21 @@ end
 return most,again,used,jumped
 end
 `;
-const $standing = `local function standing(control,came,gone)
-return tonumber(control[came]or 0)-tonumber(control[gone]or 0)
+const $remaining = `local function remaining(control,added,removed)
+return tonumber(control[added]or 0)-tonumber(control[removed]or 0)
 end
 `;
-const $places_left = `local function places_left(settings,at,control)
-if not settings or not settings.b then
+const $places_left = `local function places_left(settings,keys,control)
+if not settings or not settings.max_pending then
 return math.huge
 end
-local zsets=redis.call('ZCARD',at.fair)+redis.call('ZCARD',at.limited)
-local listed=redis.call('LLEN',at.pending)-standing(control,'~ghosts','~dropped')
-return tonumber(settings.b)-listed-zsets
+local zsets=redis.call('ZCARD',keys.fair)+redis.call('ZCARD',keys.limited)
+local listed=redis.call('LLEN',keys.pending)-remaining(control,'~ghosts','~dropped')
+return tonumber(settings.max_pending)-listed-zsets
 end
 `;
-const $overfull = `local function overfull(settings,at,control,coming)
-return coming>0 and places_left(settings,at,control)<coming
+const $exceeds_max_pending = `local function exceeds_max_pending(settings,keys,control,coming)
+return coming>0 and places_left(settings,keys,control)<coming
 end
 `;
 const $SHARE = `local SHARE=25200
@@ -433,69 +519,91 @@ const $LIMITED_BAND = `local LIMITED_BAND=4294967296
 `;
 const $LIMITED_LATER = `local LIMITED_LATER=2147483648
 `;
-const $shared = `local function shared(task)
-return task.G or task.P
+const $grouped = `local function grouped(task)
+return task.group or task.priority
 end
 `;
-const $stuck = `local function stuck(group)
-local most=tonumber(group.settings.m)
-return most and group.w+group.ready>=most and group.h or 0
+const $count_stuck = `local function count_stuck(group)
+local most=tonumber(group.settings.max_working)
+return most and group.working+group.ready>=most and group.limited or 0
 end
+`;
+const $GROUP_FIELDS = `local GROUP_FIELDS={
+v='version',
+w='working',
+h='limited',
+p='last_front_place',
+q='last_back_place',
+u='used',
+}
 `;
 const $parse_group = `local function parse_group(name,state,settings)
-local group={name=name,w=0,h=0,p=0,q=0,u='',ready=0,fresh=0,bands={}}
-for field,value in string.gmatch(state or'',';(%w)=([^;]*)')do
-local last,ready,straight=string.match(value,'^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field)then
-local share={last=tonumber(last),ready=tonumber(ready),straight=tonumber(straight)}
-group.bands[tonumber(field)]=share
+local group=
+{name=name,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
+group.ready,group.newly_limited,group.bands=0,0,{}
+for letter,value in string.gmatch(state or'',';(%w)=([^;]*)')do
+local last_tag,ready,moved_up_to=string.match(value,'^(%d+),(%d+),?(%d*)$')
+local field=GROUP_FIELDS[letter]
+if last_tag and tonumber(letter)then
+local share=
+{last_tag=tonumber(last_tag),ready=tonumber(ready),moved_up_to=tonumber(moved_up_to)}
+group.bands[tonumber(letter)]=share
 group.ready=group.ready+ready
-else
-group[field]=field=='u'and value or tonumber(value)or 0
+elseif field then
+group[field]=field=='used'and value or tonumber(value)or 0
 end
 end
 group.settings=parse_settings(settings)
-if not group.settings.n then
-group.h,group.settings.m,group.settings.r=0,nil,nil
+if not group.settings.number then
+group.limited,group.settings.max_working,group.settings.rate=0,nil,nil
 end
-group.stuck=stuck(group)
+group.stuck=count_stuck(group)
 return group
 end
 `;
 const $format_group = `local function format_group(group)
 local text=''
-for _,field in ipairs({'w','h','p','q','u'})do
-local value=group[field]
-if value~=''and value~=0 and(group.h>0 or(field~='p'and field~='q'))then
-text=text..';'..field..'='..(field=='u'and value or int(value))
+for _,letter in ipairs({'w','h','p','q','u'})do
+local value=group[GROUP_FIELDS[letter]]
+if value~=''and value~=0 and(group.limited>0 or(letter~='p'and letter~='q'))then
+text=text..';'..letter..'='..(letter=='u'and value or int(value))
 end
 end
 for band=0,9 do
 local share=group.bands[band]
 if share and share.ready>0 then
-text=text..';'..int(band)..'='..int(share.last)..','..int(share.ready)
-text=text..(share.straight and','..int(share.straight)or'')
+text=text..';'..int(band)..'='..int(share.last_tag)..','..int(share.ready)
+text=text..(share.moved_up_to and','..int(share.moved_up_to)or'')
 end
 end
 if text==''then
 return''
 end
-return'1'..(group.v and';v='..int(group.v)or'')..text
+return'1'..(group.version and';v='..int(group.version)or'')..text
 end
 `;
+const $CLOCK_FIELDS = `local CLOCK_FIELDS={
+l='list_tag',
+h='limited',
+m='stuck',
+t='written_at',
+c='reset_from',
+}
+`;
 const $parse_clock = `local function parse_clock(text)
-local times={h=0,m=0}
-for field,value in string.gmatch(text or'',';(%w)=(%d+)')do
-times[tonumber(field)or field]=tonumber(value)
+local times={limited=0,stuck=0}
+for letter,value in string.gmatch(text or'',';(%w)=(%d+)')do
+times[tonumber(letter)or CLOCK_FIELDS[letter]or letter]=tonumber(value)
 end
 return times
 end
 `;
 const $format_clock = `local function format_clock(times)
 local text='1'
-for _,field in ipairs({0,1,2,3,4,5,6,7,8,9,'l','h','m','t','c'})do
-if times[field]and times[field]>0 then
-text=text..';'..(tonumber(field)and int(field)or field)..'='..int(times[field])
+for letter in string.gmatch('0123456789lhmtc','%w')do
+local value=times[tonumber(letter)or CLOCK_FIELDS[letter]]
+if value and value>0 then
+text=text..';'..letter..'='..int(value)
 end
 end
 return text
@@ -504,7 +612,7 @@ end
 const $open_groups = `local function open_groups(plan,tasks)
 local names,fields={},{}
 for _,task in ipairs(tasks)do
-local name=shared(task)and(task.G or'')
+local name=grouped(task)and(task.group or'')
 if name and not plan.groups[name]then
 plan.groups[name]={}
 names[#names+1]=name
@@ -514,20 +622,20 @@ end
 if#names==0 then
 return
 end
-plan.opened=plan.opened+#names
+plan.groups_read=plan.groups_read+#names
 if not plan.times then
 fields[#fields+1]='~fair'
 end
-local found=read('HMGET',plan.at.tasks,fields)
+local found=read('HMGET',plan.keys.tasks,fields)
 plan.times=plan.times or parse_clock(found[#fields])
 for i,field in ipairs(fields)do
-plan.was[field]=found[i]
+plan.stored_before[field]=found[i]
 end
 for i,name in ipairs(names)do
 local group=parse_group(name,found[2*i-1],found[2*i])
-if plan.now and string.find(group.settings.r or'','^%d+/%d+$')then
-local _,_,used,jumped=recent(group.settings.r,group.u,plan.now,0)
-group.u=jumped and used or group.u
+if plan.now and string.find(group.settings.rate or'','^%d+/%d+$')then
+local _,_,used,jumped=measure_rate(group.settings.rate,group.used,plan.now,0)
+group.used=jumped and used or group.used
 group.changed=jumped or nil
 end
 plan.groups[name]=group
@@ -535,18 +643,18 @@ end
 end
 `;
 const $group_of = `local function group_of(plan,task)
-local group=plan.groups[task.G or'']
+local group=plan.groups[task.group or'']
 group.changed=true
 return group
 end
 `;
 const $deliverable = `local function deliverable(group,now)
 local free=math.huge
-if group.settings.m then
-free=group.settings.m-group.w
+if group.settings.max_working then
+free=group.settings.max_working-group.working
 end
-if group.settings.r then
-free=math.min(free,(recent(group.settings.r,group.u,now,0)))
+if group.settings.rate then
+free=math.min(free,(measure_rate(group.settings.rate,group.used,now,0)))
 end
 return free
 end
@@ -564,8 +672,8 @@ end
 return count
 end
 `;
-const $ready = `local function ready(group,band,amount)
-local share=group.bands[band]or{last=0,ready=0}
+const $add_ready = `local function add_ready(group,band,amount)
+local share=group.bands[band]or{last_tag=0,ready=0}
 group.bands[band]=share
 share.ready=share.ready+amount
 group.ready=group.ready+amount
@@ -573,43 +681,41 @@ return share
 end
 `;
 const $cost_of = `local function cost_of(group)
-return math.floor(SHARE/(group.settings.k or 1))
+return math.floor(SHARE/(group.settings.weight or 1))
 end
-`;
-const $RUN = `local RUN=200
 `;
 const $turn_of = `local function turn_of(group,score,id)
 return group..' '..string.format('%016.0f',tonumber(score))..' '..id
 end
 `;
-const $put_into_fair = `local function put_into_fair(plan,group,score,id)
-will(plan,'ZADD fair',int(score),id)
-will(plan,'ZADD fair_by_group','0',turn_of(group.name,score,id))
+const $add_to_fair = `local function add_to_fair(plan,group,score,id)
+plan_write(plan,'ZADD fair',int(score),id)
+plan_write(plan,'ZADD fair_by_group','0',turn_of(group.name,score,id))
 end
 `;
-const $take_off_fair = `local function take_off_fair(plan,task,score,id)
-local group,band=group_of(plan,task),tonumber(task.P or 0)
-local share=ready(group,band,-1)
+const $remove_from_fair = `local function remove_from_fair(plan,task,score,id)
+local group,band=group_of(plan,task),tonumber(task.priority or 0)
+local share=add_ready(group,band,-1)
 local member=turn_of(group.name,score,id)
-will(plan,'ZREM fair_by_group',member)
-plan.taken[member]=true
-share.gone=(share.gone or 0)+1
+plan_write(plan,'ZREM fair_by_group',member)
+plan.removed_turns[member]=true
+share.removed=(share.removed or 0)+1
 return share
 end
 `;
-const $have_turn = `local function have_turn(plan,task,score,id)
-local share=take_off_fair(plan,task,score,id)
-share.through=share.through or(share.straight and score%BAND>=share.straight)
+const $take_turn = `local function take_turn(plan,task,score,id)
+local share=remove_from_fair(plan,task,score,id)
+share.needs_move_up=share.needs_move_up or(share.moved_up_to and score%BAND>=share.moved_up_to)
 return share
 end
 `;
 const $turns_from = `local function turns_from(plan,group,base,tag,most)
 local first,last='['..turn_of(group.name,base+tag,''),'('..turn_of(group.name,base+BAND,'')
 local turns={}
-local found=redis.call('ZRANGE',plan.at.fair_by_group,first,last,'BYLEX','LIMIT','0',int(most))
+local found=redis.call('ZRANGE',plan.keys.fair_by_group,first,last,'BYLEX','LIMIT','0',int(most))
 for _,member in ipairs(found)do
 local score,id=string.match(member,' (%d+) (%S+)$')
-if score and not plan.taken[member]then
+if score and not plan.removed_turns[member]then
 turns[#turns+1]={tag=tonumber(score)-base,id=id}
 end
 end
@@ -617,77 +723,84 @@ return turns,#found==most
 end
 `;
 const $move_up = `local function move_up(plan,group,band,share)
-local base,cost,holes=score_at(band,0),cost_of(group),share.holes or{}
+local base,cost,holes=score_at(band,0),cost_of(group),share.left_early or{}
 local turns,more,passed={},false,0
 table.sort(holes)
-local before=holes[1]and holes[1]-cost or math.max(share.straight,(plan.times[band]or 0)-cost)
+local before=holes[1]and holes[1]-cost or math.max(share.moved_up_to,(plan.times[band]or 0)-cost)
 if share.ready>0 then
-turns,more=turns_from(plan,group,base,holes[1]or before,plan.run+share.gone)
+turns,more=turns_from(plan,group,base,holes[1]or before,plan.move_up_limit+share.removed)
 end
 for _,place in ipairs(turns)do
 while holes[passed+1]and holes[passed+1]<=place.tag do
 passed=passed+1
 end
 local tag=before+cost
-if not share.straight or place.tag<=share.straight then
+if not share.moved_up_to or place.tag<=share.moved_up_to then
 tag=math.max(tag,place.tag-passed*cost)
 end
 if tag<place.tag then
-will(plan,'ZADD fair XX',int(base+tag),place.id)
-will(plan,'ZADD fair_by_group','0',turn_of(group.name,base+tag,place.id))
-will(plan,'ZREM fair_by_group',turn_of(group.name,base+place.tag,place.id))
+plan_write(plan,'ZADD fair XX',int(base+tag),place.id)
+plan_write(plan,'ZADD fair_by_group','0',turn_of(group.name,base+tag,place.id))
+plan_write(plan,'ZREM fair_by_group',turn_of(group.name,base+place.tag,place.id))
 end
 before=math.min(tag,place.tag)
 end
-share.straight,share.holes,share.through,share.gone=more and before or nil,nil,nil,nil
+share.moved_up_to,share.left_early,share.needs_move_up,share.removed=
+more and before or nil,nil,nil,nil
 if not more then
-share.last=math.max(0,before)
+share.last_tag=math.max(0,before)
 end
 end
 `;
-const $straighten = `local function straighten(plan)
+const $move_up_all = `local function move_up_all(plan)
 local lines={}
 for _,group in pairs(plan.groups)do
 for band=0,9 do
 local share=group.bands and group.bands[band]
-if share and(share.holes or share.through)then
+if share and(share.left_early or share.needs_move_up)then
 lines[#lines+1]={group,band,share}
 end
 end
 end
-plan.run=math.min(plan.run,math.ceil(2000/#lines))
+plan.move_up_limit=math.min(plan.move_up_limit,math.ceil(2000/#lines))
 for _,line in ipairs(lines)do
 move_up(plan,unpack(line))
 end
 end
 `;
-const $admit = `local function admit(plan,group,band,id)
-local share=ready(group,band,1)
-share.last=math.max(plan.times[band]or 0,share.last)+cost_of(group)
-put_into_fair(plan,group,score_at(band,share.last),id)
+const $admit_to_fair = `local function admit_to_fair(plan,group,band,id)
+local share=add_ready(group,band,1)
+share.last_tag=math.max(plan.times[band]or 0,share.last_tag)+cost_of(group)
+add_to_fair(plan,group,score_at(band,share.last_tag),id)
 end
 `;
-const $enter = `local function enter(plan,id,task,place)
-if not shared(task)then
-will(plan,place=='back'and'LPUSH pending'or'RPUSH pending',id)
+const $make_ready = `local function make_ready(plan,id,task,place)
+if not grouped(task)then
+plan_write(plan,place=='back'and'LPUSH pending'or'RPUSH pending',id)
 return
 end
-local group,band=group_of(plan,task),tonumber(task.P or 0)
-local full=group.h>0 or room(group,plan.now)<1
-if place=='kept'and task.S and task.S%BAND<=(plan.times[band]or 0)then
-ready(group,band,1)
-put_into_fair(plan,group,task.S,id)
-group.returned=group.h>0
+local group,band=group_of(plan,task),tonumber(task.priority or 0)
+local full=group.limited>0 or room(group,plan.now)<1
+if place=='kept'and task.fair_score and task.fair_score%BAND<=(plan.times[band]or 0)then
+add_ready(group,band,1)
+add_to_fair(plan,group,task.fair_score,id)
+group.returned=group.limited>0
 elseif place=='aside'or(full and ready_below(group,band)==0)then
-local zone=place=='aside'and'p'or'q'
-group[zone],group.h,group.fresh=group[zone]+1,group.h+1,group.fresh+1
-plan.times.h=plan.times.h+1
-local number=group[zone]+(zone=='q'and LIMITED_LATER or 0)
-will(plan,'ZADD limited',int(group.settings.n*LIMITED_GROUP+(9-band)*LIMITED_BAND+number),id)
+local last=place=='aside'and'last_front_place'or'last_back_place'
+group[last],group.limited,group.newly_limited=
+group[last]+1,group.limited+1,group.newly_limited+1
+plan.times.limited=plan.times.limited+1
+local number=group[last]+(place=='aside'and 0 or LIMITED_LATER)
+plan_write(
+plan,
+'ZADD limited',
+int(group.settings.number*LIMITED_GROUP+(9-band)*LIMITED_BAND+number),
+id
+)
 else
-admit(plan,group,band,id)
+admit_to_fair(plan,group,band,id)
 end
-task.S=nil
+task.fair_score=nil
 end
 `;
 const $limited_of = `local function limited_of(plan,group,lowest,most)
@@ -695,13 +808,13 @@ local waiting,highest={},lowest+LIMITED_GROUP
 if most>0 then
 local least,before,limit=int(lowest),'('..int(highest),int(most)
 local ids=
-redis.call('ZRANGE',plan.at.limited,least,before,'BYSCORE','LIMIT','0',limit,'WITHSCORES')
+redis.call('ZRANGE',plan.keys.limited,least,before,'BYSCORE','LIMIT','0',limit,'WITHSCORES')
 for i=1,#ids,2 do
 waiting[#waiting+1]={id=ids[i],score=tonumber(ids[i+1])}
 end
 end
 local found=#waiting
-local fresh=group.fresh>0 and writes_of(plan,'ZADD limited')or{}
+local fresh=group.newly_limited>0 and planned_writes(plan,'ZADD limited')or{}
 for i=1,#fresh,2 do
 local score=tonumber(fresh[i])
 if score>=lowest and score<highest then
@@ -714,15 +827,15 @@ end)
 return waiting,found
 end
 `;
-const $release = `local function release(plan)
+const $admit_limited = `local function admit_limited(plan)
 for _,group in pairs(plan.groups)do
-local free=group.changed and math.min(group.h,room(group,plan.now),100)or 0
-local past=group.returned and math.min(group.h,deliverable(group,plan.now),100)or 0
+local free=group.changed and math.min(group.limited,room(group,plan.now),100)or 0
+local past=group.returned and math.min(group.limited,deliverable(group,plan.now),100)or 0
 local most=math.max(free,past)
 group.returned=nil
 if most>=1 then
-local lowest=group.settings.n*LIMITED_GROUP
-local wanted=math.min(most,group.h-group.fresh)
+local lowest=group.settings.number*LIMITED_GROUP
+local wanted=math.min(most,group.limited-group.newly_limited)
 local waiting,found=limited_of(plan,group,lowest,wanted)
 local kept,taken,count={},{},0
 for i=1,math.min(most,#waiting)do
@@ -732,57 +845,57 @@ if i>free and ready_below(group,band)==0 then
 break
 end
 count=i
-admit(plan,group,band,task.id)
+admit_to_fair(plan,group,band,task.id)
 if task.place then
 taken[task.place]=true
 else
-will(plan,'ZREM limited',task.id)
+plan_write(plan,'ZREM limited',task.id)
 end
 end
-local fresh=writes_of(plan,'ZADD limited')
+local fresh=planned_writes(plan,'ZADD limited')
 for i=1,#fresh,2 do
 if taken[i]then
-group.fresh=group.fresh-1
+group.newly_limited=group.newly_limited-1
 else
 append(kept,fresh[i],fresh[i+1])
 end
 end
 plan.writes['ZADD limited']=kept
-local left=(found<wanted and#waiting or group.h)-count
-plan.times.h,group.h=plan.times.h-group.h+left,left
+local left=(found<wanted and#waiting or group.limited)-count
+plan.times.limited,group.limited=plan.times.limited-group.limited+left,left
 end
 end
 end
 `;
 const $set_timer = `local function set_timer(plan,group)
-if group.h>stuck(group)then
+if group.limited>count_stuck(group)then
 local when=plan.now
-if group.settings.r then
-local left,opens=recent(group.settings.r,group.u,plan.now,0)
+if group.settings.rate then
+local left,opens=measure_rate(group.settings.rate,group.used,plan.now,0)
 when=left>group.ready and when or opens
 end
-will(plan,'timers',when and int(when),when and'~g:'..group.name)
+plan_write(plan,'timers',when and int(when),when and'~g:'..group.name)
 end
 end
 `;
 const $refund = `local function refund(plan,id,task,place,score)
-if place==plan.at.fair then
-local share,tag=take_off_fair(plan,task,score,id),score%BAND
-if tag>=(plan.times[tonumber(task.P or 0)]or 0)and tag<=(share.straight or tag)then
-share.holes=share.holes or{}
-append(share.holes,tag)
+if place==plan.keys.fair then
+local share,tag=remove_from_fair(plan,task,score,id),score%BAND
+if tag>=(plan.times[tonumber(task.priority or 0)]or 0)and tag<=(share.moved_up_to or tag)then
+share.left_early=share.left_early or{}
+append(share.left_early,tag)
 end
 else
 local group=group_of(plan,task)
-group.h,plan.times.h=group.h-1,plan.times.h-1
+group.limited,plan.times.limited=group.limited-1,plan.times.limited-1
 end
 end
 `;
-const $take_out = `local function take_out(plan,id,task)
-local at,place=plan.at,plan.at.fair
+const $find_and_refund = `local function find_and_refund(plan,id,task)
+local keys,place=plan.keys,plan.keys.fair
 local score=redis.call('ZSCORE',place,id)
 if not score then
-place=at.limited
+place=keys.limited
 score=redis.call('ZSCORE',place,id)
 end
 if score then
@@ -791,140 +904,146 @@ end
 return place,score
 end
 `;
-const $serve = `local function serve(plan,id,task,place)
+const $note_delivery = `local function note_delivery(plan,id,task,place)
 local band,tag=read_score(place.score)
 plan.times[band]=math.max(plan.times[band]or 0,tag)
-if shared(task)then
+if grouped(task)then
 local group=group_of(plan,task)
 if not place.listed then
-local share=have_turn(plan,task,place.score,id)
-task.S=place.score
-if share.through then
-local next_turn=score_at(band,share.straight+cost_of(group))
+local share=take_turn(plan,task,place.score,id)
+task.fair_score=place.score
+if share.needs_move_up then
+local next_turn=score_at(band,share.moved_up_to+cost_of(group))
 plan.bound=math.min(plan.bound or next_turn,next_turn)
 end
 end
-group.w=group.w+1
-if group.settings.r then
-local _,_,used=recent(group.settings.r,group.u,plan.now,1)
-group.u=used
+group.working=group.working+1
+if group.settings.rate then
+local _,_,used=measure_rate(group.settings.rate,group.used,plan.now,1)
+group.used=used
 end
 end
 end
 `;
-const $close_groups = `local function close_groups(plan)
+const $write_groups = `local function write_groups(plan)
 local more_stuck=0
 for _,group in pairs(plan.groups)do
 if group.changed then
 set_timer(plan,group)
-group.fresh=0
-more_stuck=more_stuck+stuck(group)-group.stuck
-group.stuck=stuck(group)
-group.v=math.max(plan.now,(group.v or 0)+1)
+group.newly_limited=0
+more_stuck=more_stuck+count_stuck(group)-group.stuck
+group.stuck=count_stuck(group)
+group.version=math.max(plan.now,(group.version or 0)+1)
 local text=format_group(group)
 if text==''then
-will(plan,'HDEL tasks','~g:'..group.name)
+plan_write(plan,'HDEL tasks','~g:'..group.name)
 else
-will(plan,'HSET tasks','~g:'..group.name,text)
+plan_write(plan,'HSET tasks','~g:'..group.name,text)
 end
 local set=group.settings
-if group.h==0 and set.n and#sorted_keys(set)==1 then
-will(plan,'HDEL tasks','~s:'..group.name)
+if group.limited==0 and set.number and#sorted_keys(set)==1 then
+plan_write(plan,'HDEL tasks','~s:'..group.name)
 end
 group.changed=nil
-plan.shared=true
+plan.fair_changed=true
 end
 end
-if plan.shared then
-local any_limited=plan.times.h>0
-plan.times.t=any_limited and math.max(plan.times.t or 0,plan.now)or nil
-plan.times.c=any_limited and plan.times.c or nil
+if plan.fair_changed then
+local any_limited=plan.times.limited>0
+plan.times.written_at=any_limited and math.max(plan.times.written_at or 0,plan.now)or nil
+plan.times.reset_from=any_limited and plan.times.reset_from or nil
 end
 if plan.times then
-plan.times.m=math.max(0,plan.times.m+more_stuck)
+plan.times.stuck=math.max(0,plan.times.stuck+more_stuck)
 end
-if plan.shared and plan.dry and plan.times.h==0 and planned(plan,'ZADD fair')==0 then
-will(plan,'HDEL tasks','~fair')
-elseif plan.shared then
-will(plan,'HSET tasks','~fair',format_clock(plan.times))
-end
-end
-`;
-const $tell = `local function tell(plan,event,id)
-if plan.news then
-plan.news[event]=plan.news[event]or{}
-append(plan.news[event],id)
+if
+plan.fair_changed
+and plan.drained
+and plan.times.limited==0
+and planned_count(plan,'ZADD fair')==0
+then
+plan_write(plan,'HDEL tasks','~fair')
+elseif plan.fair_changed then
+plan_write(plan,'HSET tasks','~fair',format_clock(plan.times))
 end
 end
 `;
-const $count_news = `local function count_news(plan)
+const $note_event = `local function note_event(plan,event,id)
+if plan.events then
+plan.events[event]=plan.events[event]or{}
+append(plan.events[event],id)
+end
+end
+`;
+const $count_events = `local function count_events(plan)
 local minute,counts=math.floor(plan.now/60000),{}
 local last=tonumber(string.match(plan.stats,'^1;(%d+)')or 0)
 if last<minute and last>0 then
-will(plan,'HSET tasks','~m'..int(last%60),plan.stats)
+plan_write(plan,'HSET tasks','~m'..int(last%60),plan.stats)
 end
 for event,count in string.gmatch(last<minute and''or plan.stats,';(%a+)=(%d+)')do
 counts[event]=count
 end
-for event,ids in pairs(plan.news)do
+for event,ids in pairs(plan.events)do
 add(counts,event,#ids)
 end
 plan.stats='1;'..int(math.max(last,minute))
 for _,event in ipairs(sorted_keys(counts))do
 plan.stats=plan.stats..';'..event..'='..counts[event]
 end
-will(plan,'HSET tasks','~stats',plan.stats)
+plan_write(plan,'HSET tasks','~stats',plan.stats)
 end
 `;
-const $publish = `local function publish(plan)
-local channel=string.gsub(plan.at.tasks,'tasks$','events')
-for _,event in ipairs(sorted_keys(plan.news))do
-local ids=table.concat(plan.news[event],' ')
+const $publish_events = `local function publish_events(plan)
+local channel=string.gsub(plan.keys.tasks,'tasks$','events')
+for _,event in ipairs(sorted_keys(plan.events))do
+local ids=table.concat(plan.events[event],' ')
 redis.call('PUBLISH',channel,event..' '..int(plan.now)..' '..ids)
 end
 end
 `;
-const $clear = `local function clear(plan)
-plan.writes,plan.taken={},{}
-plan.news,plan.closed=plan.news and{},false
+const $clear_plan = `local function clear_plan(plan)
+plan.writes,plan.removed_turns={},{}
+plan.events,plan.finished=plan.events and{},false
 return plan
 end
 `;
-const $new_plan = `local function new_plan(at,now)
-local plan={at=at,now=now,groups={},opened=0,was={},run=RUN}
-return clear(plan)
+const $new_plan = `local function new_plan(keys,now)
+local plan={keys=keys,now=now,groups={},groups_read=0,stored_before={}}
+plan.move_up_limit=200
+return clear_plan(plan)
 end
 `;
-const $heed = `local function heed(plan,set,stats)
+const $read_settings = `local function read_settings(plan,set,stats)
 plan.settings,plan.stats=parse_settings(set or nil),stats or'1;0'
-plan.news=(plan.settings.e or plan.settings.s)and{}or nil
+plan.events=(plan.settings.events or plan.settings.statistics)and{}or nil
 return newer(set)
 end
 `;
-const $open_plan = `local function open_plan(at,now)
-local plan,control=new_plan(at,now),redis.call('HMGET',at.tasks,'~set','~stats')
-return not heed(plan,control[1],control[2])and plan
+const $open_plan = `local function open_plan(keys,now)
+local plan,control=new_plan(keys,now),redis.call('HMGET',keys.tasks,'~set','~stats')
+return not read_settings(plan,control[1],control[2])and plan
 end
 `;
-const $close = `local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news)then
-count_news(plan)
+const $finish_plan = `local function finish_plan(plan)
+if not plan.finished then
+write_groups(plan)
+if plan.events and plan.settings.statistics and next(plan.events)then
+count_events(plan)
 end
-plan.closed=true
+plan.finished=true
 end
 end
 `;
 const $store_or_undo = `local function store_or_undo(plan,before)
-local tasks,fields=plan.at.tasks,writes_of(plan,'HSET tasks')
+local tasks,fields=plan.keys.tasks,planned_writes(plan,'HSET tasks')
 for first=1,#fields,SLICE do
 local last=math.min(first+SLICE-1,#fields)
-local failed=refusal(redis.pcall('HSET',tasks,unpack(fields,first,last)))
+local failed=error_of(redis.pcall('HSET',tasks,unpack(fields,first,last)))
 if failed then
 local new,old={},{}
 for i=1,first-1,2 do
-local value=before[fields[i]]or plan.was[fields[i]]
+local value=before[fields[i]]or plan.stored_before[fields[i]]
 new[#new+1]=fields[i]
 append(old,value and fields[i]or nil,value or nil)
 end
@@ -937,97 +1056,99 @@ plan.writes['HSET tasks']=nil
 end
 `;
 const $commit = `local function commit(plan)
-local at,ended=plan.at,writes_of(plan,'ZREM working')
-write('ZREM',at.working,ended)
-close(plan)
-local failed=planned(plan,'HSET tasks')>0 and store(at.tasks,writes_of(plan,'HSET tasks'))
+local keys,ended=plan.keys,planned_writes(plan,'ZREM working')
+write('ZREM',keys.working,ended)
+finish_plan(plan)
+local failed=planned_count(plan,'HSET tasks')>0
+and store_fields(keys.tasks,planned_writes(plan,'HSET tasks'))
 if failed then
 for _,id in ipairs(ended)do
-redis.call('ZADD',at.working,int(plan.now+60000),id)
+redis.call('ZADD',keys.working,int(plan.now+60000),id)
 end
 return failed
 end
 write_rest(plan)
-local timers=write('ZADD',at.delayed,plan.writes.timers or{})
+local timers=write('ZADD',keys.delayed,plan.writes.timers or{})
 if timers>0 then
-redis.call('HINCRBY',at.tasks,'~timers',int(timers))
+redis.call('HINCRBY',keys.tasks,'~timers',int(timers))
 end
-if plan.news and plan.settings.e then
-publish(plan)
+if plan.events and plan.settings.events then
+publish_events(plan)
 end
 end
 `;
 const $PLAN = `local PLAN=160
 `;
-const $hand = `local function hand(worker,lease,id)
+const $worker_lease = `local function worker_lease(worker,lease,id)
 return worker..' '..string.format('%015.0f',tonumber(lease))..' '..id
 end
 `;
-const $leave = `local function leave(plan,id,task)
-will(plan,'ZREM working',id)
-if task.W then
-will(plan,'ZREM worker_leases',hand(task.W,task.n,id))
+const $end_lease = `local function end_lease(plan,id,task)
+plan_write(plan,'ZREM working',id)
+if task.worker then
+plan_write(plan,'ZREM worker_leases',worker_lease(task.worker,task.lease_number,id))
 end
-if shared(task)then
+if grouped(task)then
 local group=group_of(plan,task)
-group.w=math.max(0,group.w-1)
+group.working=math.max(0,group.working-1)
 end
 end
 `;
 const $score_when_due = `local function score_when_due(task,due)
-return int(due)..(shared(task)and'.5'or'')
+return int(due)..(grouped(task)and'.5'or'')
 end
 `;
 const $wait_again = `local function wait_again(plan,id,task,text,place,due)
-task.s,task.k,task.l,task.T='','','',nil
-transition(task,due and'd'or'p',plan.now)
+task.state,task.lease_token,task.leased_for,task.progress_calls=STATE.waiting,'','',nil
+transition(task,due and'delayed'or'pending',plan.now)
 if due then
-will(plan,'ZADD delayed',score_when_due(task,due),id)
-task.S=nil
+plan_write(plan,'ZADD delayed',score_when_due(task,due),id)
+task.fair_score=nil
 else
-enter(plan,id,task,place)
+make_ready(plan,id,task,place)
 end
-will(plan,'HSET tasks','.'..id,format(task,text))
+plan_write(plan,'HSET tasks','.'..id,format(task,text))
 end
 `;
-const $finish = `local function finish(plan,id,task,text,state,reason,given)
+const $end_task = `local function end_task(plan,id,task,text,state,reason,given)
 local ttl=0
 if state=='completed'then
-ttl=tonumber(given or task.r or DEFAULT_RESULT_TTL)
+ttl=tonumber(given or task.result_ttl or DEFAULT_RESULT_TTL)
 elseif reason~='cancelled'then
-ttl=tonumber(given or task.d or DEFAULT_DEAD_TTL)
+ttl=tonumber(given or task.dead_ttl or DEFAULT_DEAD_TTL)
 end
-task.s,task.k,task.l=string.sub(state,1,1),'',''
-transition(task,task.s,plan.now)
-task.y=reason~=''and reason or nil
-task.z=int(plan.now)
-task.f,task.S,task.O,task.T=nil,nil,nil,nil
+task.state=state=='completed'and STATE.completed or STATE.rejected
+task.lease_token,task.leased_for='',''
+transition(task,state,plan.now)
+task.reason=reason~=''and reason or nil
+task.ended_at=int(plan.now)
+task.cancel_requested,task.fair_score,task.progress,task.progress_calls=nil,nil,nil,nil
 if state=='rejected'and ttl>0 then
-will(plan,'ZADD dead',task.z,id)
+plan_write(plan,'ZADD dead',task.ended_at,id)
 else
-task.m,task.r,task.d=nil,nil,nil
-will(plan,'HSET tasks',id,'')
+task.max_attempts,task.result_ttl,task.dead_ttl=nil,nil,nil
+plan_write(plan,'HSET tasks',id,'')
 end
-will(plan,'HSET tasks','.'..id,format(task,ttl>0 and text or''))
-will(plan,'ZADD expiry',int(plan.now+math.max(ttl,RESEND_WINDOW)),id)
-tell(plan,reason=='cancelled'and reason or state,id)
+plan_write(plan,'HSET tasks','.'..id,format(task,ttl>0 and text or''))
+plan_write(plan,'ZADD expiry',int(plan.now+math.max(ttl,RESEND_WINDOW)),id)
+note_event(plan,reason=='cancelled'and reason or state,id)
 end
 `;
-const $put_deadlines = `local function put_deadlines(at,deadlines)
+const $put_deadlines = `local function put_deadlines(keys,deadlines)
 local scores={}
 for id,deadline in pairs(deadlines)do
 append(scores,int(deadline),id)
 end
 for first=1,#scores,SLICE do
 local last=math.min(first+SLICE-1,#scores)
-if refusal(redis.pcall('ZADD',at.working,'GT',unpack(scores,first,last)))then
-redis.call('HDEL',at.tasks,'')
-redis.call('ZADD',at.working,'GT',unpack(scores,first,last))
+if error_of(redis.pcall('ZADD',keys.working,'GT',unpack(scores,first,last)))then
+redis.call('HDEL',keys.tasks,'')
+redis.call('ZADD',keys.working,'GT',unpack(scores,first,last))
 end
 end
 end
 `;
-const $take_back = `local function take_back(at,ids,now,sure)
+const $take_back = `local function take_back(keys,ids,now,is_current)
 local back,ended,left=0,0,0
 for last=#ids,1,-PLAN do
 local first=math.max(last-PLAN+1,1)
@@ -1035,9 +1156,9 @@ local names={'~set','~stats'}
 for i=first,last do
 names[#names+1]='.'..ids[i]
 end
-local records=redis.call('HMGET',at.tasks,unpack(names))
-local plan=new_plan(at,now)
-if heed(plan,records[1],records[2])then
+local records=redis.call('HMGET',keys.tasks,unpack(names))
+local plan=new_plan(keys,now)
+if read_settings(plan,records[1],records[2])then
 return back,ended,left+last,nil
 end
 local tasks,texts={},{}
@@ -1049,33 +1170,33 @@ for i=first,last do
 local id,task=ids[i],tasks[i]
 if newer(records[i-first+3])then
 left=left+1
-elseif sure(task,id)then
-leave(plan,id,task)
-add(task,'x',1)
-tell(plan,'reclaimed',id)
-if task.f then
-finish(plan,id,task,texts[i],'rejected','cancelled')
+elseif is_current(task,id)then
+end_lease(plan,id,task)
+add(task,'expired_leases',1)
+note_event(plan,'reclaimed',id)
+if task.cancel_requested then
+end_task(plan,id,task,texts[i],'rejected','cancelled')
 elseif exhausted(task)then
-finish(plan,id,task,texts[i],'rejected','lease_expired')
+end_task(plan,id,task,texts[i],'rejected','lease_expired')
 else
 wait_again(plan,id,task,texts[i],'front')
 end
 end
 end
-release(plan)
+admit_limited(plan)
 local failed=commit(plan)
 if failed then
 return back,ended,left,failed
 end
-back=back+planned(plan,'ZREM working')-planned(plan,'ZADD expiry')/2
-ended=ended+planned(plan,'ZADD expiry')/2
+back=back+planned_count(plan,'ZREM working')-planned_count(plan,'ZADD expiry')/2
+ended=ended+planned_count(plan,'ZADD expiry')/2
 end
 return back,ended,left,nil
 end
 `;
-const $reclaim = `local function reclaim(at,now,limit)
-local ids=redis.call('ZRANGE',at.working,'-inf',int(now),'BYSCORE','LIMIT','0',int(limit))
-return take_back(at,ids,now,function()
+const $reclaim = `local function reclaim(keys,now,limit)
+local ids=redis.call('ZRANGE',keys.working,'-inf',int(now),'BYSCORE','LIMIT','0',int(limit))
+return take_back(keys,ids,now,function()
 return true
 end)
 end
@@ -1086,42 +1207,42 @@ const $LOST_FOR = `local LOST_FOR=86400000
 `;
 const $note_worker = `local function note_worker(plan,worker,info,alarm)
 local deadline=plan.now+(tonumber((string.match(info,'^%d+')))or FORGOTTEN_AFTER)
-will(plan,'ZADD workers',int(deadline),worker)
-will(plan,'HSET tasks','~w:'..worker,'1;'..int(plan.now)..';'..info)
+plan_write(plan,'ZADD workers',int(deadline),worker)
+plan_write(plan,'HSET tasks','~w:'..worker,'1;'..int(plan.now)..';'..info)
 if not alarm or tonumber(alarm)>deadline then
-will(plan,'HSET tasks','~alarm',int(deadline))
-will(plan,'timers',int(deadline),'~w')
+plan_write(plan,'HSET tasks','~alarm',int(deadline))
+plan_write(plan,'timers',int(deadline),'~w')
 end
 end
 `;
-const $in_hands = `local function in_hands(at,worker,from,limit)
-local least,most='['..hand(worker,from,''),'('..worker..'!'
-return redis.call('ZRANGE',at.worker_leases,least,most,'BYLEX','LIMIT','0',int(limit))
+const $leases_of = `local function leases_of(keys,worker,from,limit)
+local least,most='['..worker_lease(worker,from,''),'('..worker..'!'
+return redis.call('ZRANGE',keys.worker_leases,least,most,'BYLEX','LIMIT','0',int(limit))
 end
 `;
-const $forget_workers = `local function forget_workers(at,workers,being_failed)
+const $unregister_workers = `local function unregister_workers(keys,workers,being_failed)
 local fields={}
 for i,worker in ipairs(workers)do
 fields[i]='~w:'..worker
 end
-write('HDEL',at.tasks,fields)
-write('ZREM',at.workers,being_failed and{}or workers)
+write('HDEL',keys.tasks,fields)
+write('ZREM',keys.workers,being_failed and{}or workers)
 end
 `;
-const $note_lost = `local function note_lost(at,owners,now)
+const $note_lost_workers = `local function note_lost_workers(keys,owners,now)
 local fields,ends={},{}
 for _,owner in ipairs(sorted_keys(owners))do
 append(fields,'~f:'..owner,'1;'..int(now))
 append(ends,int(now+LOST_FOR),'~f:'..owner)
 end
-pcall(write,'HSET',at.tasks,fields)
-write('ZADD',at.expiry,ends)
+pcall(write,'HSET',keys.tasks,fields)
+write('ZADD',keys.expiry,ends)
 end
 `;
-const $fail = `local function fail(at,worker,now,limit)
+const $fail_worker = `local function fail_worker(keys,worker,now,limit)
 local least,most='['..worker..' ','('..worker..'!'
 local members=
-redis.call('ZRANGE',at.worker_leases,most,least,'BYLEX','REV','LIMIT','0',int(limit+1))
+redis.call('ZRANGE',keys.worker_leases,most,least,'BYLEX','REV','LIMIT','0',int(limit+1))
 local more=#members>limit
 members[limit+1]=nil
 local leases,by_id,owners,stale={},{},{},{}
@@ -1137,28 +1258,32 @@ local ids={}
 for i,lease in ipairs(leases)do
 ids[i]=lease.id
 end
-local back,ended,left,failed=take_back(at,ids,now,function(task,id)
+local back,ended,left,failed=take_back(keys,ids,now,function(task,id)
 local lease=by_id[id]
-if task.s=='w'and task.W==lease.owner and tonumber(task.n)==lease.number then
+if
+task.state==STATE.working
+and task.worker==lease.owner
+and tonumber(task.lease_number)==lease.number
+then
 owners[lease.owner]=true
 return true
 end
 stale[#stale+1]=lease.member
 end)
-write('ZREM',at.worker_leases,stale)
+write('ZREM',keys.worker_leases,stale)
 if back+ended>0 then
-note_lost(at,owners,now)
+note_lost_workers(keys,owners,now)
 end
 return back,ended,left,failed,more and back+ended+#stale>0
 end
 `;
-const $fail_silent = `local function fail_silent(at,now)
-local silent=redis.call('ZRANGE',at.workers,'-inf',int(now),'BYSCORE','LIMIT','0','10')
-local names,over,unfinished,staying,back,ended={},{},{},{},0,0
+const $fail_silent_workers = `local function fail_silent_workers(keys,now)
+local silent=redis.call('ZRANGE',keys.workers,'-inf',int(now),'BYSCORE','LIMIT','0','10')
+local names,removed,unfinished,staying,back,ended={},{},{},{},0,0
 for i,worker in ipairs(silent)do
 names[i]='~w:'..worker
 end
-local infos=read('HMGET',at.tasks,names)
+local infos=read('HMGET',keys.tasks,names)
 for i,worker in ipairs(silent)do
 if back+ended==SLICE then
 break
@@ -1167,29 +1292,29 @@ local failed,more
 local listed=infos[i]and not string.find(infos[i],'^1;%d+;%d')
 if not listed then
 local returned,lost,_
-returned,lost,_,failed,more=fail(at,worker,now,SLICE-back-ended)
+returned,lost,_,failed,more=fail_worker(keys,worker,now,SLICE-back-ended)
 back,ended=back+returned,ended+lost
 end
-if listed and in_hands(at,worker,'0',1)[1]then
+if listed and leases_of(keys,worker,'0',1)[1]then
 append(staying,int(now+FORGOTTEN_AFTER),worker)
 else
-append((failed or more)and unfinished or over,worker)
+append((failed or more)and unfinished or removed,worker)
 end
 end
-write('ZADD',at.workers,staying)
-forget_workers(at,over)
-forget_workers(at,unfinished,true)
-local alarm,plan=head(at.workers),new_plan(at,now)
+write('ZADD',keys.workers,staying)
+unregister_workers(keys,removed)
+unregister_workers(keys,unfinished,true)
+local alarm,plan=lowest_score(keys.workers),new_plan(keys,now)
 if alarm then
-will(plan,'timers',int(alarm),'~w')
+plan_write(plan,'timers',int(alarm),'~w')
 commit(plan)
-if store(at.tasks,{'~alarm',int(alarm)})then
-redis.call('HDEL',at.tasks,'~alarm')
+if store_fields(keys.tasks,{'~alarm',int(alarm)})then
+redis.call('HDEL',keys.tasks,'~alarm')
 end
 else
-redis.call('HDEL',at.tasks,'~alarm')
+redis.call('HDEL',keys.tasks,'~alarm')
 end
-return back,ended,alarm and alarm<=now and back+ended+#over+#staying>0
+return back,ended,alarm and alarm<=now and back+ended+#removed+#staying>0
 end
 `;
 const $parse_wake = `local function parse_wake(text)
@@ -1197,13 +1322,13 @@ local sent,awake,window=string.match(text or'','^(%d+) (%d+) (%d+)$')
 return tonumber(sent or 0),tonumber(awake or 0),tonumber(window or 0)
 end
 `;
-const $asleep = `local function asleep(text,now,patience)
+const $nobody_awake = `local function nobody_awake(text,now,patience)
 local sent,awake,window=parse_wake(text)
 local over=now>=awake or now<awake-window
 return over or(patience and awake==sent+window and now>=sent+patience)
 end
 `;
-const $awake_from = `local function awake_from(now,window,text)
+const $awake_text = `local function awake_text(now,window,text)
 local sent,_,given=parse_wake(text)
 window=tonumber(window or given)
 return int(text and sent or now)..' '..int(now+window)..' '..int(window)
@@ -1219,7 +1344,7 @@ return due,wake and math.min(wake,deadline or wake)or deadline
 end
 `;
 const $look_ahead = `local function look_ahead(working,delayed,time)
-local deadline=head(working)
+local deadline=lowest_score(working)
 local due,next_due=upcoming(delayed,deadline)
 local now=(due or deadline)and tonumber(time())
 local is_due,expired=due and due<=now,deadline and deadline<=now
@@ -1232,13 +1357,13 @@ local found=fine and ahead or nil
 return found and not(found.due or found.expired),found
 end
 `;
-const $ring = `local function ring(at,timers,now)
-redis.call('ZREM',at.delayed,unpack(timers))
-redis.call('HINCRBY',at.tasks,'~rung',int(#timers))
-local plan,groups,alarm=new_plan(at,now),{},false
+const $run_timers = `local function run_timers(keys,timers,now)
+redis.call('ZREM',keys.delayed,unpack(timers))
+redis.call('HINCRBY',keys.tasks,'~rung',int(#timers))
+local plan,groups,alarm=new_plan(keys,now),{},false
 for _,timer in ipairs(timers)do
 if string.sub(timer,2,2)=='g'then
-groups[#groups+1]={G=string.sub(timer,4)}
+groups[#groups+1]={group=string.sub(timer,4)}
 else
 alarm=true
 end
@@ -1247,100 +1372,101 @@ open_groups(plan,groups)
 for _,task in ipairs(groups)do
 group_of(plan,task)
 end
-release(plan)
+admit_limited(plan)
 if commit(plan)then
-local again=new_plan(at,now)
+local again=new_plan(keys,now)
 for _,task in ipairs(groups)do
-will(again,'timers',int(now+RETRY),'~g:'..task.G)
+plan_write(again,'timers',int(now+RETRY),'~g:'..task.group)
 end
 commit(again)
 end
 if alarm then
-return fail_silent(at,now)
+return fail_silent_workers(keys,now)
 end
 return 0,0,false
 end
 `;
-const $reset_timers = `local function reset_timers(at,now,times)
-local plan,ids,names,from=new_plan(at,now),{},{},times.c or 0
+const $reset_timers = `local function reset_timers(keys,now,times)
+local plan,ids,names,from=new_plan(keys,now),{},{},times.reset_from or 0
 while from and#ids<32 do
 local least=int(from*LIMITED_GROUP)
-local first=redis.call('ZRANGE',at.limited,least,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+local first=
+redis.call('ZRANGE',keys.limited,least,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if first[1]then
 ids[#ids+1]=first[1]
 append(names,first[1],'.'..first[1])
 end
 from=first[1]and math.floor(tonumber(first[2])/LIMITED_GROUP)+1
 end
-local lines,tasks=read_first_lines(at.tasks,names),{}
+local lines,tasks=read_first_lines(keys.tasks,names),{}
 for i,id in ipairs(ids)do
 tasks[i]=parse_with(lines[id]or'',lines['.'..id])
 end
-times.t,times.c=now,from
-plan.times,plan.shared=times,true
+times.written_at,times.reset_from=now,from
+plan.times,plan.fair_changed=times,true
 open_groups(plan,tasks)
 for _,task in ipairs(tasks)do
-if shared(task)then
+if grouped(task)then
 group_of(plan,task)
 end
 end
-release(plan)
+admit_limited(plan)
 commit(plan)
 end
 `;
-const $promote_shared = `local function promote_shared(at,ids,now)
+const $promote_grouped = `local function promote_grouped(keys,ids,now)
 for first=1,#ids,PLAN do
 local names={}
 for i=first,math.min(first+PLAN-1,#ids)do
 names[#names+1]='.'..ids[i]
 end
-local records=redis.call('HMGET',at.tasks,unpack(names))
-local plan,tasks=new_plan(at,now),{}
+local records=redis.call('HMGET',keys.tasks,unpack(names))
+local plan,tasks=new_plan(keys,now),{}
 for i=1,#names do
 tasks[i]=parse(records[i])
 end
 open_groups(plan,tasks)
 for i,task in ipairs(tasks)do
 if newer(records[i])then
-will(plan,'ZADD delayed',int(now+RETRY)..'.5',ids[first+i-1])
+plan_write(plan,'ZADD delayed',int(now+RETRY)..'.5',ids[first+i-1])
 else
-enter(plan,ids[first+i-1],task,'back')
+make_ready(plan,ids[first+i-1],task,'back')
 end
 end
 if commit(plan)then
 for i=first,#ids do
-redis.call('ZADD',at.delayed,int(now+RETRY)..'.5',ids[i])
+redis.call('ZADD',keys.delayed,int(now+RETRY)..'.5',ids[i])
 end
 return
 end
 end
 end
 `;
-const $promote = `local function promote(at,now,limit)
+const $promote = `local function promote(keys,now,limit)
 local TIMERS=100
 local latest,most=int(now)..'.5',int(limit+TIMERS)
-local due=redis.call('ZRANGE',at.delayed,'-inf',latest,'BYSCORE','LIMIT','0',most,'WITHSCORES')
-local gone,back,fair,timers,left={},{},{},{},0
+local due=redis.call('ZRANGE',keys.delayed,'-inf',latest,'BYSCORE','LIMIT','0',most,'WITHSCORES')
+local promoted,back,fair,timers,left={},{},{},{},0
 for i=1,#due,2 do
 local id,score=due[i],due[i+1]
 if string.sub(id,1,1)=='~'then
 left=left+(#timers==TIMERS and 1 or 0)
 append(timers,#timers<TIMERS and id or nil)
-elseif#gone<limit then
-gone[#gone+1]=id
+elseif#promoted<limit then
+promoted[#promoted+1]=id
 local ids=string.sub(score,-2)=='.5'and fair or back
 ids[#ids+1]=id
 end
 end
-write('ZREM',at.delayed,gone)
-write('LPUSH',at.pending,back)
-promote_shared(at,fair,now)
+write('ZREM',keys.delayed,promoted)
+write('LPUSH',keys.pending,back)
+promote_grouped(keys,fair,now)
 local more=left>0 or#due==2*(limit+TIMERS)
 if#timers==0 then
-return#gone,0,0,more
+return#promoted,0,0,more
 end
-local returned,ended,unfinished=ring(at,timers,now)
-return#gone,returned,ended,unfinished or more
+local returned,ended,unfinished=run_timers(keys,timers,now)
+return#promoted,returned,ended,unfinished or more
 end
 `;
 const $CONTROL = `local CONTROL=8
@@ -1380,120 +1506,125 @@ control.fair,control.rate,control.alarm,control.wake=fair,rate,alarm,wake
 return control
 end
 `;
-const $new_line = `local function new_line(at,popped,ahead,reads)
-return{at=at,unpaid=0,popped=popped,ahead=ahead,reads=reads}
+const $new_taken = `local function new_taken(keys,popped,ahead,reads)
+return{keys=keys,list_refund=0,popped_ids=popped,ahead=ahead,reads=reads}
 end
 `;
 const $in_list = `local function in_list(entry)
 return entry.listed or not entry.score
 end
 `;
-const $pay_back = `local function pay_back(line)
-if line.times and line.times.l then
-line.times.l=math.max(0,line.times.l-line.unpaid)
+const $refund_list = `local function refund_list(taken)
+if taken.times and taken.times.list_tag then
+taken.times.list_tag=math.max(0,taken.times.list_tag-taken.list_refund)
 end
-line.unpaid=0
+taken.list_refund=0
 end
 `;
-const $pop_shared = `local function pop_shared(line,most)
-pay_back(line)
-local at,times=line.at,line.times
-local ids=redis.call('RPOP',at.pending,int(most))or{}
-local fair=redis.call('ZPOPMIN',at.fair,int(most))
-local tag=#ids>0 and(times.l or(times[0]or 0)+SHARE)
-local i,j,before=1,1,#line
-while#line-before<most and(ids[i]or fair[j])do
+const $pop_with_fair = `local function pop_with_fair(taken,most)
+refund_list(taken)
+local keys,times=taken.keys,taken.times
+local ids=redis.call('RPOP',keys.pending,int(most))or{}
+local fair=redis.call('ZPOPMIN',keys.fair,int(most))
+local tag=#ids>0 and(times.list_tag or(times[0]or 0)+SHARE)
+local i,j,before=1,1,#taken
+while#taken-before<most and(ids[i]or fair[j])do
 local score=ids[i]and 9*BAND+tag
 if score and not(fair[j]and tonumber(fair[j+1])<score)then
-line[#line+1]={id=ids[i],score=int(score),listed=true}
+taken[#taken+1]={id=ids[i],score=int(score),listed=true}
 tag,i=tag+SHARE,i+1
 else
-line[#line+1]={id=fair[j],score=fair[j+1]}
+taken[#taken+1]={id=fair[j],score=fair[j+1]}
 j=j+2
 end
 end
-times.l=(#ids==most or ids[i])and tag or nil
-write('RPUSH',at.pending,reversed(ids,i))
+times.list_tag=(#ids==most or ids[i])and tag or nil
+write('RPUSH',keys.pending,reversed(ids,i))
 local rest={}
 for first=j,#fair,2 do
 append(rest,fair[first+1],fair[first])
 end
-write('ZADD',at.fair,rest)
-return#line-before
+write('ZADD',keys.fair,rest)
+return#taken-before
 end
 `;
-const $pop = `local function pop(line,most)
-if line.times then
-return pop_shared(line,most)
+const $pop = `local function pop(taken,most)
+if taken.times then
+return pop_with_fair(taken,most)
 end
-local ids=line.popped or redis.call('RPOP',line.at.pending,int(most))or{}
-line.popped=nil
+local ids=taken.popped_ids or redis.call('RPOP',taken.keys.pending,int(most))or{}
+taken.popped_ids=nil
 for _,id in ipairs(ids)do
-line[#line+1]={id=id}
+taken[#taken+1]={id=id}
 end
 return#ids
 end
 `;
-const $put_back = `local function put_back(line,first)
+const $put_back = `local function put_back(taken,first)
 local ids,scores={},{}
-line.reads=nil
-line.unpaid=first>1 and line.unpaid or 0
-for i=#line,first,-1 do
-local entry=line[i]
+taken.reads=nil
+taken.list_refund=first>1 and taken.list_refund or 0
+for i=#taken,first,-1 do
+local entry=taken[i]
 if in_list(entry)then
 ids[#ids+1]=entry.id
 if entry.score then
-line.times.l=entry.score%BAND
+taken.times.list_tag=entry.score%BAND
 end
 else
 append(scores,entry.score,entry.id)
 end
-line[i]=nil
-line.drained=false
+taken[i]=nil
+taken.drained=false
 end
-write('RPUSH',line.at.pending,ids)
-write('ZADD',line.at.fair,scores)
+write('RPUSH',taken.keys.pending,ids)
+write('ZADD',taken.keys.fair,scores)
 end
 `;
-const $bring_due = `local function bring_due(line,first,most,time)
-local at,ahead=line.at,line.ahead or look_ahead(line.at.working,line.at.delayed,time)
-line.ahead,line.next_due=nil,ahead.next_due
+const $bring_due = `local function bring_due(taken,first,most,time)
+local keys,ahead=taken.keys,taken.ahead or look_ahead(taken.keys.working,taken.keys.delayed,time)
+taken.ahead,taken.next_due=nil,ahead.next_due
 if ahead.due or ahead.expired then
-put_back(line,first)
+put_back(taken,first)
 local deadline=ahead.deadline
 local leases_end=ahead.expired
 if ahead.expired then
-reclaim(at,time(),math.max(most,32))
+reclaim(keys,time(),math.max(most,32))
 end
 if ahead.due then
-local _,back,ended=promote(at,time(),math.max(most,32))
+local _,back,ended=promote(keys,time(),math.max(most,32))
 leases_end=leases_end or back+ended>0
 end
 if leases_end then
-deadline=head(at.working)
+deadline=lowest_score(keys.working)
 end
-local _,following=upcoming(at.delayed,deadline)
-line.next_due=following or 0
+local _,following=upcoming(keys.delayed,deadline)
+taken.next_due=following or 0
 end
 return ahead.due or ahead.expired
 end
 `;
-const $fetch = `local function fetch(line,most,time)
-local first=#line+1
-line.drained=pop(line,most)<most
-if line.drained and not line.next_due and not line.busy and bring_due(line,first,most,time)then
-line.drained=pop(line,most)<most
-line.unseen=line.looked
+const $fetch = `local function fetch(taken,most,time)
+local first=#taken+1
+taken.drained=pop(taken,most)<most
+if
+taken.drained
+and not taken.next_due
+and not taken.groups_in_use
+and bring_due(taken,first,most,time)
+then
+taken.drained=pop(taken,most)<most
+taken.fair_unseen=taken.control_read
 end
 end
 `;
-const $when_again = `local function when_again(line,plan)
-local next_due=line.drained and not line.unseen and line.next_due or plan.now
-if line.drained and plan.times and plan.times.h>0 and plan.times.m>0 then
+const $when_again = `local function when_again(taken,plan)
+local next_due=taken.drained and not taken.fair_unseen and taken.next_due or plan.now
+if taken.drained and plan.times and plan.times.limited>0 and plan.times.stuck>0 then
 local soon=plan.now+ASK_AGAIN
 next_due=math.min(next_due>0 and next_due or soon,soon)
 end
-local timers=writes_of(plan,'timers')
+local timers=planned_writes(plan,'timers')
 for i=1,#timers,2 do
 local when=tonumber(timers[i])
 if timers[i+1]~='~w'then
@@ -1505,7 +1636,7 @@ end
 `;
 const $new_batch = `local function new_batch(max,bytes)
 local batch={max=max,most=max,most_bytes=bytes,bytes=0,entries={}}
-batch.ghosts,batch.broken,batch.haunted=0,0,{}
+batch.ghosts,batch.broken,batch.ghost_entries=0,0,{}
 return batch
 end
 `;
@@ -1517,43 +1648,43 @@ end
 return batch.entries[id]
 end
 `;
-const $stray = `local function stray(batch,entry,place)
+const $skip_undeliverable = `local function skip_undeliverable(batch,entry,place)
 local task=entry.task
-if tonumber(task.g or 0)>0 and in_list(place)then
-add(task,'g',-1)
-task.g=task.g~='0'and task.g or nil
+if tonumber(task.ghosts or 0)>0 and in_list(place)then
+add(task,'ghosts',-1)
+task.ghosts=task.ghosts~='0'and task.ghosts or nil
 batch.ghosts=batch.ghosts+1
 if not entry.changed then
 entry.changed=true
-batch.haunted[#batch.haunted+1]=entry
+batch.ghost_entries[#batch.ghost_entries+1]=entry
 end
 return true
 end
-if task.s~=''or not sound(entry.fixed)then
+if task.state~=STATE.waiting or not has_payload(entry.fixed)then
 batch.broken=batch.broken+1
 return true
 end
 return false
 end
 `;
-const $over_limit = `local function over_limit(plan,entry,place)
+const $move_if_limited = `local function move_if_limited(plan,entry,place)
 local task=entry.task
-if in_list(place)or not shared(task)then
+if in_list(place)or not grouped(task)then
 return false
 end
 local group=group_of(plan,task)
 if deliverable(group,plan.now)<1 then
-have_turn(plan,task,place.score,entry.id)
-enter(plan,entry.id,task,'aside')
+take_turn(plan,task,place.score,entry.id)
+make_ready(plan,entry.id,task,'aside')
 return true
 end
 return false
 end
 `;
-const $take = `local function take(batch,entry)
+const $add_to_batch = `local function add_to_batch(batch,entry)
 local task,most=entry.task,batch.most
-if task.x then
-most=math.min(most,math.max(1,math.floor(batch.max/10^tonumber(task.x))))
+if task.expired_leases then
+most=math.min(most,math.max(1,math.floor(batch.max/10^tonumber(task.expired_leases))))
 end
 local size=batch.bytes+#entry.fixed
 if#batch>=most or(#batch>0 and size>batch.most_bytes)then
@@ -1561,77 +1692,77 @@ return false
 end
 batch.most,batch.bytes=most,size
 batch[#batch+1]=entry
-task.s='w'
+task.state=STATE.working
 return true
 end
 `;
-const $look_at = `local function look_at(line,slot,first,last)
-local found=line.reads and table.remove(line.reads,1)
-if not found or refusal(found)then
+const $read_taken = `local function read_taken(taken,slot,first,last)
+local found=taken.reads and table.remove(taken.reads,1)
+if not found or error_of(found)then
 local ids={}
 for i=first,last do
-ids[i]=line[i].id
+ids[i]=taken[i].id
 end
-found=read_waiting(line.at.tasks,slot,ids,first,last)
+found=read_waiting(taken.keys.tasks,slot,ids,first,last)
 end
-return refusal(found)and error(found)or found
+return error_of(found)and error(found)or found
 end
 `;
-const $go_through = `local function go_through(plan,line,batch,first,last,found)
-local known,foreign={},nil
+const $select_tasks = `local function select_tasks(plan,taken,batch,first,last,found)
+local known,first_newer={},nil
 for i=first,last do
 local fixed,record=found[CONTROL+2*(i-first)+1],found[CONTROL+2*(i-first)+2]
 if newer(fixed)or newer(record)then
-foreign=i
+first_newer=i
 break
 end
-known[#known+1]=entry_of(batch,line[i].id,fixed,record).task
+known[#known+1]=entry_of(batch,taken[i].id,fixed,record).task
 end
 open_groups(plan,known)
-for i=first,foreign and foreign-1 or last do
-local place=line[i]
+for i=first,first_newer and first_newer-1 or last do
+local place=taken[i]
 local entry=batch.entries[place.id]
 if plan.bound and tonumber(place.score)>=plan.bound then
-put_back(line,i)
+put_back(taken,i)
 return true
 end
-if stray(batch,entry,place)then
+if skip_undeliverable(batch,entry,place)then
 if place.listed then
-line.unpaid=line.unpaid+SHARE
-elseif place.score and shared(entry.task)then
-have_turn(plan,entry.task,place.score,entry.id)
+taken.list_refund=taken.list_refund+SHARE
+elseif place.score and grouped(entry.task)then
+take_turn(plan,entry.task,place.score,entry.id)
 end
-elseif not over_limit(plan,entry,place)then
-if not take(batch,entry)then
-put_back(line,i)
+elseif not move_if_limited(plan,entry,place)then
+if not add_to_batch(batch,entry)then
+put_back(taken,i)
 return true
 end
-if line.times then
-serve(plan,entry.id,entry.task,place)
+if taken.times then
+note_delivery(plan,entry.id,entry.task,place)
 end
 end
 end
-if foreign then
-put_back(line,#batch>0 and foreign or 1)
+if first_newer then
+put_back(taken,#batch>0 and first_newer or 1)
 return#batch>0 or{'newer_schema'}
 end
 end
 `;
-const $write_strays = `local function write_strays(batch,tasks)
-local fields,gone={},{}
-for _,entry in ipairs(batch.haunted)do
+const $write_skipped = `local function write_skipped(batch,tasks)
+local fields,removed={},{}
+for _,entry in ipairs(batch.ghost_entries)do
 if not entry.written then
-local name,left='.'..entry.id,entry.task.g
+local name,left='.'..entry.id,entry.task.ghosts
 local version,enqueued_at,state=string.match(entry.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if left or enqueued_at~=''or(state~='g'and version~='1')then
+if left or enqueued_at~=''or(state~=STATE.ghost and version~='1')then
 local record=string.gsub(entry.record,';g=%d+',left and';g='..left or'',1)
 append(fields,name,record)
 else
-append(gone,name,state=='g'and entry.id or nil)
+append(removed,name,state==STATE.ghost and entry.id or nil)
 end
 end
 end
-write('HDEL',tasks,gone)
+write('HDEL',tasks,removed)
 write('HSET',tasks,fields)
 if batch.ghosts>0 then
 redis.call('HINCRBY',tasks,'~dropped',int(batch.ghosts))
@@ -1648,57 +1779,61 @@ local ids,deadlines,members={},{},{}
 for i=first,last do
 local entry=batch[i]
 local task=entry.task
-transition(task,'w',plan.now)
-add(task,'a',1)
-add(task,'c',1)
-task.n,task.k,task.q=int(call.counter+i),call.token,int(plan.now)
-task.W=call.worker
-task.l=lease_of(entry.fixed,call.lease)
-entry.deadline,entry.written=plan.now+tonumber(task.l),true
+transition(task,'working',plan.now)
+add(task,'attempts',1)
+add(task,'charged',1)
+task.lease_number,task.lease_token,task.dequeued_at=int(call.counter+i),call.token,int(plan.now)
+task.worker=call.worker
+task.leased_for=lease_of(entry.fixed,call.lease)
+entry.deadline,entry.written=plan.now+tonumber(task.leased_for),true
 ids[#ids+1]=entry.id
 append(deadlines,int(entry.deadline),entry.id)
-will(plan,'HSET tasks','.'..entry.id,format(task,entry.text))
-append(members,call.worker and'0',call.worker and hand(call.worker,task.n,entry.id))
+plan_write(plan,'HSET tasks','.'..entry.id,format(task,entry.text))
+append(
+members,
+call.worker and'0',
+call.worker and worker_lease(call.worker,task.lease_number,entry.id)
+)
 end
-local failed=refusal(redis.pcall('ZADD',plan.at.working,unpack(deadlines)))
+local failed=error_of(redis.pcall('ZADD',plan.keys.working,unpack(deadlines)))
 if failed then
 return failed
 end
-failed=store(plan.at.tasks,writes_of(plan,'HSET tasks'))
+failed=store_fields(plan.keys.tasks,planned_writes(plan,'HSET tasks'))
 if failed then
-redis.call('ZREM',plan.at.working,unpack(ids))
+redis.call('ZREM',plan.keys.working,unpack(ids))
 else
-write('ZADD',plan.at.worker_leases,members)
+write('ZADD',plan.keys.worker_leases,members)
 end
 return failed
 end
 `;
-const $give_up = `local function give_up(line,batch,first)
+const $put_back_unleased = `local function put_back_unleased(taken,batch,first)
 for i=#batch,first,-1 do
 local entry=batch[i]
-redis.call('RPUSH',line.at.pending,entry.id)
-local ghosts_left=entry.task.g
+redis.call('RPUSH',taken.keys.pending,entry.id)
+local ghosts_left=entry.task.ghosts
 entry.task,entry.text=parse_with(entry.fixed,entry.record)
-entry.task.g,entry.written,batch[i]=ghosts_left,nil,nil
+entry.task.ghosts,entry.written,batch[i]=ghosts_left,nil,nil
 end
-line.drained=false
+taken.drained=false
 end
 `;
-const $lease_all = `local function lease_all(plan,line,batch,call)
+const $lease_all = `local function lease_all(plan,taken,batch,call)
 local names={call.token}
 for i,entry in ipairs(batch)do
 names[i+1]=entry.id
-tell(plan,'dequeued',entry.id)
+note_event(plan,'dequeued',entry.id)
 end
-close(plan)
+finish_plan(plan)
 if#batch==0 then
 return nil
 end
-will(plan,'HSET tasks','~lease',int(call.counter+#batch))
-will(plan,'HSET tasks',call.slot,table.concat(names,' '))
-if plan.settings.r then
-local _,_,used=recent(plan.settings.r,call.used,plan.now,#batch)
-will(plan,'HSET tasks','~rate',used)
+plan_write(plan,'HSET tasks','~lease',int(call.counter+#batch))
+plan_write(plan,'HSET tasks',call.slot,table.concat(names,' '))
+if plan.settings.rate then
+local _,_,used=measure_rate(plan.settings.rate,call.used,plan.now,#batch)
+plan_write(plan,'HSET tasks','~rate',used)
 end
 for first=1,#batch,LEASES do
 local last=math.min(first+LEASES-1,#batch)
@@ -1707,7 +1842,7 @@ plan.writes['HSET tasks']=nil
 if failed and first==1 then
 return failed
 elseif failed then
-give_up(line,batch,first)
+put_back_unleased(taken,batch,first)
 end
 end
 end
@@ -1718,35 +1853,35 @@ local hash=((a*31+b)*31+c)*31+d
 return max>100 and'~R'..int(hash%64)or'~r'..int(hash%1024)
 end
 `;
-const $spend_token = `local function spend_token(tasks,slot,token)
+const $use_up_token = `local function use_up_token(tasks,slot,token)
 redis.pcall('HSET',tasks,slot,token)
 end
 `;
-const $give = `local function give(reply,id,task,deadline,fixed)
-append(reply,id,tonumber(task.a))
-append(reply,tonumber(task.n),deadline)
+const $append_task = `local function append_task(reply,id,task,deadline,fixed)
+append(reply,id,tonumber(task.attempts))
+append(reply,tonumber(task.lease_number),deadline)
 reply[#reply+1]=fixed
 end
 `;
-const $lease_again = `local function lease_again(at,now,token,leased)
+const $still_leased = `local function still_leased(keys,now,token,leased)
 local ids,fields={},{}
 for id in string.gmatch(leased,'%S+')do
 ids[#ids+1]=id
 append(fields,id,'.'..id)
 end
-local found=read('HMGET',at.tasks,fields)
-local deadlines=read('ZMSCORE',at.working,ids)
+local found=read('HMGET',keys.tasks,fields)
+local deadlines=read('ZMSCORE',keys.working,ids)
 local reply={'ok',now}
 for i,id in ipairs(ids)do
 local task=parse(found[2*i])
-if task.s=='w'and task.k==token then
-give(reply,id,task,tonumber(deadlines[i]or 0),found[2*i-1])
+if task.state==STATE.working and task.lease_token==token then
+append_task(reply,id,task,tonumber(deadlines[i]or 0),found[2*i-1])
 end
 end
 return reply
 end
 `;
-const $noted = `local function noted(operator_calls,token)
+const $earlier_answer = `local function earlier_answer(operator_calls,token)
 local notes=redis.call('GET',operator_calls)or''
 local _,stop=string.find(notes,' '..token..'=',1,true)
 return stop and string.match(string.sub(notes,stop+1),'^%S*'),notes
@@ -1762,10 +1897,6 @@ end
 `;
 const $SETTLEMENT = `local SETTLEMENT=4
 `;
-const $MARKS = `local MARKS=8
-`;
-const $MARK = `local MARK=8
-`;
 const $append_settled = `local function append_settled(names,items,from)
 for place=from+1,#items,SETTLEMENT do
 names[#names+1]='.'..items[place]
@@ -1773,7 +1904,7 @@ end
 return names
 end
 `;
-const $settle_in_full = `local function settle_in_full(at,now,call,items,from,records)
+const $settle_in_full = `local function settle_in_full(keys,now,call,items,from,records)
 local count=(#items-from)/SETTLEMENT
 local function item(i)
 local id,proof,terms,text=unpack(items,from+(i-1)*SETTLEMENT+1,from+i*SETTLEMENT)
@@ -1786,11 +1917,11 @@ local id,_,_,outcome=item(i)
 append(extended,outcome=='extend'and id or nil)
 end
 local deadlines={}
-for i,deadline in ipairs(read('ZMSCORE',at.working,extended))do
+for i,deadline in ipairs(read('ZMSCORE',keys.working,extended))do
 deadlines[extended[i]]=tonumber(finite(deadline)or 0)
 end
-local plan=new_plan(at,now)
-if heed(plan,records[1],records[2])then
+local plan=new_plan(keys,now)
+if read_settings(plan,records[1],records[2])then
 return{'newer_schema'}
 end
 local longer={}
@@ -1802,7 +1933,7 @@ end
 local function destination(task,outcome,ms)
 if outcome=='complete'then
 return'completed','',0
-elseif task.f then
+elseif task.cancel_requested then
 return'rejected','cancelled',0
 elseif outcome=='reject'then
 return'rejected','rejected',0
@@ -1815,50 +1946,51 @@ return'delayed','',now+tonumber(ms)
 end
 return'pending','',0
 end
-local function release_to(id,task,old_text,outcome,ms,uncounted,text,receipt)
+local function settle_one(id,task,old_text,outcome,ms,uncounted,text,receipt)
 if uncounted or outcome=='return'then
-add(task,'c',-1)
+add(task,'charged',-1)
 end
 local state,reason,due=destination(task,outcome,ms)
-local flag=task.f and 1 or 0
+local flag=task.cancel_requested and 1 or 0
 text=(text~=''or outcome=='complete')and text or old_text
-task.p=table.concat({receipt,state,reason,int(due),int(flag)},',')
-leave(plan,id,task)
+task.last_settlement=table.concat({receipt,state,reason,int(due),int(flag)},',')
+end_lease(plan,id,task)
 longer[id]=nil
 if state=='completed'or state=='rejected'then
-finish(plan,id,task,text,state,reason,outcome~='requeue'and ms~=''and ms or nil)
+end_task(plan,id,task,text,state,reason,outcome~='requeue'and ms~=''and ms or nil)
 else
 if outcome=='requeue'then
-task.u,task.x=int(now),nil
-add(task,'b',1)
-tell(plan,'requeued',id)
+task.requeued_at,task.expired_leases=int(now),nil
+add(task,'requeues',1)
+note_event(plan,'requeued',id)
 end
 wait_again(plan,id,task,text,outcome=='return'and'kept'or'back',due>0 and due or nil)
 end
 return answer(state,reason,due,flag)
 end
 local function is_latest(task)
-local mark,marks=','..string.sub(call,1,MARK),task.T or''
-local told=call~=''and string.find(marks,mark,1,true)
-if call~=''and not told then
-task.T=string.sub(marks..mark,-MARKS*#mark)
+local MARKS=8
+local mark,marks=','..string.sub(call,1,8),task.progress_calls or''
+local known_call=call~=''and string.find(marks,mark,1,true)
+if call~=''and not known_call then
+task.progress_calls=string.sub(marks..mark,-MARKS*#mark)
 end
-return not told or string.sub(marks,-#mark)==mark
+return not known_call or string.sub(marks,-#mark)==mark
 end
 local function extend(id,task,old_text,ms,progress)
-local deadline=now+tonumber(ms~=''and ms or task.l~=''and task.l or 0)
+local deadline=now+tonumber(ms~=''and ms or task.leased_for~=''and task.leased_for or 0)
 longer[id]=math.max(longer[id]or deadlines[id],deadline)
 if progress~=''and is_latest(task)then
-task.O=progress
-will(plan,'HSET tasks','.'..id,format(task,old_text))
+task.progress=progress
+plan_write(plan,'HSET tasks','.'..id,format(task,old_text))
 end
-return{'working','',longer[id],task.f and 1 or 0}
+return{'working','',longer[id],task.cancel_requested and 1 or 0}
 end
-local function answer_again(task,receipt)
+local function earlier_settlement(task,receipt)
 local prefix=receipt..','
-if task.p and string.sub(task.p,1,#prefix)==prefix then
+if task.last_settlement and string.sub(task.last_settlement,1,#prefix)==prefix then
 local state,reason,due,flag=
-string.match(string.sub(task.p,#prefix+1),'^(%a*),([%a_]*),(%d*),(%d)$')
+string.match(string.sub(task.last_settlement,#prefix+1),'^(%a*),([%a_]*),(%d*),(%d)$')
 return answer(state,reason,tonumber(due),tonumber(flag))
 end
 return{'lost','',0,0}
@@ -1868,7 +2000,7 @@ local id=item(i)
 if not open[id]then
 local task,text=parse(records[i+2])
 open[id]={task=task,text=text}
-append(known,task.s=='w'and task or nil)
+append(known,task.state==STATE.working and task or nil)
 end
 end
 open_groups(plan,known)
@@ -1879,63 +2011,64 @@ local task=open[id].task
 local receipt=proof..','..outcome
 if newer(records[i+2])then
 reply[i+1]={'newer','',0,0}
-elseif task.s~='w'or task.n..','..task.k~=proof then
-reply[i+1]=answer_again(task,receipt)
+elseif task.state~=STATE.working or task.lease_number..','..task.lease_token~=proof then
+reply[i+1]=earlier_settlement(task,receipt)
 elseif outcome=='extend'then
 reply[i+1]=extend(id,task,open[id].text,ms,text)
 else
-reply[i+1]=release_to(id,task,open[id].text,outcome,ms,uncounted,text,receipt)
+reply[i+1]=settle_one(id,task,open[id].text,outcome,ms,uncounted,text,receipt)
 end
-if planned(plan,'ZREM working')==PLAN or planned(plan,'HSET tasks')>=4*PLAN or i==count then
-release(plan)
+if
+planned_count(plan,'ZREM working')==PLAN
+or planned_count(plan,'HSET tasks')>=4*PLAN
+or i==count
+then
+admit_limited(plan)
 local failed=commit(plan)
 if failed then
 return failed
 end
-clear(plan)
+clear_plan(plan)
 end
 end
-put_deadlines(at,longer)
+put_deadlines(keys,longer)
 return reply
 end
 `;
-const $SHARED = `local SHARED=200
-`;
-const $GROUPS = `local GROUPS=90
-`;
-const $PASSED = `local PASSED=200
-`;
-const $dequeue_in_full = `local function dequeue_in_full(at,call,popped,ahead,reads)
-local tasks,max,slot,token,worker=at.tasks,call.max,call.slot,call.token,call.worker
-local plan,line=new_plan(at,call.now),new_line(at,popped,ahead,reads)
+const $dequeue_in_full = `local function dequeue_in_full(keys,call,popped,ahead,reads)
+local MOST_IN_FAIR=200
+local MOST_GROUPS_READ=90
+local MOST_SKIPPED=200
+local tasks,max,slot,token,worker=keys.tasks,call.max,call.slot,call.token,call.worker
+local plan,taken=new_plan(keys,call.now),new_taken(keys,popped,ahead,reads)
 local batch=new_batch(max,tonumber(call.max_bytes))
 local counter,used,alarm,wake
 local function time()
 plan.now=plan.now or clock(call.test_now)
 return plan.now
 end
-local function spend()
+local function use_up()
 if call.resend=='1'then
-spend_token(tasks,slot,token)
+use_up_token(tasks,slot,token)
 end
 end
-local function heed_control(control)
+local function check_control(control)
 counter=tonumber(control.lease or 0)or error('~lease is not a number')
 used,alarm,wake=control.rate or'',control.alarm,control.wake
 if control.slot and string.match(control.slot,'^%S+')==token then
 batch.given=true
-local again=lease_again(at,time(),token,string.sub(control.slot,#token+1))
-local paused=#again==2 and not newer(control.set)and parse_settings(control.set or nil).p
+local again=still_leased(keys,time(),token,string.sub(control.slot,#token+1))
+local paused=#again==2 and not newer(control.set)and parse_settings(control.set or nil).paused
 return paused and{'paused'}or again,false
-elseif heed(plan,control.set,control.stats)then
+elseif read_settings(plan,control.set,control.stats)then
 return{'newer_schema'},false
-elseif plan.settings.p then
-spend()
+elseif plan.settings.paused then
+use_up()
 return{'paused'},false
 end
-if(plan.settings.m or plan.settings.r)and(#line>0 or control.fair)then
+if(plan.settings.max_working or plan.settings.rate)and(#taken>0 or control.fair)then
 local again,jumped
-local leased=plan.settings.m and redis.call('ZCARD',at.working)
+local leased=plan.settings.max_working and redis.call('ZCARD',keys.working)
 batch.most,again,used,jumped=allowed(plan.settings,max,leased,used,time())
 if jumped then
 redis.pcall('HSET',tasks,'~rate',used)
@@ -1945,65 +2078,75 @@ return{'ok',again},true
 end
 end
 end
-local function choose()
-fetch(line,max,time)
-local first,last=1,slice_end(line,1)
-local found=look_at(line,slot,first,last)
+local function fill_batch()
+fetch(taken,max,time)
+local first,last=1,slice_end(taken,1)
+local found=read_taken(taken,slot,first,last)
 local control=control_in(found)
-line.looked=true
-local reply,full=heed_control(control)
+taken.control_read=true
+local reply,full=check_control(control)
 if reply then
-put_back(line,1)
-if full and plan.settings.m and not line.next_due and bring_due(line,1,max,time)then
-return choose()
+put_back(taken,1)
+if full and plan.settings.max_working and not taken.next_due and bring_due(taken,1,max,time)then
+return fill_batch()
 elseif full then
-spend()
+use_up()
 end
 return reply
 end
-line.busy=plan.news
+taken.groups_in_use=plan.events
 if control.fair then
-put_back(line,1)
+put_back(taken,1)
 local times=parse_clock(control.fair)
-if not line.reset and times.h>0 and((times.t or 0)>time()or times.c)then
-reset_timers(at,plan.now,times)
-line.reset,line.looked,line.busy,line.next_due=true,nil,nil,nil
-return choose()
+if
+not taken.timers_reset
+and times.limited>0
+and((times.written_at or 0)>time()or times.reset_from)
+then
+reset_timers(keys,plan.now,times)
+taken.timers_reset,taken.control_read,taken.groups_in_use,taken.next_due=true,nil,nil,nil
+return fill_batch()
 end
-if not line.next_due and times.h>0 and bring_due(line,1,max,time)then
-line.busy=nil
-return choose()
+if not taken.next_due and times.limited>0 and bring_due(taken,1,max,time)then
+taken.groups_in_use=nil
+return fill_batch()
 end
-plan.times,plan.shared,line.times=times,true,times
-line.busy,batch.most=true,math.min(batch.most,SHARED)
+plan.times,plan.fair_changed,taken.times=times,true,times
+taken.groups_in_use,batch.most=true,math.min(batch.most,MOST_IN_FAIR)
 time()
-fetch(line,batch.most)
+fetch(taken,batch.most)
 last,found=128,nil
-elseif batch.most<#line then
-put_back(line,batch.most+1)
+elseif batch.most<#taken then
+put_back(taken,batch.most+1)
 end
-while first<=#line do
-last=math.min(last,#line)
-local ended=go_through(plan,line,batch,first,last,found or look_at(line,slot,first,last))
+while first<=#taken do
+last=math.min(last,#taken)
+local ended=
+select_tasks(plan,taken,batch,first,last,found or read_taken(taken,slot,first,last))
 if ended then
 return ended~=true and ended or nil
 end
 first,last,found=last+1,last+128,nil
 if#batch>=batch.most then
-put_back(line,first)
-elseif first>#line and not line.drained and#line-#batch<PASSED and plan.opened<GROUPS then
-local looked=line.next_due
-fetch(line,math.max(batch.most-#batch,math.min(#line,128)),time)
-if worker~=''and line.next_due~=looked then
+put_back(taken,first)
+elseif
+first>#taken
+and not taken.drained
+and#taken-#batch<MOST_SKIPPED
+and plan.groups_read<MOST_GROUPS_READ
+then
+local looked=taken.next_due
+fetch(taken,math.max(batch.most-#batch,math.min(#taken,128)),time)
+if worker~=''and taken.next_due~=looked then
 alarm=redis.call('HGET',tasks,'~alarm')
 end
 end
 end
 end
-local fine,answer=pcall(choose)
+local fine,answer=pcall(fill_batch)
 if not fine then
-put_back(line,1)
-return raised(answer)
+put_back(taken,1)
+return error_reply_for(answer)
 elseif answer then
 if worker~=''and not batch.given and answer[1]~='newer_schema'then
 time()
@@ -2012,36 +2155,36 @@ return commit(plan)or answer
 end
 return answer
 end
-if#batch>0 or not line.drained or worker~=''then
+if#batch>0 or not taken.drained or worker~=''then
 time()
 end
 if worker~=''then
 note_worker(plan,worker,call.info,alarm)
 end
-pay_back(line)
-plan.dry=line.drained
-straighten(plan)
+refund_list(taken)
+plan.drained=taken.drained
+move_up_all(plan)
 local holder=worker~=''and worker or nil
 local terms=
 {counter=counter,token=token,slot=slot,lease=call.lease,worker=holder,used=used}
 if wake and#batch>0 then
-will(plan,'HSET tasks','~wake',awake_from(plan.now,nil,wake))
+plan_write(plan,'HSET tasks','~wake',awake_text(plan.now,nil,wake))
 end
-local failed=lease_all(plan,line,batch,terms)or commit(plan)
+local failed=lease_all(plan,taken,batch,terms)or commit(plan)
 if failed then
-put_back(line,1)
+put_back(taken,1)
 return failed
 end
-write_strays(batch,tasks)
-if#batch==0 and(line.unseen or not(line.drained and line.next_due))then
+write_skipped(batch,tasks)
+if#batch==0 and(taken.fair_unseen or not(taken.drained and taken.next_due))then
 return{'more',time()}
 elseif#batch==0 then
-spend()
-write('HDEL',tasks,{wake and line.drained and'~wake'or nil})
+use_up()
+write('HDEL',tasks,{wake and taken.drained and'~wake'or nil})
 end
-local reply={'ok',when_again(line,plan)}
+local reply={'ok',when_again(taken,plan)}
 for _,entry in ipairs(batch)do
-give(reply,entry.id,entry.task,entry.deadline,entry.fixed)
+append_task(reply,entry.id,entry.task,entry.deadline,entry.fixed)
 end
 return reply
 end
@@ -2050,30 +2193,43 @@ const $PLAIN = `local PLAIN=true
 `;
 const $PLAIN_SETTLEMENTS = `local PLAIN_SETTLEMENTS=240
 `;
-const $stored = `local function stored(tasks,fields)
+const $try_store = `local function try_store(tasks,fields)
 return type(redis.pcall('HSET',tasks,unpack(fields)))=='number'
 end
 `;
-const $lease_plainly = `local function lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,most,time,ahead,also)
+const $lease_plainly = `local function lease_plainly(
+working,
+tasks,
+ids,
+reads,
+slot,
+token,
+resend,
+lease,
+most,
+time,
+ahead,
+more_fields
+)
 local found,first,last=reads[1],1,slice_end(ids,1)
-local last_lease,told,set,_,times,_,_,wake=unpack(found,1,CONTROL)
+local last_lease,slot_text,set,_,times,_,_,wake=unpack(found,1,CONTROL)
 local number=tonumber(last_lease or 0)
-local a_copy=told and string.find(told,token,1,true)==1
+local a_copy=slot_text and string.find(slot_text,token,1,true)==1
 if set or times or wake or a_copy or not number or found.err then
 return nil
 elseif#ids==0 then
-local spent={unpack(also or{})}
+local spent={unpack(more_fields or{})}
 if resend=='1'then
 spent[#spent+1],spent[#spent+2]=slot,token
 end
-return(#spent==0 or stored(tasks,spent))and{'ok',ahead.next_due}or nil
+return(#spent==0 or try_store(tasks,spent))and{'ok',ahead.next_due}or nil
 end
 local now_text,most_bytes,bytes=time(),tonumber(most),0
 local now=tonumber(now_text)
 local letters,kept,length,deadline='','',lease,now+tonumber(lease)
-local deadline_text,enqueued_at,since,told_number=int(deadline),'','',''
-local deadlines,from={'',''},also and#also or 0
-local fields={'~lease','',slot,'','','',unpack(also or{})}
+local deadline_text,last_enqueued_at,since,number_text=int(deadline),'','',''
+local deadlines,from={'',''},more_fields and#more_fields or 0
+local fields={'~lease','',slot,'','','',unpack(more_fields or{})}
 local reply={'ok',ahead and ahead.next_due or now,'',0,0,0,''}
 for i,id in ipairs(ids)do
 if i>last then
@@ -2083,9 +2239,9 @@ reads[#reads+1]=found
 end
 local place=CONTROL+2*(i-first)+1
 local fixed,record=found[place],found[place+1]
-local e,own_letters=string.match(fixed or'','^1;(%d+)([^\\n]*)\\n')
+local enqueued_at,own_letters=string.match(fixed or'','^1;(%d+)([^\\n]*)\\n')
 number,bytes=number+1,bytes+#(fixed or'')
-if record or not e or(bytes>most_bytes and i>1)then
+if record or not enqueued_at or(bytes>most_bytes and i>1)then
 return nil
 end
 if own_letters~=letters then
@@ -2100,17 +2256,17 @@ length=string.match(letters,';l=(%d+)')or lease
 deadline=now+tonumber(length)
 deadline_text=int(deadline)
 end
-if e~=enqueued_at then
-enqueued_at,since=e,int(math.max(0,now-tonumber(e)))
+if enqueued_at~=last_enqueued_at then
+last_enqueued_at,since=enqueued_at,int(math.max(0,now-tonumber(enqueued_at)))
 end
-told_number=int(number)
+number_text=int(number)
 deadlines[2*i-1],deadlines[2*i]=deadline_text,id
 local to=(i>1 and from or 0)+2*i+3
 fields[to]='.'..id
 fields[to+1]='1;2;'
-..e
+..enqueued_at
 ..';1;1;w;'
-..told_number
+..number_text
 ..';'
 ..token
 ..';'
@@ -2121,18 +2277,19 @@ fields[to+1]='1;2;'
 ..';h=w'
 ..since
 ..'\\n'
-local at=5*i-2
-reply[at],reply[at+1],reply[at+2],reply[at+3],reply[at+4]=id,1,number,deadline,fixed
+local next=5*i-2
+reply[next],reply[next+1],reply[next+2],reply[next+3],reply[next+4]=
+id,1,number,deadline,fixed
 end
-fields[2],fields[4]=told_number,token..' '..table.concat(ids,' ')
-local leased=redis.pcall('ZADD',working,unpack(deadlines))==#ids and stored(tasks,fields)
+fields[2],fields[4]=number_text,token..' '..table.concat(ids,' ')
+local leased=redis.pcall('ZADD',working,unpack(deadlines))==#ids and try_store(tasks,fields)
 if not leased then
 redis.pcall('ZREM',working,unpack(ids))
 end
 return leased and reply
 end
 `;
-const $WORKING = `local WORKING='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $WORKING_RECORD = `local WORKING_RECORD='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
 const $complete_plainly = `local function complete_plainly(working,expiry,items,from,records,now_text)
 local count=(#items-from)/SETTLEMENT
@@ -2140,12 +2297,16 @@ if records[1]or count<1 or count>PLAIN_SETTLEMENTS then
 return nil,nil,nil
 end
 local ids,fields,ends,reply={''},{'','','',''},{'',''},{'ok',''}
-local now,enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
+local now,last_enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
 for i=1,count do
 local place=from+SETTLEMENT*(i-1)
 local id,proof,terms,text=unpack(items,place+1,place+SETTLEMENT)
-local v,e,a,c,n,k,q,letters,history=string.match(records[i+2]or'',WORKING)
-if terms~='complete'or not v or n..','..k~=proof or tonumber(v)>HISTORY then
+local version,enqueued_at,attempts,charged,number,token,dequeued_at,letters,history=
+string.match(records[i+2]or'',WORKING_RECORD)
+if terms~='complete'or not version then
+return nil,nil,nil
+end
+if number..','..token~=proof or tonumber(version)>HISTORY then
 return nil,nil,nil
 end
 local own,ttl='',DEFAULT_RESULT_TTL
@@ -2159,24 +2320,24 @@ end
 if ttl~=kept_for then
 kept_for,over=ttl,int(now+math.max(ttl,RESEND_WINDOW))
 end
-if e~=enqueued_at then
-enqueued_at,since=e,int(math.max(0,now-tonumber(e)))
+if enqueued_at~=last_enqueued_at then
+last_enqueued_at,since=enqueued_at,int(math.max(0,now-tonumber(enqueued_at)))
 end
 ids[i]=id
-local at=4*i
-fields[at-3],fields[at-2],fields[at-1]=id,'','.'..id
-fields[at]='1;'
-..int(v+1)
+local next=4*i
+fields[next-3],fields[next-2],fields[next-1]=id,'','.'..id
+fields[next]='1;'
+..int(version+1)
 ..';'
-..e
+..enqueued_at
 ..';'
-..a
+..attempts
 ..';'
-..c
+..charged
 ..';c;'
-..n
+..number
 ..';;'
-..q
+..dequeued_at
 ..';;z='
 ..now_text
 ..own
@@ -2198,7 +2359,7 @@ return type(redis.pcall('ZADD',expiry,unpack(ends)))=='number'and reply,fields,i
 end
 `;
 const $store_completed = `local function store_completed(tasks,expiry,fields,ids)
-local fine=stored(tasks,fields)
+local fine=try_store(tasks,fields)
 if not fine then
 redis.pcall('ZREM',expiry,unpack(ids))
 end
@@ -2209,9 +2370,18 @@ const $LOOK = `local LOOK=1000
 `;
 const $LOOK_BYTES = `local LOOK_BYTES=8000000
 `;
+const $FILTER_FIELDS = `local FILTER_FIELDS={
+G='group',
+y='reason',
+z='ended_from',
+Z='ended_before',
+e='enqueued_from',
+E='enqueued_before',
+}
+`;
 const $parse_filter = `local function parse_filter(argument)
 local letters,text=string.match(argument,'^([^\\n]*)\\n?(.*)$')
-local filter=parse_settings(letters)
+local filter=parse_named(letters,FILTER_FIELDS)
 filter.text=text
 return filter
 end
@@ -2225,20 +2395,20 @@ return instant and instant>=tonumber(from or instant)and not(to and instant>=ton
 end
 `;
 const $matches = `local function matches(filter,task,text)
-return(not filter.G or task.G==filter.G)
-and(not filter.y or task.y==filter.y)
-and within(task.z,filter.z,filter.Z)
-and within(task.e,filter.e,filter.E)
+return(not filter.group or task.group==filter.group)
+and(not filter.reason or task.reason==filter.reason)
+and within(task.ended_at,filter.ended_from,filter.ended_before)
+and within(task.enqueued_at,filter.enqueued_from,filter.enqueued_before)
 and(
 filter.text==''or string.sub(text,1,1)=='j'and string.find(text,filter.text,2,true)~=nil
 )
 end
 `;
-const $zset_of = `local function zset_of(at,state,filter)
-if state=='completed'or(state=='rejected'and filter.y=='cancelled')then
-return at.expiry
+const $zset_of_state = `local function zset_of_state(keys,state,filter)
+if state=='completed'or(state=='rejected'and filter.reason=='cancelled')then
+return keys.expiry
 end
-return state=='rejected'and at.dead or at[state]
+return state=='rejected'and keys.dead or keys[state]
 end
 `;
 const $precedes = `local function precedes(first,second)
@@ -2255,7 +2425,7 @@ const $place_from = `local function place_from(from)
 return(from or'0')..' -'
 end
 `;
-const $behind = `local function behind(key,place,before)
+const $entries_after = `local function entries_after(key,place,before)
 local score,id=string.match(place,'^(%S+) (.+)$')
 local low=redis.call('ZCOUNT',key,'-inf','('..score)
 local high=redis.call('ZCOUNT',key,'-inf',score)
@@ -2278,7 +2448,7 @@ end
 return entries
 end
 `;
-const $turns_behind = `local function turns_behind(fair_by_group,group,place)
+const $turns_after = `local function turns_after(fair_by_group,group,place)
 local score,id=string.match(place,'^(%S+) (.+)$')
 local first,last='('..turn_of(group,score,id),'('..group..'!'
 local entries={}
@@ -2290,7 +2460,7 @@ end
 return entries
 end
 `;
-const $look_through = `local function look_through(tasks,entries,visit)
+const $visit_entries = `local function visit_entries(tasks,entries,visit)
 local done,bytes,slice=0,0,16
 local most=math.min(#entries,LOOK)
 while done<most and bytes<LOOK_BYTES do
@@ -2305,7 +2475,7 @@ entry.fixed,entry.record=found[i]or'',found[i+1]
 bytes=bytes+#entry.fixed+#(entry.record or'')
 if string.sub(entry.id,1,1)~='~'then
 if newer(entry.fixed)or newer(entry.record)then
-entry.left=true
+entry.left_alone=true
 else
 entry.task,entry.text=parse_with(entry.fixed,entry.record)
 if visit(entry,done+1)then
@@ -2320,29 +2490,29 @@ end
 return done
 end
 `;
-const $left_among = `local function left_among(entries,done)
+const $count_left_alone = `local function count_left_alone(entries,done)
 local left=0
 for i=1,done do
-left=left+(entries[i].left and 1 or 0)
+left=left+(entries[i].left_alone and 1 or 0)
 end
 return left
 end
 `;
-const $place_behind = `local function place_behind(entries,done,place)
+const $place_after = `local function place_after(entries,done,place)
 if done==#entries and done<LOOK then
 return''
 end
 return done>0 and entries[done].place or place
 end
 `;
-const $carry_out = `local function carry_out(at,now,chosen,done,carry)
+const $write_chosen = `local function write_chosen(keys,now,chosen,done,write_plan)
 for first=1,#chosen,PLAN do
-local plan,ids,known=open_plan(at,now),{},{}
+local plan,ids,known=open_plan(keys,now),{},{}
 for i=first,math.min(first+PLAN-1,#chosen)do
 append(ids,chosen[i].id)
 append(known,chosen[i].task)
 end
-local failed=not plan and{'newer_schema'}or carry(plan,ids,known,first-1)
+local failed=not plan and{'newer_schema'}or write_plan(plan,ids,known,first-1)
 if failed and first==1 then
 return failed,nil
 elseif failed then
@@ -2353,19 +2523,20 @@ return#chosen,done
 end
 `;
 const $erase = `local function erase(plan,id,task)
-local known_until=math.min(tonumber(task.z or 0),plan.now)+RESEND_WINDOW
+local known_until=math.min(tonumber(task.ended_at or 0),plan.now)+RESEND_WINDOW
 if known_until>plan.now then
-add(task,'v',1)
-task.s,task.h,task.y,task.m,task.r,task.d='x',nil,nil,nil,nil,nil
-will(plan,'HSET tasks',id,'')
-will(plan,'HSET tasks','.'..id,format(task,''))
-will(plan,'ZADD expiry',int(known_until),id)
+add(task,'version',1)
+task.state,task.history,task.reason=STATE.deleted,nil,nil
+task.max_attempts,task.result_ttl,task.dead_ttl=nil,nil,nil
+plan_write(plan,'HSET tasks',id,'')
+plan_write(plan,'HSET tasks','.'..id,format(task,''))
+plan_write(plan,'ZADD expiry',int(known_until),id)
 else
-forget_task(writes_of(plan,'HSET tasks'),writes_of(plan,'HDEL tasks'),id,task)
-will(plan,'ZREM expiry',id)
+forget_task(planned_writes(plan,'HSET tasks'),planned_writes(plan,'HDEL tasks'),id,task)
+plan_write(plan,'ZREM expiry',id)
 end
-will(plan,'ZREM dead',id)
-tell(plan,'deleted',id)
+plan_write(plan,'ZREM dead',id)
+note_event(plan,'deleted',id)
 end
 `;
 const $ZSETS = `local ZSETS={'fair','limited','working','delayed','dead','expiry'}
@@ -2376,31 +2547,31 @@ const $BLANK = `local BLANK='-'
 `;
 const $READ_BYTES = `local READ_BYTES=4000000
 `;
-const $new_mending = `local function new_mending(at,now)
-local mending={at=at,now=now,plan=new_plan(at,now),report={},ghosts=0,bytes=0}
-mending.out,mending.deadlines,mending.lost=
+const $new_repair = `local function new_repair(keys,now)
+local repair={keys=keys,now=now,plan=new_plan(keys,now),report={},ghosts=0,bytes=0}
+repair.removals,repair.deadlines,repair.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
-mending.worker_leases,mending.turns={},{}
+repair.worker_leases,repair.turns={},{}
 for _,place in ipairs(ZSETS)do
-mending.out[place]={}
+repair.removals[place]={}
 end
-return mending
-end
-`;
-const $note = `local function note(mending,fault,id)
-append(mending.report,fault,id)
+return repair
 end
 `;
-const $take_from = `local function take_from(mending,place,id)
-local ids=mending.out[place]
+const $report_fault = `local function report_fault(repair,fault,id)
+append(repair.report,fault,id)
+end
+`;
+const $remove_from = `local function remove_from(repair,place,id)
+local ids=repair.removals[place]
 ids[#ids+1]=id
 end
 `;
-const $scores_in = `local function scores_in(mending,place,members)
+const $scores_in = `local function scores_in(repair,place,members)
 local found={}
-local seen=mending.seen and mending.seen[place]
+local seen=repair.seen and repair.seen[place]
 if not seen then
-return read('ZMSCORE',mending.at[place],members)
+return read('ZMSCORE',repair.keys[place],members)
 end
 for i,member in ipairs(members)do
 found[i]=seen[member]or false
@@ -2408,11 +2579,11 @@ end
 return found
 end
 `;
-const $fields_in = `local function fields_in(mending,names)
+const $fields_in = `local function fields_in(repair,names)
 local found={}
-local seen=mending.seen and mending.seen.tasks
+local seen=repair.seen and repair.seen.tasks
 if not seen then
-return read('HMGET',mending.at.tasks,names)
+return read('HMGET',repair.keys.tasks,names)
 end
 for i,name in ipairs(names)do
 found[i]=seen[name]or false
@@ -2420,7 +2591,7 @@ end
 return found
 end
 `;
-const $read_records = `local function read_records(mending,ids)
+const $read_records = `local function read_records(repair,ids)
 local entries,bytes,slice={},0,16
 while#entries<#ids do
 local names={}
@@ -2431,9 +2602,9 @@ end
 for i=#entries+1,math.min(#entries+slice,#ids)do
 append(names,ids[i],'.'..ids[i])
 end
-local found=fields_in(mending,names)
+local found=fields_in(repair,names)
 if first==3 then
-mending.newer,mending.lease=newer(found[1]),tonumber(found[2]or 0)
+repair.newer,repair.lease=newer(found[1]),tonumber(found[2]or 0)
 end
 for i=first,#names,2 do
 local entry={id=names[i],expected=0}
@@ -2445,111 +2616,105 @@ entries[#entries+1]=entry
 end
 slice=math.max(1,math.min(SLICE/2-1,math.floor(READ_BYTES*#entries/(bytes+1))))
 end
-mending.bytes=mending.bytes+bytes
+repair.bytes=repair.bytes+bytes
 return entries
 end
 `;
-const $look_up = `local function look_up(mending,ids)
-local at,entries=mending.at,read_records(mending,ids)
-local few=not mending.seen and redis.call('EXISTS',at.limited,at.delayed,at.dead)==0
+const $find_entries = `local function find_entries(repair,ids)
+local keys,entries=repair.keys,read_records(repair,ids)
+local rare_empty=not repair.seen and redis.call('EXISTS',keys.limited,keys.delayed,keys.dead)==0
 for _,place in ipairs(ZSETS)do
-for i,score in ipairs(few and RARE[place]and{}or scores_in(mending,place,ids))do
+for i,score in ipairs(rare_empty and RARE[place]and{}or scores_in(repair,place,ids))do
 entries[i][place]=finite(score)
 end
 end
 return entries
 end
 `;
-const $set_aside = `local function set_aside(mending,field)
-local plan,kept=mending.plan,'~b:'..field
-will(plan,'HSET tasks',kept,redis.call('HGET',mending.at.tasks,field))
-will(plan,'ZADD expiry',int(mending.now+DEFAULT_DEAD_TTL),kept)
-note(mending,'record_broken',field)
+const $set_aside = `local function set_aside(repair,field)
+local plan,kept=repair.plan,'~b:'..field
+plan_write(plan,'HSET tasks',kept,redis.call('HGET',repair.keys.tasks,field))
+plan_write(plan,'ZADD expiry',int(repair.now+DEFAULT_DEAD_TTL),kept)
+report_fault(repair,'record_broken',field)
 end
 `;
-const $rewritten = `local function rewritten(mending,entry)
-local _,text=parse(entry.record and redis.call('HGET',mending.at.tasks,'.'..entry.id))
+const $rewritten = `local function rewritten(repair,entry)
+local _,text=parse(entry.record and redis.call('HGET',repair.keys.tasks,'.'..entry.id))
 return format(entry.task,text)
 end
 `;
-const $put = `local function put(mending,field,before,after)
+const $put_field = `local function put_field(repair,field,before,after)
 if after and after~=before then
-will(mending.plan,'HSET tasks',field,after)
+plan_write(repair.plan,'HSET tasks',field,after)
 elseif before and not after then
-will(mending.plan,'HDEL tasks',field)
+plan_write(repair.plan,'HDEL tasks',field)
 end
 end
 `;
-const $keep_in = `local function keep_in(mending,entry,first,second)
+const $keep_in = `local function keep_in(repair,entry,first,second)
 local elsewhere=false
 for _,place in ipairs(ZSETS)do
 if entry[place]and place~=first and place~=second then
-take_from(mending,place,entry.id)
+remove_from(repair,place,entry.id)
 entry[place],elsewhere=false,true
 end
 end
 return elsewhere
 end
 `;
-const $missing_names = `local function missing_names(mending,place,expected,fault)
+const $missing_names = `local function missing_names(repair,place,expected,fault)
 local ids,members,missing={},{},{}
 for i=1,#expected,2 do
 append(ids,expected[i])
 append(members,expected[i+1])
 end
-for i,score in ipairs(scores_in(mending,place,members))do
+for i,score in ipairs(scores_in(repair,place,members))do
 if tonumber(score or 1)~=0 then
 append(missing,'0',members[i])
-note(mending,fault,ids[i])
+report_fault(repair,fault,ids[i])
 end
 end
 return missing
 end
 `;
-const $write_mended = `local function write_mended(mending)
-local failed=commit(mending.plan)
+const $write_repairs = `local function write_repairs(repair)
+local failed=commit(repair.plan)
 if failed then
 return failed
 end
-for place,ids in pairs(mending.out)do
-write('ZREM',mending.at[place],ids)
-mending.out[place]={}
+for place,ids in pairs(repair.removals)do
+write('ZREM',repair.keys[place],ids)
+repair.removals[place]={}
 end
-write('ZADD',mending.at.working,mending.deadlines)
+write('ZADD',repair.keys.working,repair.deadlines)
 write(
 'ZADD',
-mending.at.worker_leases,
-missing_names(mending,'worker_leases',mending.worker_leases,'worker_lease_wrong')
+repair.keys.worker_leases,
+missing_names(repair,'worker_leases',repair.worker_leases,'worker_lease_wrong')
 )
-write(
-'ZADD',
-mending.at.fair_by_group,
-missing_names(mending,'fair_by_group',mending.turns,'turn_wrong')
-)
-mending.worker_leases,mending.turns,mending.deadlines={},{},{}
-clear(mending.plan)
+write('ZADD',repair.keys.fair_by_group,missing_names(repair,'fair_by_group',repair.turns,'turn_wrong'))
+repair.worker_leases,repair.turns,repair.deadlines={},{},{}
+clear_plan(repair.plan)
 end
 `;
-const $blank = `local function blank(mending,indexes)
-local at,count=mending.at,#indexes
+const $blank = `local function blank(repair,indexes)
+local keys,count=repair.keys,#indexes
 if count==0 then
 return nil
 end
-local found=redis.call('HMGET',at.tasks,'.'..BLANK,'~ghosts')
+local found=redis.call('HMGET',keys.tasks,'.'..BLANK,'~ghosts')
 local task=parse(found[1])
-local record=bare_record('g',int(tonumber(task.g or 0)+count))
+local record=bare_record(STATE.ghost,int(tonumber(task.ghosts or 0)+count))
 local ghosts=int((tonumber(found[2]or 0)or 0)+count)
-local failed=store(at.tasks,{'.'..BLANK,record,'~ghosts',ghosts})
+local failed=store_fields(keys.tasks,{'.'..BLANK,record,'~ghosts',ghosts})
 if failed then
 return failed
 end
-mending.ghosts=mending.ghosts+count
+repair.ghosts=repair.ghosts+count
 for _,index in ipairs(indexes)do
-redis.call('LSET',at.pending,int(index),BLANK)
+redis.call('LSET',keys.pending,int(index),BLANK)
 end
 end
-`;
-const $STATES = `local STATES={['']=true,w=true,c=true,r=true,x=true,g=true}
 `;
 const $LAST = `local LAST=8640000000000000
 `;
@@ -2557,32 +2722,37 @@ const $LONGEST = `local LONGEST=630720000000
 `;
 const $LATEST_TAG = `local LATEST_TAG=BAND/2
 `;
-const $understand = `local function understand(mending,entry)
+const $known_state = `local function known_state(task)
+local state=task.state
+return state==STATE.waiting or state==STATE.working or state==STATE.ghost or has_ended(task)
+end
+`;
+const $interpret = `local function interpret(repair,entry)
 local id,seen=entry.id,parse(entry.record)
 local named=id==BLANK or(#id<=128 and string.find(id,'^[A-Za-z0-9][!-~]*$')~=nil)
-local readable=named and STATES[seen.s]and#seen.v<=15 and#seen.n<=15
-entry.live=named and sound(entry.fixed)
+local readable=named and known_state(seen)and#seen.version<=15 and#seen.lease_number<=15
+entry.live=named and has_payload(entry.fixed)
 entry.had_fixed,entry.had_record=entry.fixed,entry.record
 if entry.record and not readable then
-set_aside(mending,'.'..id)
+set_aside(repair,'.'..id)
 entry.record=false
 end
 if entry.fixed and not entry.live and(entry.fixed~=''or not named)then
-set_aside(mending,id)
+set_aside(repair,id)
 entry.fixed=false
 end
 entry.task=parse_with(entry.live and entry.fixed or'',entry.record)
-entry.ghosts=tonumber(entry.task.g or 0)
+entry.ghosts=tonumber(entry.task.ghosts or 0)
 end
 `;
-const $zset_of_waiting = `local function zset_of_waiting(mending,entry)
-local plan,task,due=mending.plan,entry.task,tonumber(entry.delayed)
-local band,place=tonumber(task.P or 0),tonumber(entry.limited)
+const $zset_of_waiting = `local function zset_of_waiting(repair,entry)
+local plan,task,due=repair.plan,entry.task,tonumber(entry.delayed)
+local band,place=tonumber(task.priority or 0),tonumber(entry.limited)
 local own_band,tag=read_score(tonumber(entry.fair or 0))
-local number=place and shared(task)and tonumber(plan.groups[task.G or''].settings.n)
-if due and due>=mending.now+1 then
+local number=place and grouped(task)and tonumber(plan.groups[task.group or''].settings.number)
+if due and due>=repair.now+1 then
 return'delayed'
-elseif entry.fair and shared(task)and own_band==band and tag<LATEST_TAG then
+elseif entry.fair and grouped(task)and own_band==band and tag<LATEST_TAG then
 return'fair'
 elseif number and math.floor(place/LIMITED_BAND)==number*LIMITED_GROUP/LIMITED_BAND+9-band then
 return'limited'
@@ -2591,285 +2761,291 @@ return'delayed'
 end
 end
 `;
-const $mend_waiting = `local function mend_waiting(mending,entry)
-local id,task,plan=entry.id,entry.task,mending.plan
-local home=zset_of_waiting(mending,entry)
-if keep_in(mending,entry,home)then
-note(mending,(home or entry.listed)and'two_places'or'wrong_place',id)
+const $repair_waiting = `local function repair_waiting(repair,entry)
+local id,task,plan=entry.id,entry.task,repair.plan
+local home=zset_of_waiting(repair,entry)
+if keep_in(repair,entry,home)then
+report_fault(repair,(home or entry.listed)and'two_places'or'wrong_place',id)
 end
 entry.waits=home and 0 or 1
 if home=='fair'then
-append(mending.turns,id,turn_of(task.G or'',entry.fair,id))
+append(repair.turns,id,turn_of(task.group or'',entry.fair,id))
 elseif home=='delayed'then
 local due=tonumber(entry.delayed)
-local whole=due>=0 and due<=LAST and math.floor(due)or mending.now
+local whole=due>=0 and due<=LAST and math.floor(due)or repair.now
 local score=score_when_due(task,whole)
 if due~=tonumber(score)then
-will(plan,'ZADD delayed',score,id)
-note(mending,'time_broken',id)
+plan_write(plan,'ZADD delayed',score,id)
+report_fault(repair,'time_broken',id)
 end
-if shared(task)and not string.find(entry.record or'','^1;%d+;%d')then
-entry.record=rewritten(mending,entry)
-note(mending,'record_incomplete',id)
+if grouped(task)and not string.find(entry.record or'','^1;%d+;%d')then
+entry.record=rewritten(repair,entry)
+report_fault(repair,'record_incomplete',id)
 end
 end
 end
 `;
-const $mend_working = `local function mend_working(mending,entry)
+const $repair_working = `local function repair_working(repair,entry)
 local id,task=entry.id,entry.task
-if not entry.working or task.k==''or task.l==''or task.n=='0'then
-keep_in(mending,entry)
-mending.lost[#mending.lost+1]=id
-note(mending,'lease_missing',id)
+if not entry.working or task.lease_token==''or task.leased_for==''or task.lease_number=='0'then
+keep_in(repair,entry)
+repair.lost[#repair.lost+1]=id
+report_fault(repair,'lease_missing',id)
 return
 end
-if keep_in(mending,entry,'working')then
-note(mending,'two_places',id)
+if keep_in(repair,entry,'working')then
+report_fault(repair,'two_places',id)
 end
 local deadline=tonumber(entry.working)
-if deadline<0 or deadline>mending.now+LONGEST then
-append(mending.deadlines,int(mending.now),id)
-note(mending,'time_broken',id)
+if deadline<0 or deadline>repair.now+LONGEST then
+append(repair.deadlines,int(repair.now),id)
+report_fault(repair,'time_broken',id)
 end
-if task.W then
-append(mending.worker_leases,id,hand(task.W,task.n,id))
+if task.worker then
+append(repair.worker_leases,id,worker_lease(task.worker,task.lease_number,id))
 end
-if tonumber(task.n)>(mending.lease or 0)then
-mending.lease=math.max(mending.now,tonumber(task.n))
-will(mending.plan,'HSET tasks','~lease',int(mending.lease))
-note(mending,'control_broken','~lease')
+if tonumber(task.lease_number)>(repair.lease or 0)then
+repair.lease=math.max(repair.now,tonumber(task.lease_number))
+plan_write(repair.plan,'HSET tasks','~lease',int(repair.lease))
+report_fault(repair,'control_broken','~lease')
 end
 end
 `;
-const $mend_ended = `local function mend_ended(mending,entry)
-local id,task,plan=entry.id,entry.task,mending.plan
-local dead_letter=entry.live and task.s=='r'and task.y~='cancelled'
-local ttl=tonumber(task.s=='c'and(task.r or DEFAULT_RESULT_TTL)or task.d or DEFAULT_DEAD_TTL)
+const $repair_ended = `local function repair_ended(repair,entry)
+local id,task,plan=entry.id,entry.task,repair.plan
+local dead_letter=entry.live and task.state==STATE.rejected and task.reason~='cancelled'
+local ttl=tonumber(
+task.state==STATE.completed and(task.result_ttl or DEFAULT_RESULT_TTL)
+or task.dead_ttl
+or DEFAULT_DEAD_TTL
+)
 local over=tonumber(entry.expiry)
-if keep_in(mending,entry,'expiry',dead_letter and'dead')then
-note(mending,'wrong_place',id)
+if keep_in(repair,entry,'expiry',dead_letter and'dead')then
+report_fault(repair,'wrong_place',id)
 end
 if dead_letter and not entry.dead then
-will(plan,'ZADD dead',task.z or int(mending.now),id)
-note(mending,'place_missing',id)
+plan_write(plan,'ZADD dead',task.ended_at or int(repair.now),id)
+report_fault(repair,'place_missing',id)
 end
-if not over or over>mending.now+LONGEST then
-local kept=(dead_letter or task.s=='c')and ttl or 0
-over=math.max((tonumber(task.z)or mending.now)+kept,mending.now+RESEND_WINDOW)
-will(plan,'ZADD expiry',int(over),id)
-note(mending,entry.expiry and'time_broken'or'expiry_missing',id)
+if not over or over>repair.now+LONGEST then
+local kept=(dead_letter or task.state==STATE.completed)and ttl or 0
+over=math.max((tonumber(task.ended_at)or repair.now)+kept,repair.now+RESEND_WINDOW)
+plan_write(plan,'ZADD expiry',int(over),id)
+report_fault(repair,entry.expiry and'time_broken'or'expiry_missing',id)
 end
 if not dead_letter and entry.fixed~=''then
 entry.fixed=''
-note(mending,'record_incomplete',id)
+report_fault(repair,'record_incomplete',id)
 end
 if not entry.record then
-entry.record=bare_record('x')
-note(mending,'record_incomplete',id)
+entry.record=bare_record(STATE.deleted)
+report_fault(repair,'record_incomplete',id)
 end
 end
 `;
-const $mend_lost = `local function mend_lost(mending,entry)
+const $repair_lost = `local function repair_lost(repair,entry)
 local id,task=entry.id,entry.task
-local known=task.s~='g'and(entry.had_fixed or entry.had_record)
-if keep_in(mending,entry)or known then
-note(mending,'payload_missing',id)
+local known=task.state~=STATE.ghost and(entry.had_fixed or entry.had_record)
+if keep_in(repair,entry)or known then
+report_fault(repair,'payload_missing',id)
 elseif entry.live then
-note(mending,'record_incomplete',id)
+report_fault(repair,'record_incomplete',id)
 end
 local ghosts=entry.ghosts>0
 entry.fixed=ghosts and id~=BLANK and''or false
-entry.record=ghosts and(task.s=='g'and entry.record or bare_record('g',task.g,task.v))
+entry.record=ghosts
+and(task.state==STATE.ghost and entry.record or bare_record(STATE.ghost,task.ghosts,task.version))
 end
 `;
-const $mend = `local function mend(mending,entry)
+const $repair_entry = `local function repair_entry(repair,entry)
 local task=entry.task
-local ended=task.s=='c'or task.s=='r'or task.s=='x'
 entry.waits=0
-if ended or(entry.fixed==''and not entry.record)then
-mend_ended(mending,entry)
-elseif not entry.live or task.s=='g'then
-mend_lost(mending,entry)
-elseif task.s=='w'then
-mend_working(mending,entry)
+if has_ended(task)or(entry.fixed==''and not entry.record)then
+repair_ended(repair,entry)
+elseif not entry.live or task.state==STATE.ghost then
+repair_lost(repair,entry)
+elseif task.state==STATE.working then
+repair_working(repair,entry)
 else
-mend_waiting(mending,entry)
+repair_waiting(repair,entry)
 end
 entry.expected=entry.ghosts+entry.waits
-entry.witness=table.concat({task.v,task.e,task.g or'',int(entry.waits)},';')
+entry.witness=table.concat({task.version,task.enqueued_at,task.ghosts or'',int(entry.waits)},';')
 end
 `;
-const $mend_all = `local function mend_all(mending,entries,also)
+const $repair_entries = `local function repair_entries(repair,entries,then_do)
 local tasks={}
 for _,entry in ipairs(entries)do
 if not entry.newer then
-understand(mending,entry)
-append(tasks,(entry.limited or also)and entry.live and entry.task or nil)
+interpret(repair,entry)
+append(tasks,(entry.limited or then_do)and entry.live and entry.task or nil)
 end
 end
-open_groups(mending.plan,tasks)
+open_groups(repair.plan,tasks)
 for _,entry in ipairs(entries)do
 if entry.newer then
-note(mending,'record_newer',entry.id)
+report_fault(repair,'record_newer',entry.id)
 else
-mend(mending,entry)
-if also then
-also(entry)
+repair_entry(repair,entry)
+if then_do then
+then_do(entry)
 end
-put(mending,entry.id,entry.had_fixed,entry.fixed)
-put(mending,'.'..entry.id,entry.had_record,entry.record)
+put_field(repair,entry.id,entry.had_fixed,entry.fixed)
+put_field(repair,'.'..entry.id,entry.had_record,entry.record)
 end
-local failed=planned(mending.plan,'HSET tasks')>=2*PLAN and write_mended(mending)
+local failed=planned_count(repair.plan,'HSET tasks')>=2*PLAN and write_repairs(repair)
 if failed then
 return failed
 end
 end
-local failed,_=write_mended(mending),nil
+local failed,_=write_repairs(repair),nil
 if not failed then
-_,_,_,failed=take_back(mending.at,mending.lost,mending.now,function(task)
-return task.s=='w'
+_,_,_,failed=take_back(repair.keys,repair.lost,repair.now,function(task)
+return task.state==STATE.working
 end)
 end
 return failed
 end
 `;
 const $SETTINGS = `local SETTINGS={
-p='^1$',
-e='^1$',
-s='^1$',
-m='^%d+$',
-b='^%d+$',
-n='^%d+$',
-k='^[1-9]%d*$',
-r='^%d+/[1-9]%d*$',
+paused='^1$',
+events='^1$',
+statistics='^1$',
+max_working='^%d+$',
+max_pending='^%d+$',
+number='^%d+$',
+weight='^[1-9]%d*$',
+rate='^%d+/[1-9]%d*$',
 }
 `;
 const $MOST_GROUPS = `local MOST_GROUPS=131071
 `;
 const $SPARE_GROUPS = `local SPARE_GROUPS=65536
 `;
-const $mend_settings = `local function mend_settings(mending,field,text,last)
-local plan,settings,readable=mending.plan,parse_settings(text),string.find(text,'^1')~=nil
+const $repair_settings = `local function repair_settings(repair,field,text,last)
+local plan,settings,readable=repair.plan,parse_settings(text),string.find(text,'^1')~=nil
 if newer(text)then
 return last
 end
-for letter,value in pairs(settings)do
-readable=readable and string.find(value,SETTINGS[letter]or'')~=nil
+for name,value in pairs(settings)do
+readable=readable and string.find(value,SETTINGS[name]or'')~=nil
 end
 if not readable then
-set_aside(mending,field)
-will(plan,'HDEL tasks',field)
+set_aside(repair,field)
+plan_write(plan,'HDEL tasks',field)
 return last
 end
-local number=tonumber(settings.n)
-local needed=field~='~set'and(settings.m or settings.r or number)
+local number=tonumber(settings.number)
+local needed=field~='~set'and(settings.max_working or settings.rate or number)
 if needed and(number or MOST_GROUPS)>=MOST_GROUPS then
 number=math.max(last,SPARE_GROUPS)+1
-settings.n=int(number)
-will(plan,'HSET tasks',field,format_settings(settings))
-note(mending,'control_broken',field)
+settings.number=int(number)
+plan_write(plan,'HSET tasks',field,format_settings(settings))
+report_fault(repair,'control_broken',field)
 elseif needed and number>last then
-note(mending,'control_broken','~groups')
+report_fault(repair,'control_broken','~groups')
 end
 return needed and math.max(last,number)or last
 end
 `;
-const $mend_group_settings = `local function mend_group_settings(mending,texts)
+const $repair_group_settings = `local function repair_group_settings(repair,texts)
 if not next(texts)then
 return
 end
-local last=tonumber(fields_in(mending,{'~groups'})[1]or 0)or 0
+local last=tonumber(fields_in(repair,{'~groups'})[1]or 0)or 0
 local most=last
 for _,field in ipairs(sorted_keys(texts))do
-most=mend_settings(mending,field,texts[field],most)
+most=repair_settings(repair,field,texts[field],most)
 end
 if most>last then
-will(mending.plan,'HSET tasks','~groups',int(most))
+plan_write(repair.plan,'HSET tasks','~groups',int(most))
 end
 end
 `;
-const $mend_infos = `local function mend_infos(mending,names)
-for i,score in ipairs(scores_in(mending,'workers',names))do
+const $repair_worker_records = `local function repair_worker_records(repair,names)
+for i,score in ipairs(scores_in(repair,'workers',names))do
 if not score then
-will(mending.plan,'HDEL tasks','~w:'..names[i])
-note(mending,'worker_wrong',names[i])
+plan_write(repair.plan,'HDEL tasks','~w:'..names[i])
+report_fault(repair,'worker_wrong',names[i])
 end
 end
 end
 `;
-const $mend_kept = `local function mend_kept(mending,names,texts)
-for i,score in ipairs(scores_in(mending,'expiry',names))do
+const $repair_kept = `local function repair_kept(repair,names,texts)
+for i,score in ipairs(scores_in(repair,'expiry',names))do
 if not score then
-local over=string.match(texts[i],'^(%d+) ')or int(mending.now+LOST_FOR)
-will(mending.plan,'ZADD expiry',over,names[i])
-note(mending,'expiry_missing',names[i])
+local until_at=string.match(texts[i],'^(%d+) ')or int(repair.now+LOST_FOR)
+plan_write(repair.plan,'ZADD expiry',until_at,names[i])
+report_fault(repair,'expiry_missing',names[i])
 end
 end
 end
 `;
-const $mend_times = `local function mend_times(mending,names)
-for i,text in ipairs(fields_in(mending,names))do
+const $repair_times = `local function repair_times(repair,names)
+for i,text in ipairs(fields_in(repair,names))do
 if not text then
-take_from(mending,'expiry',names[i])
-note(mending,'record_missing',names[i])
+remove_from(repair,'expiry',names[i])
+report_fault(repair,'record_missing',names[i])
 end
 end
 end
 `;
-const $mend_turns = `local function mend_turns(mending,members)
+const $repair_turns = `local function repair_turns(repair,members)
 local ids={}
 for i,member in ipairs(members)do
 ids[i]=string.match(member,'%S*$')
 end
-for i,entry in ipairs(look_up(mending,ids))do
-local task=parse_with(sound(entry.fixed)and entry.fixed or'',entry.record)
-local own=entry.fair and turn_of(task.G or'',entry.fair,ids[i])
+for i,entry in ipairs(find_entries(repair,ids))do
+local task=parse_with(has_payload(entry.fixed)and entry.fixed or'',entry.record)
+local own=entry.fair and turn_of(task.group or'',entry.fair,ids[i])
 if not entry.newer and own~=members[i]then
-take_from(mending,'fair_by_group',members[i])
-note(mending,'turn_wrong',ids[i])
+remove_from(repair,'fair_by_group',members[i])
+report_fault(repair,'turn_wrong',ids[i])
 end
 end
 end
 `;
-const $mend_leases = `local function mend_leases(mending,members)
+const $repair_leases = `local function repair_leases(repair,members)
 local ids,names={},{}
 for i,member in ipairs(members)do
 ids[i]=string.match(member,'%S*$')
 names[i]='.'..ids[i]
 end
-for i,record in ipairs(fields_in(mending,names))do
+for i,record in ipairs(fields_in(repair,names))do
 local task=parse(record)
-local holds=task.s=='w'and task.W and hand(task.W,task.n,ids[i])==members[i]
+local holds=task.state==STATE.working
+and task.worker
+and worker_lease(task.worker,task.lease_number,ids[i])==members[i]
 if not(holds or newer(record))then
-take_from(mending,'worker_leases',members[i])
-note(mending,'worker_lease_wrong',ids[i])
+remove_from(repair,'worker_leases',members[i])
+report_fault(repair,'worker_lease_wrong',ids[i])
 end
 end
 end
 `;
-const $mend_workers = `local function mend_workers(mending,workers)
-local at,names=mending.at,{}
+const $repair_workers = `local function repair_workers(repair,workers)
+local keys,names=repair.keys,{}
 for i,worker in ipairs(workers)do
 names[i]='~w:'..worker
 end
-local silent=scores_in(mending,'workers',workers)
-for i,info in ipairs(fields_in(mending,names))do
+local silent=scores_in(repair,'workers',workers)
+for i,info in ipairs(fields_in(repair,names))do
 local worker,score=workers[i],tonumber(finite(silent[i]))
-if not info and#in_hands(at,worker,'0',1)==0 then
-take_from(mending,'workers',worker)
-elseif score<0 or score>mending.now+LONGEST then
-will(mending.plan,'ZADD workers',int(mending.now),worker)
-note(mending,'time_broken',worker)
+if not info and#leases_of(keys,worker,'0',1)==0 then
+remove_from(repair,'workers',worker)
+elseif score<0 or score>repair.now+LONGEST then
+plan_write(repair.plan,'ZADD workers',int(repair.now),worker)
+report_fault(repair,'time_broken',worker)
 end
 end
 end
 `;
-const $mend_fields = `local function mend_fields(mending,found)
+const $repair_fields = `local function repair_fields(repair,found)
 local ids,seen,groups={},{},{}
 local settings,infos,kept,texts={},{},{},{}
 for i=1,#found,2 do
 local field,text=found[i],found[i+1]
-mending.bytes=mending.bytes+#text
+repair.bytes=repair.bytes+#text
 local kind=string.match(field,'^~%a:')
 if kind=='~g:'then
 append(groups,string.sub(field,4),text)
@@ -2885,9 +3061,9 @@ append(ids,not seen[id]and id or nil)
 seen[id]=true
 end
 end
-mend_group_settings(mending,settings)
-mend_infos(mending,infos)
-mend_kept(mending,kept,texts)
+repair_group_settings(repair,settings)
+repair_worker_records(repair,infos)
+repair_kept(repair,kept,texts)
 return ids,groups
 end
 `;
@@ -2897,85 +3073,87 @@ const $NUMBERS = `local NUMBERS={'~lease','~groups','~alarm',unpack(PAIRS)}
 `;
 const $CONTROL_NAMES = `local CONTROL_NAMES={'~set','~fair',unpack(NUMBERS)}
 `;
-const $mend_control = `local function mend_control(mending,found,is)
-local plan,now=mending.plan,mending.now
-local beyond=
+const $repair_control = `local function repair_control(repair,found,observed)
+local plan,now=repair.plan,repair.now
+local spare=
 {['~lease']=now,['~groups']=SPARE_GROUPS,['~broken']=tonumber(found['~mended']or 0)}
 local limits={['~groups']=MOST_GROUPS}
 for _,name in ipairs(NUMBERS)do
 local value=found[name]
 local readable=value and#value<=15 and string.find(value,'^%-?%d+$')
 if value and not(readable and tonumber(value)<(limits[name]or LAST))then
-note(mending,'control_broken',name)
-found[name]=beyond[name]and int(beyond[name])
-put(mending,name,value,found[name])
+report_fault(repair,'control_broken',name)
+found[name]=spare[name]and int(spare[name])
+put_field(repair,name,value,found[name])
 end
 end
 if tonumber(found['~mended']or 0)>tonumber(found['~broken']or 0)then
-note(mending,'control_broken','~mended')
-put(mending,'~mended',found['~mended'],found['~broken'])
+report_fault(repair,'control_broken','~mended')
+put_field(repair,'~mended',found['~mended'],found['~broken'])
 found['~mended']=found['~broken']
 end
 if found['~set']then
-mend_settings(mending,'~set',found['~set'],0)
+repair_settings(repair,'~set',found['~set'],0)
 end
 local times=parse_clock(found['~fair'])
-local lost=not found['~fair']and is.fair>0
+local lost=not found['~fair']and observed.fair>0
 for band=0,9 do
 if lost or(times[band]or 0)>=LATEST_TAG then
 local least,before=score_at(band,0),score_at(band,LATEST_TAG)
 local range={int(least),'('..int(before)}
 local next_in_line=
-redis.call('ZRANGE',mending.at.fair,range[1],range[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
+redis.call('ZRANGE',repair.keys.fair,range[1],range[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 times[band],lost=math.max(0,tonumber(next_in_line[2]or least)-least-SHARE),true
 end
 end
-if(times.l or 0)>=LATEST_TAG then
-times.l,lost=nil,true
+if(times.list_tag or 0)>=LATEST_TAG then
+times.list_tag,lost=nil,true
 end
-if lost or times.h~=is.limited then
-times.h=is.limited
-will(plan,'HSET tasks','~fair',format_clock(times))
-note(mending,'control_broken','~fair')
+if lost or times.limited~=observed.limited then
+times.limited=observed.limited
+plan_write(plan,'HSET tasks','~fair',format_clock(times))
+report_fault(repair,'control_broken','~fair')
 end
-local timer,alarm=is.timer,tonumber(found['~alarm'])
-local first=is.first and math.max(0,math.min(is.first,now+LONGEST))
-local late=first and(not timer or timer>math.max(first,now)or not alarm or alarm>first)
-if late or(timer and not alarm)then
-local when=first or math.floor(timer)
-will(plan,'timers',int(when),'~w')
-will(plan,'HSET tasks','~alarm',int(when))
-note(mending,'timer_wrong','~alarm')
+local timer,alarm=observed.timer,tonumber(found['~alarm'])
+local first_silent=observed.first and math.max(0,math.min(observed.first,now+LONGEST))
+local timer_late=first_silent
+and(not timer or timer>math.max(first_silent,now)or not alarm or alarm>first_silent)
+if timer_late or(timer and not alarm)then
+local when=first_silent or math.floor(timer)
+plan_write(plan,'timers',int(when),'~w')
+plan_write(plan,'HSET tasks','~alarm',int(when))
+report_fault(repair,'timer_wrong','~alarm')
 elseif alarm and not timer then
-put(mending,'~alarm',alarm)
-note(mending,'timer_wrong','~alarm')
+put_field(repair,'~alarm',alarm)
+report_fault(repair,'timer_wrong','~alarm')
 end
 end
 `;
 const $count_ready = `local function count_ready(group,score)
 local band,tag=read_score(score)
-local share=ready(group,band,1)
-share.last=math.max(share.last,tag%LATEST_TAG)
+local share=add_ready(group,band,1)
+share.last_tag=math.max(share.last_tag,tag%LATEST_TAG)
 end
 `;
 const $count_working = `local function count_working(group)
-group.w=group.w+1
+group.working=group.working+1
 end
 `;
-const $correct = `local function correct(group,is,text)
-local wrong=group.w~=is.w or group.h~=is.h
+const $correct_group = `local function correct_group(group,actual,text)
+local wrong=group.working~=actual.working or group.limited~=actual.limited
 wrong=wrong or(not group.changed and format_group(group)~=text)
-if is.h>0 and group.q==0 then
-group.q=LIMITED_LATER/2
+if actual.limited>0 and group.last_back_place==0 then
+group.last_back_place=LIMITED_LATER/2
 end
-group.w,group.h,group.ready=is.w,is.h,is.ready
+group.working,group.limited,group.ready=actual.working,actual.limited,actual.ready
 for band=0,9 do
-local share=group.bands[band]or{last=0,ready=0}
-local real=is.bands[band]or{last=0,ready=0}
-wrong=wrong or share.ready~=real.ready or share.last>=LATEST_TAG
+local share=group.bands[band]or{last_tag=0,ready=0}
+local real=actual.bands[band]or{last_tag=0,ready=0}
+wrong=wrong or share.ready~=real.ready or share.last_tag>=LATEST_TAG
 if real.ready>0 then
-local last=share.last<LATEST_TAG and share.last or 0
-group.bands[band]={last=math.max(last,real.last),ready=real.ready,straight=share.straight}
+local last=share.last_tag<LATEST_TAG and share.last_tag or 0
+group.bands[band]=
+{last_tag=math.max(last,real.last_tag),ready=real.ready,moved_up_to=share.moved_up_to}
 else
 group.bands[band]=nil
 end
@@ -2983,15 +3161,15 @@ end
 return wrong
 end
 `;
-const $unwatched = `local function unwatched(mending,group)
-if group.h==0 then
+const $lacks_timer = `local function lacks_timer(repair,group)
+if group.limited==0 then
 return false
 end
-local plan=mending.plan
+local plan=repair.plan
 set_timer(plan,group)
-local needed=planned(plan,'timers')>0
+local needed=planned_count(plan,'timers')>0
 plan.writes.timers=nil
-return needed and not scores_in(mending,'delayed',{'~g:'..group.name})[1]
+return needed and not scores_in(repair,'delayed',{'~g:'..group.name})[1]
 end
 `;
 
@@ -3008,54 +3186,55 @@ local test_now=ARGV[1]
 local token=ARGV[2]
 local group=ARGV[3]
 local changes=ARGV
-${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,nil,delayed,tasks)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
+${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,nil,delayed,tasks)
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}local plan=new_plan(keys,clock(test_now))
 local field=group==''and'~set'or'~s:'..group
 local found=redis.call('HMGET',tasks,field,'~groups','~rate')
 if group~=''then
-${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{{G=group}})
+${$SLICE}${$append}${$read}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,{{group=group}})
 end
-${$newer}if newer(found[1])or newer(plan.was['~g:'..group])then
+${$newer}if newer(found[1])or newer(plan.stored_before['~g:'..group])then
 return{'newer_schema'}
 end
-${$noted}local done,notes=noted(operator_calls,token)
+${$earlier_answer}local done,notes=earlier_answer(operator_calls,token)
 if done or#changes==3 then
 return{'ok',found[1]or''}
 end
-${$parse_settings}local was,settings=parse_settings(found[1]),parse_settings(found[1])
+${$parse_named}${$SETTING_NAMES}${$parse_settings}local was,settings=parse_settings(found[1]),parse_settings(found[1])
 for i=4,#changes,2 do
-settings[changes[i]]=changes[i+1]~=''and changes[i+1]or nil
+local name,value=SETTING_NAMES[changes[i]]or changes[i],changes[i+1]
+settings[name]=value~=''and value or nil
 end
-${$parse_rate}${$recount}local function recounted(used)
-return was.r and settings.r and recount(used,was.r,settings.r,plan.now)or''
+${$parse_rate}${$convert_counts}local function recounted(used)
+return was.rate and settings.rate and convert_counts(used,was.rate,settings.rate,plan.now)or''
 end
-${$append}${$writes_of}${$will}local function follow_queue()
+${$append}${$planned_writes}${$plan_write}local function follow_queue()
 local used=recounted(found[3]or'')
 if used~=''then
-will(plan,'HSET tasks','~rate',used)
+plan_write(plan,'HSET tasks','~rate',used)
 elseif found[3]then
-will(plan,'HDEL tasks','~rate')
+plan_write(plan,'HDEL tasks','~rate')
 end
-if was.s and not settings.s then
-will(plan,'HDEL tasks','~stats')
+if was.statistics and not settings.statistics then
+plan_write(plan,'HDEL tasks','~stats')
 for i=0,59 do
-will(plan,'HDEL tasks','~m'..int(i))
+plan_write(plan,'HDEL tasks','~m'..int(i))
 end
 end
 end
-${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$limited_of}${$release}local function follow_group()
+${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$limited_of}${$admit_limited}local function follow_group()
 local state=plan.groups[group]
-local used=recounted(state.u)
+local used=recounted(state.used)
 state.settings=settings
-if state.h>0 or state.u~=used then
-group_of(plan,{G=group}).u=used
-release(plan)
+if state.limited>0 or state.used~=used then
+group_of(plan,{group=group}).used=used
+admit_limited(plan)
 end
-if not(settings.m or settings.r)and state.h==0 then
-settings.n=nil
-elseif not settings.n then
-settings.n=int(tonumber(found[2]or 0)+1)
-will(plan,'HSET tasks','~groups',settings.n)
+if not(settings.max_working or settings.rate)and state.limited==0 then
+settings.number=nil
+elseif not settings.number then
+settings.number=int(tonumber(found[2]or 0)+1)
+plan_write(plan,'HSET tasks','~groups',settings.number)
 end
 end
 if group==''then
@@ -3063,13 +3242,13 @@ follow_queue()
 else
 follow_group()
 end
-${$sorted_keys}${$format_settings}local text=format_settings(settings)
+${$sorted_keys}${$format_named}${$format_settings}local text=format_settings(settings)
 if text~=''then
-will(plan,'HSET tasks',field,text)
+plan_write(plan,'HSET tasks',field,text)
 elseif found[1]then
-will(plan,'HDEL tasks',field)
+plan_write(plan,'HDEL tasks',field)
 end
-${$SLICE}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$SLICE}${$add}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}local failed=commit(plan)
 if failed then
 return failed
 end
@@ -3077,8 +3256,8 @@ ${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,'')
 return{'ok',text}
 `;
   },
-  sha1: "62531061de2f01fb4ae5d098c6a74d5618a31a81",
-  keyLockingSha1: "dfaaaaf0167b2cfb0e935a8bc9fc1b5f39f6606d",
+  sha1: "1f29af6ba036616cca010a075dcfe76e3b7266c7",
+  keyLockingSha1: "85674e44bfffeda5f550be142d829e2dd586984b",
 };
 
 export const count: Script = {
@@ -3099,11 +3278,11 @@ ${$int}${$clock_text}${$clock}local now=clock(test_now)
 local function age_from(enqueued_at)
 return math.max(0,now-tonumber(enqueued_at))
 end
-${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local function may_wait(record)
-return not newer(record)and(parse(record).s or'')==''
+${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}local function may_wait(record)
+return not newer(record)and(parse(record).state or STATE.waiting)==STATE.waiting
 end
-${$parse_fixed}${$sound}local function age_of(fixed)
-return sound(fixed)and age_from(parse_fixed(fixed).e)or nil
+${$FIXED_FIELDS}${$parse_fixed}${$has_payload}local function age_of(fixed)
+return has_payload(fixed)and age_from(parse_fixed(fixed).enqueued_at)or nil
 end
 ${$first_line}${$read_first_lines}local function first_age(ids)
 local first,last=1,1
@@ -3136,9 +3315,9 @@ local records=read('HMGET',tasks,names)
 for i,id in ipairs(ids)do
 local task=parse(records[i])
 seen[id]=(seen[id]or 0)+1
-if line==pending and seen[id]<=tonumber(task.g or 0)then
-if(task.e or'')~=''then
-bound=age_from(task.e)
+if line==pending and seen[id]<=tonumber(task.ghosts or 0)then
+if(task.enqueued_at or'')~=''then
+bound=age_from(task.enqueued_at)
 end
 elseif may_wait(records[i])then
 waiting[#waiting+1]=id
@@ -3165,12 +3344,12 @@ found[field]=values[i]
 end
 local function age_in(line,id)
 local record=found['.'..id]
-local haunted=line==pending and tonumber(parse(record).g or 0)>0
-return not haunted and may_wait(record)and age_of(found[id])or age_behind(line)
+local is_ghost=line==pending and tonumber(parse(record).ghosts or 0)>0
+return not is_ghost and may_wait(record)and age_of(found[id])or age_behind(line)
 end
-${$standing}local listed=(next_listed and redis.call('LLEN',pending)or 0)-standing(found,'~ghosts','~dropped')
+${$remaining}local listed=(next_listed and redis.call('LLEN',pending)or 0)-remaining(found,'~ghosts','~dropped')
 local in_fair=next_fair and redis.call('ZCARD',fair)or 0
-${$parse_clock}local in_limited=parse_clock(found['~fair']or nil).h
+${$CLOCK_FIELDS}${$parse_clock}local in_limited=parse_clock(found['~fair']or nil).limited
 local waiting=listed+in_fair+in_limited
 local ages={}
 append(ages,next_listed and listed>0 and age_in(pending,next_listed)or nil)
@@ -3179,24 +3358,24 @@ if#ages==0 and in_limited>0 then
 append(ages,age_behind(limited))
 end
 local oldest=#ages>0 and math.max(unpack(ages))
-${$parse_settings}local settings=parse_settings(found['~set']or nil)
-${$finite}${$head}${$upcoming}local _,wake=upcoming(delayed,head(working))
+${$parse_named}${$SETTING_NAMES}${$parse_settings}local settings=parse_settings(found['~set']or nil)
+${$finite}${$lowest_score}${$upcoming}local _,wake=upcoming(delayed,lowest_score(working))
 return{
 'ok',
 waiting,
-redis.call('ZCARD',delayed)-standing(found,'~timers','~rung'),
+redis.call('ZCARD',delayed)-remaining(found,'~timers','~rung'),
 redis.call('ZCARD',working),
 redis.call('ZCARD',dead),
 oldest or(waiting>0 and 0)or-1,
 wake or 0,
-standing(found,'~broken','~mended'),
+remaining(found,'~broken','~mended'),
 redis.call('ZCARD',workers),
-settings.p and 1 or 0,
+settings.paused and 1 or 0,
 }
 `;
   },
-  sha1: "2309cb8c97bd01c384498e56fefec6efadce7d06",
-  keyLockingSha1: "a5e06b7c8b5d5b0e3e7200b5929e75e0288d6e4f",
+  sha1: "940323020604a75dbc5e6ee28e0e3154a7250a6c",
+  keyLockingSha1: "5a3c985482855505cc89e3d4c28686d53aa85075",
 };
 
 export const deleteQueue: Script = {
@@ -3219,10 +3398,10 @@ local operator_calls=KEYS[14]
 local test_now=ARGV[1]
 local token=ARGV[2]
 local force=ARGV[3]
-${$noted}local done,notes=noted(operator_calls,token)
+${$earlier_answer}local done,notes=earlier_answer(operator_calls,token)
 if not done then
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks},clock(test_now))
-${$newer}${$parse_settings}${$heed}if heed(plan,redis.call('HGET',tasks,'~set'))then
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}local plan=new_plan({tasks=tasks},clock(test_now))
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if read_settings(plan,redis.call('HGET',tasks,'~set'))then
 return{'newer_schema'}
 end
 local count=force=='1'and 0 or redis.call('ZCARD',working)
@@ -3231,9 +3410,9 @@ local parts=
 {pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
 ${$append}append(parts,schedules,timetable)
 redis.call('UNLINK',unpack(parts))
-if plan.settings.e then
-${$tell}tell(plan,'deleted','*')
-${$sorted_keys}${$publish}publish(plan)
+if plan.settings.events then
+${$note_event}note_event(plan,'deleted','*')
+${$sorted_keys}${$publish_events}publish_events(plan)
 end
 end
 done=count>0 and'working,'..int(count)or'ok,'..int(plan.now)
@@ -3243,8 +3422,8 @@ local status,number=string.match(done,'^(%a+),(%d+)$')
 return{status,tonumber(number)}
 `;
   },
-  sha1: "dc9804d1e6ad8a42fb4c86126774321bf0aeb669",
-  keyLockingSha1: "589b9b2ea0be836dafc8b7863adc24ad73f36bf3",
+  sha1: "0e9d3e721e3f98ac494162b139e2938392b19fb9",
+  keyLockingSha1: "948388ee3033636f2391a72a1fd16c605b695bff",
 };
 
 export const failWorker: Script = {
@@ -3264,7 +3443,7 @@ local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local worker=ARGV[2]
 local limit=ARGV[3]
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -3277,25 +3456,25 @@ dead,
 workers,
 worker_leases
 )
-${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
+${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$LOST_FOR}${$note_lost_workers}${$fail_worker}local back,ended,left,failed,more=fail_worker(keys,worker,clock(test_now),tonumber(limit))
 if failed then
 return failed
 elseif left>0 and back+ended==0 then
 return{'newer_schema'}
 end
-local gone={worker}
+local removed={worker}
 if not string.find(worker,' ',1,true)then
-gone={}
+removed={}
 for _,registered in ipairs(redis.call('ZRANGE',workers,'0','999'))do
-append(gone,string.match(registered,'^%S+')==worker and registered or nil)
+append(removed,string.match(registered,'^%S+')==worker and registered or nil)
 end
 end
-${$forget_workers}forget_workers(at,gone,more)
+${$unregister_workers}unregister_workers(keys,removed,more)
 return{'ok',back,ended,more and 1 or 0}
 `;
   },
-  sha1: "77be989725356a1d0b7455ac52f11046d9b7d53e",
-  keyLockingSha1: "cb0da482777dc382effd43eb29cca33d3ff8e8ec",
+  sha1: "3aa39aa00e69dd2cee6c14da8f581b62ad154316",
+  keyLockingSha1: "5759009b3a593190bb6522f8624e62db1f92d78b",
 };
 
 export const listWorkers: Script = {
@@ -3309,7 +3488,7 @@ local cursor=ARGV[2]
 local size=ARGV[3]
 local most=ARGV[4]
 local page=redis.call('ZSCAN',workers,cursor,'COUNT',size)
-${$queue_at}local at=queue_at(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,worker_leases)
+${$queue_keys}local keys=queue_keys(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,worker_leases)
 local names,silent={},{}
 ${$append}for i=1,#page[2],2 do
 append(names,'~w:'..page[2][i])
@@ -3317,24 +3496,24 @@ append(silent,tonumber(page[2][i+1]))
 end
 ${$SLICE}${$read}local records=read('HMGET',tasks,names)
 ${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
-${$hand}${$in_hands}for i,name in ipairs(names)do
+${$worker_lease}${$leases_of}for i,name in ipairs(names)do
 local worker=string.sub(name,4)
-local members=in_hands(at,worker,0,tonumber(most))
+local members=leases_of(keys,worker,0,tonumber(most))
 local count=#members
 if count==tonumber(most)then
 count=redis.call('ZLEXCOUNT',worker_leases,'['..worker..' ','('..worker..'!')
 end
-local told={worker,records[i]or'',silent[i],count}
+local row={worker,records[i]or'',silent[i],count}
 for _,member in ipairs(members)do
-append(told,(string.match(member,'%S+$')))
+append(row,(string.match(member,'%S+$')))
 end
-append(reply,told)
+append(reply,row)
 end
 return reply
 `;
   },
-  sha1: "09b633855e804a425655d915acd3b7bbd0eb7371",
-  keyLockingSha1: "a3f0acc3eca6e7314ba7ade3304bd48ebc233485",
+  sha1: "6491dff9a402c06d9a37684a707b807752a4b316",
+  keyLockingSha1: "c267e9c3c0205b950cf05d88103c17c0f66e42fb",
 };
 
 export const list: Script = {
@@ -3354,18 +3533,19 @@ local size=ARGV[3]
 local filter=ARGV[4]
 local payloads=ARGV[5]
 local max_bytes=ARGV[6]
-local at={working=working,delayed=delayed,expiry=expiry,dead=dead}
-${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
-local letter=({working='w',completed='c',rejected='r'})[state]or''
+local keys={working=working,delayed=delayed,expiry=expiry,dead=dead}
+${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
+${$STATE}local states={working=STATE.working,completed=STATE.completed,rejected=STATE.rejected}
+local recorded_state=states[state]or STATE.waiting
 local entries
-${$int}${$SHARE}${$BAND}${$parse_clock}${$LOOK}${$precedes}${$behind}local function read_line(place)
+${$int}${$SHARE}${$BAND}${$CLOCK_FIELDS}${$parse_clock}${$LOOK}${$precedes}${$entries_after}local function read_pending(place)
 local index,fair_place,limited_place=string.match(place,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 index=tonumber(index)
 local control=redis.call('HGET',tasks,'~fair')
 local times=parse_clock(control)
 local ids=redis.call('LRANGE',pending,int(-index-LOOK),int(-index-1))
-local sharing=control and behind(fair,fair_place)or{}
-local tag=9*BAND+(times.l or(times[0]or 0)+SHARE)+index*SHARE
+local sharing=control and entries_after(fair,fair_place)or{}
+local tag=9*BAND+(times.list_tag or(times[0]or 0)+SHARE)+index*SHARE
 local line,i,j={},#ids,1
 while ids[i]or sharing[j]do
 if ids[i]and not(sharing[j]and tonumber(sharing[j].score)<tag)then
@@ -3377,7 +3557,7 @@ j=j+1
 end
 end
 local waiting=#line
-for _,entry in ipairs(control and waiting<LOOK and behind(limited,limited_place)or{})do
+for _,entry in ipairs(control and waiting<LOOK and entries_after(limited,limited_place)or{})do
 line[#line+1]=entry
 end
 return line,
@@ -3395,22 +3575,25 @@ return int(index)..' '..fair_place..' '..limited_place
 end
 end
 local seen={}
-${$shared}local function ghostly(entry)
+${$grouped}local function is_shown_or_ghost(entry)
 local task=entry.task
-if not entry.listed or tonumber(task.g or 0)==0 then
+if not entry.listed or tonumber(task.ghosts or 0)==0 then
 return false
 end
-local again=seen[entry.id]or shared(task)or redis.call('ZSCORE',delayed,entry.id)
+local again=seen[entry.id]or grouped(task)or redis.call('ZSCORE',delayed,entry.id)
 seen[entry.id]=true
 return again
 end
 local reply,bytes={'ok','',0},0
-${$append}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$without_payload}${$within}${$matches}local function show(entry)
+${$append}${$first_line}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$without_payload}${$within}${$matches}local function show(entry)
 local task=entry.task
-if task.s~=letter or not matches(wanted,task,entry.text)or ghostly(entry)then
+if task.state~=recorded_state or not matches(wanted,task,entry.text)or is_shown_or_ghost(entry)then
 return false
-elseif entry.fixed==''and letter==''or not(sound(entry.fixed)or entry.fixed=='')then
-entry.left=true
+elseif
+entry.fixed==''and recorded_state==STATE.waiting
+or not(has_payload(entry.fixed)or entry.fixed=='')
+then
+entry.left_alone=true
 return false
 end
 local fixed,record=without_payload(entry.fixed),entry.record or''
@@ -3427,24 +3610,24 @@ end
 local place,place_of=cursor,nil
 if state=='pending'then
 place=place~=''and place or'0 0 - 0 -'
-entries,place_of=read_line(place)
+entries,place_of=read_pending(place)
 else
-${$zset_of}local key=zset_of(at,state,wanted)
-${$place_from}place=place~=''and place or place_from(key==dead and wanted.z)
-entries=behind(key,place,key==dead and wanted.Z)
+${$zset_of_state}local key=zset_of_state(keys,state,wanted)
+${$place_from}place=place~=''and place or place_from(key==dead and wanted.ended_from)
+entries=entries_after(key,place,key==dead and wanted.ended_before)
 end
-${$newer}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,show)
+${$newer}${$CHANGING_FIELDS}${$FIXED_PLACES}${$parse}${$parse_with}${$LOOK_BYTES}${$visit_entries}local done=visit_entries(tasks,entries,show)
 if place_of and(done<#entries or done>=LOOK)then
 reply[2]=place_of(done)
 elseif not place_of then
-${$place_behind}reply[2]=place_behind(entries,done,place)
+${$place_after}reply[2]=place_after(entries,done,place)
 end
-${$left_among}reply[3]=left_among(entries,done)
+${$count_left_alone}reply[3]=count_left_alone(entries,done)
 return reply
 `;
   },
-  sha1: "f625bd092c86a4167acda61b117b7c325511d2bf",
-  keyLockingSha1: "f538c733c8864e42cf79e2bf1e36ec9534bb283e",
+  sha1: "4fccb0ee76ab4a2773bf4ff2ebfec42f3791526a",
+  keyLockingSha1: "b63639815d1f3446571bb9409f02b9f35d60b005",
 };
 
 export const purge: Script = {
@@ -3463,31 +3646,37 @@ local state=ARGV[2]
 local limit=ARGV[3]
 local cursor=ARGV[4]
 local filter=ARGV[5]
-${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
+${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
 ${$int}${$clock_text}${$clock}local now,most=clock(test_now),tonumber(limit)
-${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
-local letter=state=='completed'and'c'or state=='rejected'and'r'or''
-local ended=letter~=''
+${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
+${$STATE}local recorded_state=state=='completed'and STATE.completed
+or state=='rejected'and STATE.rejected
+or STATE.waiting
+local ended=recorded_state~=STATE.waiting
 local reply={'ok',0,'',0}
-${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$open_plan}${$close}${$commit}${$PLAN}${$finish}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
-local grouped=key==fair and wanted.G
+${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$add_ready}${$cost_of}${$turn_of}${$remove_from_fair}${$turns_from}${$move_up}${$move_up_all}${$set_timer}${$refund}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$open_plan}${$finish_plan}${$commit}${$PLAN}${$end_task}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$entries_after}${$turns_after}${$visit_entries}${$count_left_alone}${$place_after}${$write_chosen}${$erase}local function purge_zset(key,place)
+local by_group=key==fair and wanted.group
 local chosen,entries=
 {},
-grouped and turns_behind(fair_by_group,wanted.G,place)or behind(key,place,key==dead and wanted.Z)
-local done=look_through(tasks,entries,function(entry,number)
+by_group and turns_after(fair_by_group,wanted.group,place)or entries_after(
+key,
+place,
+key==dead and wanted.ended_before
+)
+local done=visit_entries(tasks,entries,function(entry,number)
 local task=entry.task
 if#chosen==most then
 return true
-elseif not ended and not(sound(entry.fixed)and(key==delayed or shared(task)))then
-entry.left=true
-elseif task.s==letter and matches(wanted,task,entry.text)then
+elseif not ended and not(has_payload(entry.fixed)and(key==delayed or grouped(task)))then
+entry.left_alone=true
+elseif task.state==recorded_state and matches(wanted,task,entry.text)then
 entry.number=number
 chosen[#chosen+1]=entry
 end
 end)
 local scores,lowest={},nil
 local count
-count,done=carry_out(at,now,chosen,done,function(plan,ids,known,before)
+count,done=write_chosen(keys,now,chosen,done,function(plan,ids,known,before)
 if ended then
 for i,id in ipairs(ids)do
 erase(plan,id,known[i])
@@ -3499,13 +3688,13 @@ for i,id in ipairs(ids)do
 if key~=delayed then
 refund(plan,id,known[i],key,scores[id]or chosen[before+i].score)
 end
-finish(plan,id,known[i],'','rejected','cancelled')
+end_task(plan,id,known[i],'','rejected','cancelled')
 end
-plan.run=1
-straighten(plan)
+plan.move_up_limit=1
+move_up_all(plan)
 local failed=commit(plan)
 write('ZREM',key,failed and{}or ids)
-local moved=failed and{}or writes_of(plan,'ZADD fair XX')
+local moved=failed and{}or planned_writes(plan,'ZADD fair XX')
 for i=1,#moved,2 do
 scores[moved[i+1]]=moved[i]
 lowest=math.min(lowest or math.huge,tonumber(moved[i]))
@@ -3515,11 +3704,11 @@ end)
 if not done then
 return count
 end
-local behind_all=lowest and place_from(int(lowest))or place_behind(entries,done,place)
-reply[2],reply[3],reply[4]=count,behind_all,left_among(entries,done)
+local behind_all=lowest and place_from(int(lowest))or place_after(entries,done,place)
+reply[2],reply[3],reply[4]=count,behind_all,count_left_alone(entries,done)
 end
-${$in_list}${$new_batch}${$entry_of}${$stray}${$write_strays}local function purge_list()
-local plan=open_plan(at,now)
+${$in_list}${$new_batch}${$entry_of}${$skip_undeliverable}${$write_skipped}local function purge_list()
+local plan=open_plan(keys,now)
 if not plan then
 return{'newer_schema'},nil
 end
@@ -3528,34 +3717,34 @@ for i,id in ipairs(redis.call('RPOP',pending,int(PLAN))or{})do
 entries[i]={id=id}
 end
 local count=reply[2]
-local done=look_through(tasks,entries,function(entry)
+local done=visit_entries(tasks,entries,function(entry)
 if count==most then
 return true
 end
 local known=entry_of(batch,entry.id,entry.fixed,entry.record)
-if not stray(batch,known,entry)then
+if not skip_undeliverable(batch,known,entry)then
 count,known.written=count+1,true
-finish(plan,entry.id,known.task,'','rejected','cancelled')
+end_task(plan,entry.id,known.task,'','rejected','cancelled')
 end
 end)
 local failed=commit(plan)
 for i=#entries,1,-1 do
-append(rest,(failed or i>done or entries[i].left)and entries[i].id or nil)
+append(rest,(failed or i>done or entries[i].left_alone)and entries[i].id or nil)
 end
 write('RPUSH',pending,rest)
 if failed then
 return reply[2]==0 and failed,nil
 end
-write_strays(batch,tasks)
+write_skipped(batch,tasks)
 local all=done==#entries
 local more=#rest<#entries and not(all and#entries<PLAN)
 reply[2],reply[3]=count,more and'pending '..place_from()or''
-reply[4]=more and 0 or left_among(entries,done)
+reply[4]=more and 0 or count_left_alone(entries,done)
 return nil,more and all
 end
 if state~='pending'then
-${$zset_of}local key=zset_of(at,state,wanted)
-return purge_zset(key,cursor~=''and cursor or place_from(key==dead and wanted.z))or reply
+${$zset_of_state}local key=zset_of_state(keys,state,wanted)
+return purge_zset(key,cursor~=''and cursor or place_from(key==dead and wanted.ended_from))or reply
 end
 local part,place=string.match(cursor,'^(%a+) (.+)$')
 if not part then
@@ -3579,8 +3768,8 @@ end
 return failed or reply
 `;
   },
-  sha1: "7af943031bc0741051ae67ab242777e3adba4aad",
-  keyLockingSha1: "b0c0ff609bfd19ecbfea6efe059c522afe8d329c",
+  sha1: "683873933151ed54025ffb37d38347d922daea7b",
+  keyLockingSha1: "1cf856aef066b95c6817635496c3699c123abaf0",
 };
 
 export const redrive: Script = {
@@ -3601,52 +3790,52 @@ local interval=ARGV[4]
 local cursor=ARGV[5]
 local filter=ARGV[6]
 local items=ARGV
-${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
+${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
 local began,slot,place=string.match(cursor,'^(%d+) (%d+) (.+)$')
 slot=math.max(tonumber(slot or now),now)
-${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
+${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
 local chosen={}
 local function choose(entry,number)
 entry.number=number
 chosen[#chosen+1]=entry
 end
 local answers={}
-${$sound}local function judge(entry,number)
+${$STATE}${$has_payload}local function choose_by_id(entry,number)
 local id,task=entry.id,entry.task
-local waits=task.s==''
+local waits=task.state==STATE.waiting
 if answers[id]then
 return false
 elseif#chosen==tonumber(limit)then
 return true
-elseif task.s=='g'or task.s=='x'or(waits and entry.fixed=='')then
+elseif task.state==STATE.ghost or task.state==STATE.deleted or(waits and entry.fixed=='')then
 answers[id]='not_found'
-elseif entry.lease~=''and entry.lease~=task.n then
+elseif entry.lease~=''and entry.lease~=task.lease_number then
 answers[id]='lease_lost'
-elseif task.s=='r'and sound(entry.fixed)then
+elseif task.state==STATE.rejected and has_payload(entry.fixed)then
 answers[id]='redriven'
 choose(entry,number)
 else
-local redriven=waits and string.find(task.h or'','r%d+[pd]%d+$')
+local redriven=waits and string.find(task.history or'','r%d+[pd]%d+$')
 answers[id]=redriven and'redriven'or'not_dead_letter'
 end
 end
-${$within}${$matches}local function pick(entry,number)
+${$within}${$matches}local function choose_matching(entry,number)
 if#chosen==tonumber(limit)then
 return true
-elseif entry.task.s~='r'or not sound(entry.fixed)then
-entry.left=true
+elseif entry.task.state~=STATE.rejected or not has_payload(entry.fixed)then
+entry.left_alone=true
 elseif matches(wanted,entry.task,entry.text)then
 choose(entry,number)
 end
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$close}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$HISTORY}${$CHANGING_FIELDS}${$FIXED_PLACES}${$LETTERS}${$format}${$transition}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$finish_plan}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
 open_groups(plan,known)
 for i,task in ipairs(known)do
 local due=math.floor(slot+(before+i-1)*interval)
-task.c,task.y,task.z='0',nil,nil
+task.charged,task.reason,task.ended_at='0',nil,nil
 wait_again(plan,ids[i],task,chosen[before+i].text,'back',due>now and due)
-tell(plan,'redriven',ids[i])
+note_event(plan,'redriven',ids[i])
 end
 plan.writes['ZREM expiry']=ids
 plan.writes['ZREM dead']=ids
@@ -3659,35 +3848,35 @@ end
 local by_id=#entries>0
 began=began or int(now)
 if not by_id then
-${$place_from}place=place or place_from(wanted.z)
-${$LOOK}${$precedes}${$behind}entries=behind(dead,place,math.min(tonumber(wanted.Z or began+1),began+1))
+${$place_from}place=place or place_from(wanted.ended_from)
+${$LOOK}${$precedes}${$entries_after}entries=entries_after(dead,place,math.min(tonumber(wanted.ended_before or began+1),began+1))
 end
-${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LOOK}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,by_id and judge or pick)
+${$newer}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$parse}${$parse_with}${$LOOK}${$LOOK_BYTES}${$visit_entries}local done=visit_entries(tasks,entries,by_id and choose_by_id or choose_matching)
 local count=#chosen
 if dry~='1'then
-${$RUN}${$clear}${$new_plan}${$heed}${$open_plan}${$PLAN}${$carry_out}count,done=carry_out(at,now,chosen,done,redrive)
+${$clear_plan}${$new_plan}${$read_settings}${$open_plan}${$PLAN}${$write_chosen}count,done=write_chosen(keys,now,chosen,done,redrive)
 if not done then
 return count
 end
 end
 local next_place=''
 if not by_id then
-${$place_behind}next_place=place_behind(entries,done,place)
+${$place_after}next_place=place_after(entries,done,place)
 elseif done<#entries then
 ${$place_from}next_place=place_from()
 end
 if next_place~=''then
 next_place=began..' '..int(math.ceil(slot+count*interval))..' '..next_place
 end
-${$left_among}local reply={'ok',count,next_place,left_among(entries,done)}
+${$count_left_alone}local reply={'ok',count,next_place,count_left_alone(entries,done)}
 for i=1,by_id and done or 0 do
-reply[i+4]=entries[i].left and'newer_schema'or answers[entries[i].id]or'not_found'
+reply[i+4]=entries[i].left_alone and'newer_schema'or answers[entries[i].id]or'not_found'
 end
 return reply
 `;
   },
-  sha1: "3a43bbb5497a15378b7ad0b53ea9bad71b654b8a",
-  keyLockingSha1: "22a564677e17f1ea3f990a8dbf49788f27b434b4",
+  sha1: "7681eaf49d97cd37bd70fe6d2b186325e9064358",
+  keyLockingSha1: "b401cc51f6038ecf7354350830f739263e437e9d",
 };
 
 export const remove: Script = {
@@ -3698,27 +3887,27 @@ local expiry=KEYS[2]
 local dead=KEYS[3]
 local test_now=ARGV[1]
 local id=ARGV[2]
-${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
+${$clear_plan}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
 local found=redis.call('HMGET',tasks,id,'.'..id,'~set','~stats')
 local fixed,record=found[1],found[2]
-${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[3],found[4])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if newer(fixed)or newer(record)or read_settings(plan,found[3],found[4])then
 return{'newer_schema'}
 end
-${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task=parse_with(fixed or'',record)
-if not fixed or task.s=='g'then
+${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}local task=parse_with(fixed or'',record)
+if not fixed or task.state==STATE.ghost then
 return{'not_found'}
-elseif task.s=='x'then
+elseif task.state==STATE.deleted then
 return{'removed'}
-elseif task.s~='c'and task.s~='r'then
+elseif task.state~=STATE.completed and task.state~=STATE.rejected then
 return{'alive'}
 end
 ${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-${$RESEND_WINDOW}${$append}${$add}${$writes_of}${$will}${$LETTERS}${$format}${$bare_record}${$forget_task}${$tell}${$erase}erase(plan,id,task)
-${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
+${$RESEND_WINDOW}${$append}${$add}${$planned_writes}${$plan_write}${$LETTERS}${$format}${$bare_record}${$forget_task}${$note_event}${$erase}erase(plan,id,task)
+${$SLICE}${$sorted_keys}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}return commit(plan)or{'removed'}
 `;
   },
-  sha1: "9cc5f753503415419ddaec13010be19a7c0a9fc4",
-  keyLockingSha1: "e5d8f16c2a4c55bb13f99020ecda19f961963349",
+  sha1: "ba16e48cd1403407b7d131e7e85947ebd7df0c16",
+  keyLockingSha1: "6eddd634c846979a69c2140ead8bb8a5e4bfbd8b",
 };
 
 export const settings: Script = {
@@ -3731,12 +3920,12 @@ local found=redis.call('HMGET',tasks,field,'~g:'..group)
 ${$newer}if newer(found[1])or newer(found[2])then
 return{'newer_schema'}
 end
-${$parse_settings}${$stuck}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
-return{'ok',found[1]or'',state.ready,state.w,state.h}
+${$parse_named}${$SETTING_NAMES}${$parse_settings}${$count_stuck}${$GROUP_FIELDS}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
+return{'ok',found[1]or'',state.ready,state.working,state.limited}
 `;
   },
-  sha1: "d9861c15e292a9682de59c826cf682ded4289570",
-  keyLockingSha1: "ea37b6d0e0d9cdb1c57d4d100678b40f3ecdda93",
+  sha1: "13584ff9c5de9a130be69ac08272aace4d6df285",
+  keyLockingSha1: "5ed71b38f639c3a3eecb870e938ccbe0d1f82bb1",
 };
 
 export const statistics: Script = {
@@ -3753,7 +3942,7 @@ local found=redis.call('HMGET',tasks,unpack(fields))
 ${$newer}if newer(found[1])or newer(found[2])then
 return{'newer_schema'}
 end
-${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).s and 1 or 0}
+${$parse_named}${$SETTING_NAMES}${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).statistics and 1 or 0}
 for i=2,#fields do
 local minute=string.match(found[i]or'','^1;(%d+)')
 if minute and tonumber(minute)>math.floor(now/60000)-60 then
@@ -3763,8 +3952,8 @@ end
 return reply
 `;
   },
-  sha1: "51161c468ce974f5cffd02dd45f212ee5e8902ba",
-  keyLockingSha1: "24857475abcbc87a31fa1c7261b4dda89a2be5fa",
+  sha1: "d7380cc7cf33e179120fafa3075b0fe46956f5ad",
+  keyLockingSha1: "aa787166ae3eb5bef50ca0cbb9915b7c9e13ff27",
 };
 
 export const blankDuplicates: Script = {
@@ -3784,7 +3973,7 @@ local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local reach=ARGV[2]
 local items=ARGV
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -3797,7 +3986,7 @@ dead,
 workers,
 worker_leases
 )
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
 local ids,places,met,again={},{},{},{}
 ${$append}for i=3,#items,2 do
 local id,index=items[i],tonumber(items[i+1])
@@ -3814,25 +4003,25 @@ met[name],again[#again]=true,1
 end
 end
 end
-${$SLICE}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
-if mending.newer then
+${$SLICE}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$find_entries}local entries=find_entries(repair,ids)
+if repair.newer then
 return{'newer_schema'}
 end
 local blanks={}
-${$note}local function weed(entry)
+${$report_fault}local function blank_extra(entry)
 local sorted=places[entry.id]
 table.sort(sorted)
 for i=1,#sorted-entry.expected do
 append(blanks,sorted[i])
-note(mending,'two_places',entry.id)
+report_fault(repair,'two_places',entry.id)
 end
 end
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
-return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$has_ended}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$BLANK}${$remove_from}${$set_aside}${$rewritten}${$put_field}${$keep_in}${$missing_names}${$write_repairs}${$blank}${$LAST}${$LONGEST}${$LATEST_TAG}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$repair_entries}local failed=repair_entries(repair,entries,blank_extra)or blank(repair,blanks)
+return failed or{'ok',repair.ghosts,repair.report,unpack(again)}
 `;
   },
-  sha1: "5527ad96c14d907137882094158833a78a3a7f85",
-  keyLockingSha1: "4eb4e888a5c134293671bfd6075abd93e07c4799",
+  sha1: "dfcd0b8bcdc69b6c1a45a11d961864500563bf8c",
+  keyLockingSha1: "1b2232c66a0e03c999ca9dc786db520082e99fd2",
 };
 
 export const check: Script = {
@@ -3859,7 +4048,7 @@ local PAGE=1000
 local BYTES=1000000
 local PLACES=
 {'fair','fair_by_group','limited','working','delayed','expiry','dead','workers','worker_leases'}
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -3876,23 +4065,23 @@ local parts=
 {pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
 ${$append}append(parts,schedules,timetable)
 if redis.call('EXISTS',unpack(parts))==0 then
-return{'sound',0,0}
+return{'valid',0,0}
 end
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
 local members,listed,fields={},{},{}
-mending.seen={tasks={}}
+repair.seen={tasks={}}
 local function read_tasks()
 local cursor,size,bytes,records='0',FIRST_PAGE,0,0
 for _=1,PAGES do
 local page=redis.call('HSCAN',tasks,cursor,'COUNT',int(size))
 for i=1,#page[2],2 do
 local field,text=page[2][i],page[2][i+1]
-if not mending.seen.tasks[field]then
+if not repair.seen.tasks[field]then
 append(fields,field,text)
 bytes=bytes+#text
 records=records+(string.sub(field,1,1)~='~'and 1 or 0)
 end
-mending.seen.tasks[field]=text
+repair.seen.tasks[field]=text
 end
 cursor=page[1]
 if cursor=='0'or bytes>BYTES or records>4*MEMBERS then
@@ -3908,10 +4097,10 @@ if#listed>MEMBERS then
 return false
 end
 for _,place in ipairs(PLACES)do
-local found=redis.call('ZRANGE',at[place],'0',int(MEMBERS),'WITHSCORES')
-mending.seen[place],members[place]={},{}
+local found=redis.call('ZRANGE',keys[place],'0',int(MEMBERS),'WITHSCORES')
+repair.seen[place],members[place]={},{}
 for i=1,#found,2 do
-mending.seen[place][found[i]]=found[i+1]
+repair.seen[place][found[i]]=found[i+1]
 members[place][(i+1)/2]=found[i]
 end
 if#members[place]>MEMBERS then
@@ -3921,11 +4110,11 @@ end
 return true
 end
 local function nothing_found()
-local found=#mending.report+#mending.deadlines+#mending.lost
-for _,args in pairs(mending.plan.writes)do
+local found=#repair.report+#repair.deadlines+#repair.lost
+for _,args in pairs(repair.plan.writes)do
 found=found+#args
 end
-for _,ids in pairs(mending.out)do
+for _,ids in pairs(repair.removals)do
 found=found+#ids
 end
 return found==0
@@ -3948,8 +4137,8 @@ ids[#ids+1]=id
 end
 end
 end
-${$standing}local function counts_agree(entries,timers)
-local control,ghosts,places=mending.seen.tasks,0,{}
+${$remaining}local function counts_agree(entries,timers)
+local control,ghosts,places=repair.seen.tasks,0,{}
 for _,id in ipairs(listed)do
 places[id]=(places[id]or 0)+1
 end
@@ -3959,63 +4148,64 @@ if(places[entry.id]or 0)~=entry.expected then
 return false
 end
 end
-return standing(control,'~ghosts','~dropped')==ghosts
-and standing(control,'~timers','~rung')==timers
-and standing(control,'~broken','~mended')==0
+return remaining(control,'~ghosts','~dropped')==ghosts
+and remaining(control,'~timers','~rung')==timers
+and remaining(control,'~broken','~mended')==0
 end
-${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$LIMITED_GROUP}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
+${$SLICE}${$read}${$planned_writes}${$plan_write}${$planned_count}${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$BAND}${$read_score}${$LIMITED_GROUP}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$add_ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct_group}${$lacks_timer}local function groups_agree(entries,names,groups)
 local actual={}
 for _,name in ipairs(names)do
 actual[name]=parse_group(name)
 end
 for _,entry in ipairs(entries)do
 local task=entry.task
-local is=shared(task)and entry.live and actual[task.G or'']
-if is and entry.fair then
-count_ready(is,tonumber(entry.fair))
-elseif is and entry.working then
-count_working(is)
+local actual_state=grouped(task)and entry.live and actual[task.group or'']
+if actual_state and entry.fair then
+count_ready(actual_state,tonumber(entry.fair))
+elseif actual_state and entry.working then
+count_working(actual_state)
 end
 end
 for _,name in ipairs(names)do
-local group,is=groups[name],actual[name]
-local number=tonumber(group.settings.n)
+local group,actual_state=groups[name],actual[name]
+local number=tonumber(group.settings.number)
 for _,id in ipairs(number and members.limited or{})do
-is.h=is.h+(math.floor(tonumber(mending.seen.limited[id])/LIMITED_GROUP)==number and 1 or 0)
+actual_state.limited=actual_state.limited
++(math.floor(tonumber(repair.seen.limited[id])/LIMITED_GROUP)==number and 1 or 0)
 end
-local was=mending.plan.was['~g:'..name]or''
-if newer(was)or correct(group,is,was)or unwatched(mending,group)then
+local was=repair.plan.stored_before['~g:'..name]or''
+if newer(was)or correct_group(group,actual_state,was)or lacks_timer(repair,group)then
 return false
 end
 end
 return true
 end
-${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$format_settings}${$SHARE}${$score_at}${$LIMITED_BAND}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
+${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$bare_record}${$has_ended}${$format_named}${$format_settings}${$SHARE}${$score_at}${$LIMITED_BAND}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$worker_lease}${$score_when_due}${$LOST_FOR}${$leases_of}${$RARE}${$BLANK}${$READ_BYTES}${$report_fault}${$remove_from}${$fields_in}${$read_records}${$find_entries}${$set_aside}${$rewritten}${$put_field}${$keep_in}${$missing_names}${$LAST}${$LONGEST}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$repair_settings}${$repair_group_settings}${$repair_worker_records}${$repair_kept}${$repair_times}${$repair_turns}${$repair_leases}${$repair_workers}${$repair_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$repair_control}local function is_valid()
 if not(read_places()and read_tasks())then
 return false
 end
 local found={}
 for _,name in ipairs(CONTROL_NAMES)do
-found[name]=mending.seen.tasks[name]
+found[name]=repair.seen.tasks[name]
 end
 if newer(found['~set'])then
 return false
 end
 local next_silent=members.workers[1]
-local first=next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
-local timer=tonumber(finite(mending.seen.delayed['~w']or''))
-mend_control(
-mending,
+local first=next_silent and math.floor(tonumber(finite(repair.seen.workers[next_silent])))
+local timer=tonumber(finite(repair.seen.delayed['~w']or''))
+repair_control(
+repair,
 found,
 {fair=#members.fair,limited=#members.limited,first=first,timer=timer}
 )
-local fields_ids,states=mend_fields(mending,fields)
+local fields_ids,states=repair_fields(repair,fields)
 local later,timers=split('delayed')
 local ends,times=split('expiry')
-mend_times(mending,times)
-mend_leases(mending,members.worker_leases)
-mend_turns(mending,members.fair_by_group)
-mend_workers(mending,members.workers)
+repair_times(repair,times)
+repair_leases(repair,members.worker_leases)
+repair_turns(repair,members.fair_by_group)
+repair_workers(repair,members.workers)
 for _,place in ipairs({
 members.working,
 members.fair,
@@ -4035,13 +4225,13 @@ end
 end
 take_in(once)
 looked=looked+#members.worker_leases+#members.fair_by_group+#members.workers
-local entries,kinds,names,named=look_up(mending,ids),{},{},{}
+local entries,kinds,names,named=find_entries(repair,ids),{},{},{}
 for _,entry in ipairs(entries)do
 if entry.newer then
 return false
 end
-understand(mending,entry)
-if entry.live and shared(entry.task)then
+interpret(repair,entry)
+if entry.live and grouped(entry.task)then
 kinds[#kinds+1]=entry.task
 end
 end
@@ -4049,34 +4239,34 @@ if not nothing_found()then
 return false
 end
 for i=1,#states,2 do
-kinds[#kinds+1]={G=states[i]~=''and states[i]or nil,P='0'}
+kinds[#kinds+1]={group=states[i]~=''and states[i]or nil,priority='0'}
 end
-open_groups(mending.plan,kinds)
+open_groups(repair.plan,kinds)
 for _,entry in ipairs(entries)do
-mend(mending,entry)
-put(mending,entry.id,entry.had_fixed,entry.fixed)
-put(mending,'.'..entry.id,entry.had_record,entry.record)
+repair_entry(repair,entry)
+put_field(repair,entry.id,entry.had_fixed,entry.fixed)
+put_field(repair,'.'..entry.id,entry.had_record,entry.record)
 end
-missing_names(mending,'worker_leases',mending.worker_leases,'worker_lease_wrong')
-missing_names(mending,'fair_by_group',mending.turns,'turn_wrong')
+missing_names(repair,'worker_leases',repair.worker_leases,'worker_lease_wrong')
+missing_names(repair,'fair_by_group',repair.turns,'turn_wrong')
 for _,task in ipairs(kinds)do
-local name=task.G or''
+local name=task.group or''
 if not named[name]then
 named[name],names[#names+1]=true,name
 end
 end
 return nothing_found()
 and counts_agree(entries,#timers)
-and groups_agree(entries,names,mending.plan.groups)
+and groups_agree(entries,names,repair.plan.groups)
 end
-if not sound_queue()then
-return{'look',0,1}
+if not is_valid()then
+return{'scan',0,1}
 end
-return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
+return{'valid',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
 `;
   },
-  sha1: "51e2305f2bb2366293e22beaaee73ab84a872a6e",
-  keyLockingSha1: "c1da68ebad5b8ff2c084f703fecd3794a08408e0",
+  sha1: "458c5f50d1c735d3ad5ca9e5fc7de838f6610d3e",
+  keyLockingSha1: "517fbd3e803fe72cc1c09e844d93658500e69d35",
 };
 
 export const placeLost: Script = {
@@ -4096,7 +4286,7 @@ local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local items=ARGV
 local STRIDE=3
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -4109,43 +4299,43 @@ dead,
 workers,
 worker_leases
 )
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
 local ids,witness,seen={},{},{}
 local added,dropped=0,0
 for i=2,#items,STRIDE do
 local id=items[i]
 ids[#ids+1],witness[id],seen[id]=id,items[i+1],tonumber(items[i+2])
 end
-${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
-if mending.newer then
+${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$find_entries}local entries=find_entries(repair,ids)
+if repair.newer then
 return{'newer_schema'}
 end
-${$add}${$writes_of}${$will}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
-local id,task,plan=entry.id,entry.task,mending.plan
+${$add}${$planned_writes}${$plan_write}${$HISTORY}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$report_fault}${$rewritten}${$LATEST_TAG}local function place_entry(entry)
+local id,task,plan=entry.id,entry.task,repair.plan
 if entry.witness~=witness[id]or entry.expected<=seen[id]then
 return
 end
 local ghosts=math.max(0,seen[id]-entry.waits)
 added=added+math.max(0,ghosts-entry.ghosts)
 dropped=dropped+math.max(0,entry.ghosts-ghosts)
-task.g=ghosts>0 and int(ghosts)or nil
+task.ghosts=ghosts>0 and int(ghosts)or nil
 if entry.waits==1 and seen[id]==0 then
-local group=shared(task)and plan.groups[task.G or'']
-local share=group and group.bands[tonumber(task.P or 0)]
-if share and share.last>=LATEST_TAG then
-share.last=0
+local group=grouped(task)and plan.groups[task.group or'']
+local share=group and group.bands[tonumber(task.priority or 0)]
+if share and share.last_tag>=LATEST_TAG then
+share.last_tag=0
 end
-transition(task,'p',mending.now)
-enter(plan,id,task,'back')
-note(mending,'place_missing',id)
+transition(task,'pending',repair.now)
+make_ready(plan,id,task,'back')
+report_fault(repair,'place_missing',id)
 else
-note(mending,'ghosts_wrong',id)
+report_fault(repair,'ghosts_wrong',id)
 end
-local nothing=task.s=='g'and ghosts==0
+local nothing=task.state==STATE.ghost and ghosts==0
 entry.fixed=not nothing and entry.fixed
-entry.record=not nothing and rewritten(mending,entry)
+entry.record=not nothing and rewritten(repair,entry)
 end
-${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
+${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$FIXED_FIELDS}${$parse_fixed}${$has_payload}${$parse_with}${$bare_record}${$has_ended}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_score}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$BLANK}${$remove_from}${$set_aside}${$put_field}${$keep_in}${$missing_names}${$write_repairs}${$LAST}${$LONGEST}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$repair_entries}local failed=repair_entries(repair,entries,place_entry)
 if failed then
 return failed
 end
@@ -4155,11 +4345,11 @@ end
 if dropped>0 then
 redis.call('HINCRBY',tasks,'~dropped',int(dropped))
 end
-return{'ok',added,dropped,mending.report}
+return{'ok',added,dropped,repair.report}
 `;
   },
-  sha1: "ae6979898076e6d5ccef74c73fef586de68d04ff",
-  keyLockingSha1: "887859727c16f27b452afff766933d0aafe85037",
+  sha1: "d5740a88b34bcd8859cbfa8adf5aa5ffd4bc4e61",
+  keyLockingSha1: "71d9a4fbe06750ca5c034e745f99dd33aac2c341",
 };
 
 export const recountGroups: Script = {
@@ -4176,71 +4366,72 @@ local counted=ARGV[2]
 local items=ARGV
 local STRIDE=3
 local COUNTED=200
-${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,working,delayed,tasks)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
-local plan=mending.plan
+${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,working,delayed,tasks)
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
+local plan=repair.plan
 local names,before,actual={},{},{}
-${$parse_settings}${$stuck}${$parse_group}local function count_as(name)
+${$parse_named}${$SETTING_NAMES}${$parse_settings}${$count_stuck}${$GROUP_FIELDS}${$parse_group}local function count_as(name)
 if not actual[name]then
 names[#names+1],actual[name]=name,parse_group(name)
 end
 return actual[name]
 end
-${$append}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$shared}${$LOOK}${$LOOK_BYTES}${$look_through}${$left_among}local function count(place,add_up)
+${$append}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$grouped}${$LOOK}${$LOOK_BYTES}${$visit_entries}${$count_left_alone}local function count(place,add_up)
 local found=redis.call('ZRANGE',place,'0',int(COUNTED),'WITHSCORES')
 local entries={}
 for i=1,#found,2 do
 entries[#entries+1]={id=found[i],score=tonumber(found[i+1])}
 end
-local done=look_through(tasks,entries,function(entry)
-if shared(entry.task)and sound(entry.fixed)then
-add_up(count_as(entry.task.G or''),entry.score)
+local done=visit_entries(tasks,entries,function(entry)
+if grouped(entry.task)and has_payload(entry.fixed)then
+add_up(count_as(entry.task.group or''),entry.score)
 end
 end)
-return done==#entries and done<=COUNTED and left_among(entries,done)==0
+return done==#entries and done<=COUNTED and count_left_alone(entries,done)==0
 end
 for i=3,#items,STRIDE do
 local name=items[i]
 names[#names+1],before[name]=name,items[i+1]
 actual[name]=parse_group(name,counted=='1'and items[i+2]or'')
 end
-${$BAND}${$read_score}${$ready}${$LATEST_TAG}${$count_ready}${$count_working}if counted~='1'and not(count(fair,count_ready)and count(working,count_working))then
+${$BAND}${$read_score}${$add_ready}${$LATEST_TAG}${$count_ready}${$count_working}if counted~='1'and not(count(fair,count_ready)and count(working,count_working))then
 return{'large'}
 end
 local groups={}
 for i,name in ipairs(names)do
-groups[i]={G=name~=''and name or nil,P='0'}
+groups[i]={group=name~=''and name or nil,priority='0'}
 end
-${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$limited_of}${$release}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$PLAN}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
+${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$SHARE}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}${$PLAN}${$report_fault}${$scores_in}${$correct_group}${$lacks_timer}for first=1,#groups,PLAN do
 open_groups(plan,{unpack(groups,first,math.min(first+PLAN-1,#groups))})
 for i=first,math.min(first+PLAN-1,#groups)do
 local name=names[i]
-local group,was=plan.groups[name],plan.was['~g:'..name]
-local number=tonumber(group.settings.n)
+local group,was=plan.groups[name],plan.stored_before['~g:'..name]
+local number=tonumber(group.settings.number)
 local least=number and int(number*LIMITED_GROUP)
-actual[name].h=number and redis.call('ZCOUNT',limited,least,'('..int((number+1)*LIMITED_GROUP))
+actual[name].limited=number
+and redis.call('ZCOUNT',limited,least,'('..int((number+1)*LIMITED_GROUP))
 or 0
 local sure=counted~='1'or(was or'')==before[name]
-if sure and not newer(was)and correct(group,actual[name],was or'')then
+if sure and not newer(was)and correct_group(group,actual[name],was or'')then
 group.changed=true
-note(mending,'group_wrong',name)
-elseif sure and not newer(was)and unwatched(mending,group)then
+report_fault(repair,'group_wrong',name)
+elseif sure and not newer(was)and lacks_timer(repair,group)then
 group.changed=true
-note(mending,'timer_wrong',name)
+report_fault(repair,'timer_wrong',name)
 end
 end
-release(plan)
+admit_limited(plan)
 local failed=commit(plan)
 if failed then
 return failed
 end
-clear(plan)
+clear_plan(plan)
 end
-return{'ok',mending.report}
+return{'ok',repair.report}
 `;
   },
-  sha1: "2c5a9de23f264943f127eb68f5ee488c16977e06",
-  keyLockingSha1: "14b45e6f9001e39435fa8c1dcfc5e1c89ededc82",
+  sha1: "49b81b18a04e18e16406ccfa78201ad5e79ed32c",
+  keyLockingSha1: "f0bb0ba24b206498c3c02896d241a7d74fccb8fa",
 };
 
 export const repairControl: Script = {
@@ -4257,8 +4448,8 @@ local operator_calls=KEYS[8]
 local test_now=ARGV[1]
 local began=ARGV[2]
 local items=ARGV
-${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,nil,delayed,tasks,expiry,nil,workers)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,nil,delayed,tasks,expiry,nil,workers)
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
 local found={}
 ${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}for i,value in ipairs(redis.call('HMGET',tasks,unpack(CONTROL_NAMES)))do
 found[CONTROL_NAMES[i]]=value
@@ -4266,12 +4457,13 @@ end
 ${$newer}if newer(found['~set'])then
 return{'newer_schema'}
 end
-${$finite}${$head}local is={fair=redis.call('ZCARD',fair),limited=redis.call('ZCARD',limited),first=head(workers)}
-is.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
-${$append}${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
-local gone_of={}
+${$finite}${$lowest_score}local observed=
+{fair=redis.call('ZCARD',fair),limited=redis.call('ZCARD',limited),first=lowest_score(workers)}
+observed.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
+${$append}${$sorted_keys}${$planned_writes}${$plan_write}${$DEFAULT_DEAD_TTL}${$parse_named}${$format_named}${$SETTING_NAMES}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$report_fault}${$set_aside}${$put_field}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$repair_settings}${$repair_control}repair_control(repair,found,observed)
+local removed_field={}
 for i=1,#PAIRS,2 do
-gone_of[PAIRS[i]]=PAIRS[i+1]
+removed_field[PAIRS[i]]=PAIRS[i+1]
 end
 local function was_deleted()
 for when in string.gmatch(redis.call('GET',operator_calls)or'','=ok,(%d+)')do
@@ -4282,29 +4474,29 @@ end
 return false
 end
 for i=3,#items,4 do
-local field,other=items[i],gone_of[items[i]]
-local came,gone,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
-local says,less=tonumber(found[field]or 0),tonumber(found[other]or 0)
+local field,other=items[i],removed_field[items[i]]
+local was_added,was_removed,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
+local added,removed=tonumber(found[field]or 0),tonumber(found[other]or 0)
 if field=='~broken'then
-local told=came>less and says>=came and not was_deleted()
-put(mending,other,found[other],told and int(came)or found[other])
-elseif says==came and less==gone and says-less~=count and not was_deleted()then
-local raised=says-less<count and field or other
-put(mending,raised,found[raised],int(raised==field and less+count or says-count))
-note(mending,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
+local all_seen=was_added>removed and added>=was_added and not was_deleted()
+put_field(repair,other,found[other],all_seen and int(was_added)or found[other])
+elseif added==was_added and removed==was_removed and added-removed~=count and not was_deleted()then
+local raised=added-removed<count and field or other
+put_field(repair,raised,found[raised],int(raised==field and removed+count or added-count))
+report_fault(repair,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
 end
 end
-${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
-local reply={'ok',mending.now}
+${$SLICE}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}${$scores_in}${$missing_names}${$write_repairs}local failed=write_repairs(repair)
+local reply={'ok',repair.now}
 for i,value in ipairs(redis.call('HMGET',tasks,unpack(PAIRS)))do
 reply[i+2]=tonumber(value or 0)
 end
-reply[#reply+1]=mending.report
+reply[#reply+1]=repair.report
 return failed or reply
 `;
   },
-  sha1: "ddaecee82cfa0a55863e5a1451b7eb4e2881ae8b",
-  keyLockingSha1: "abd9f37ece59aa1bd7674d5906571d1d007ab65b",
+  sha1: "cae25e31d810342158212672ca914d3893a33c0e",
+  keyLockingSha1: "764aef976b1f9aec6b9f32ec21bb52f34fabd3a7",
 };
 
 export const scan: Script = {
@@ -4325,7 +4517,7 @@ local test_now=ARGV[1]
 local part=ARGV[2]
 local cursor=ARGV[3]
 local size=ARGV[4]
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -4338,7 +4530,7 @@ dead,
 workers,
 worker_leases
 )
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
 local groups,timers,expected,members={},{},{},{}
 ${$append}local function read_list()
 local first=tonumber(cursor)
@@ -4351,8 +4543,8 @@ append(places[id],first+i-1)
 end
 return#found<tonumber(size)and'0'or int(first+#found),ids,places
 end
-${$SLICE}${$read}${$note}${$take_from}${$fields_in}${$mend_times}local function read_zset()
-local page=redis.call('ZSCAN',at[(string.gsub(part,'-','_'))],cursor,'COUNT',size)
+${$SLICE}${$read}${$report_fault}${$remove_from}${$fields_in}${$repair_times}local function read_zset()
+local page=redis.call('ZSCAN',keys[(string.gsub(part,'-','_'))],cursor,'COUNT',size)
 local ids,times={},{}
 for i=1,#page[2],2 do
 local member=page[2][i]
@@ -4360,24 +4552,24 @@ local control=string.sub(member,1,1)=='~'
 local list=control and part=='delayed'and timers or control and part=='expiry'and times or ids
 list[#list+1]=member
 end
-mend_times(mending,times)
+repair_times(repair,times)
 return page[1],ids
 end
-${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$newer}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
+${$sorted_keys}${$planned_writes}${$plan_write}${$DEFAULT_DEAD_TTL}${$newer}${$parse_named}${$format_named}${$SETTING_NAMES}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$repair_settings}${$repair_group_settings}${$repair_worker_records}${$repair_kept}${$repair_fields}local function read_tasks()
 local page=redis.call('HSCAN',tasks,cursor,'COUNT',size)
-local found,states=mend_fields(mending,page[2])
+local found,states=repair_fields(repair,page[2])
 groups=states
 return page[1],found
 end
-${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
-local entries,blanks=look_up(mending,ids),{}
-if mending.newer then
+${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$has_ended}${$exhausted}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$find_entries}${$rewritten}${$put_field}${$keep_in}${$missing_names}${$write_repairs}${$blank}${$LAST}${$LONGEST}${$LATEST_TAG}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$repair_entries}local function look_at_ids(ids,places)
+local entries,blanks=find_entries(repair,ids),{}
+if repair.newer then
 return{'newer_schema'}
 end
 for _,entry in ipairs(entries)do
 entry.listed=places and true
 end
-local failed=mend_all(mending,entries)
+local failed=repair_entries(repair,entries)
 for _,entry in ipairs(entries)do
 local task=entry.task
 if entry.expected>0 then
@@ -4386,42 +4578,42 @@ append(expected,entry.waits,entry.witness)
 elseif places and not entry.newer then
 for _,index in ipairs(places[entry.id])do
 append(blanks,index)
-note(mending,entry.live and'two_places'or'payload_missing',entry.id)
+report_fault(repair,entry.live and'two_places'or'payload_missing',entry.id)
 end
 end
 local band,tag=read_score(tonumber(entry.fair or 0))
 local counted=entry.working and'1'
 or entry.fair and int(band)..'='..int(tag)
 or entry.limited and''
-if counted and entry.live and shared(task)and not entry.newer then
-append(members,entry.id,task.G or'')
+if counted and entry.live and grouped(task)and not entry.newer then
+append(members,entry.id,task.group or'')
 members[#members+1]=counted
 end
 end
-return failed or blank(mending,blanks)
+return failed or blank(repair,blanks)
 end
 local read_part={tasks=read_tasks,pending=read_list}
 local next_cursor,ids,places=(read_part[part]or read_zset)()
 local answer
 if part=='worker-leases'then
-${$mend_leases}mend_leases(mending,ids)
-answer=write_mended(mending)
+${$repair_leases}repair_leases(repair,ids)
+answer=write_repairs(repair)
 elseif part=='fair-by-group'then
-${$mend_turns}mend_turns(mending,ids)
-answer=mending.newer and{'newer_schema'}or write_mended(mending)
+${$repair_turns}repair_turns(repair,ids)
+answer=repair.newer and{'newer_schema'}or write_repairs(repair)
 elseif part=='workers'then
-${$in_hands}${$mend_workers}mend_workers(mending,ids)
-answer=write_mended(mending)
+${$leases_of}${$repair_workers}repair_workers(repair,ids)
+answer=write_repairs(repair)
 else
 answer=look_at_ids(ids,places)
 end
-local report=mending.report
+local report=repair.report
 return answer
-or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
+or{'ok',next_cursor,#ids,repair.bytes,repair.ghosts,report,expected,groups,timers,members}
 `;
   },
-  sha1: "cd6b07be959add4891ae0d0558fa69dd90a0376f",
-  keyLockingSha1: "af942a46967957b094945105b70913b15a88be2d",
+  sha1: "311d88d68ce233fb1d93302d5e2a50eb3294cac6",
+  keyLockingSha1: "2659a5b381e725a460bb27bb93427274870991fe",
 };
 
 export const dueSchedules: Script = {
@@ -4514,7 +4706,7 @@ return{'changed',clock(test_now),found,tonumber(string.match(score,'^%d+$')or 0)
 end
 local done,notes
 if token~=''and(was~='?'or found=='')then
-${$noted}done,notes=noted(operator_calls,token)
+${$earlier_answer}done,notes=earlier_answer(operator_calls,token)
 end
 local finds_none=found==''and task==''and was~='*'
 if notes and not done and(was=='!'or finds_none)then
@@ -4533,7 +4725,7 @@ end
 if record~=''then
 local fields={'.'..name,record}
 ${$append}append(fields,task~=''and name or nil,task~=''and task or nil)
-${$refusal}local failed=refusal(redis.pcall('HSET',timetable,unpack(fields)))
+${$error_of}local failed=error_of(redis.pcall('HSET',timetable,unpack(fields)))
 if failed then
 return failed
 end
@@ -4551,8 +4743,8 @@ local before,due=string.match(done,'^(%d),(%d+)$')
 return{'ok',tonumber(before),tonumber(due)}
 `;
   },
-  sha1: "d233f5ded9ff300e2bff9dc97b425fcbcead691c",
-  keyLockingSha1: "963552316a7f66ad06921dee54fffe64c5f9a540",
+  sha1: "496fdfa4cf96492964f87af6ffa7bb1696ef7fc2",
+  keyLockingSha1: "7d36d748edabf972f43af6e993506a80fc2a42fb",
 };
 
 export const runSchedules: Script = {
@@ -4571,8 +4763,8 @@ local items=ARGV
 local STRIDE=5
 local MAX_BYTES=8000000
 local READ=16
-${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
+${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks)
+${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}local plan=new_plan(keys,clock(test_now))
 local count=(#items-1)/STRIDE
 local names,fields={},{'~set','~stats','~ghosts','~dropped'}
 for i=1,count do
@@ -4583,13 +4775,14 @@ fields[#fields+1]=name..'.'..time
 end
 end
 ${$first_line}${$read_first_lines}local stored=read_first_lines(tasks,fields)
-${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if read_settings(plan,stored['~set'],stored['~stats'])then
 return{'newer_schema'}
 end
 local scores=redis.call('ZMSCORE',schedules,unpack(names))
-${$standing}${$places_left}local room_left,bytes,full=places_left(plan.settings,at,stored),0,false
+${$remaining}${$places_left}local room_left,bytes,full=places_left(plan.settings,keys,stored),0,false
+local SCHEDULE_FIELDS={o='last_occurrence'}
 local found={}
-${$append}local function kept_of(i)
+${$append}local function schedule_and_task(i)
 if(i-1)%READ==0 then
 local wanted={}
 for j=i,math.min(i+READ-1,count)do
@@ -4611,7 +4804,7 @@ local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
 local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
 return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
 end
-${$SLICE}${$read}${$writes_of}${$will}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
+${$SLICE}${$read}${$planned_writes}${$plan_write}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$note_event}local function enqueue_due(i,task)
 local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
 local added,last=0,nil
 for time in string.gmatch(times,'%d+')do
@@ -4626,9 +4819,9 @@ return added,last,time
 end
 local options=parse_fixed(record)
 open_groups(plan,{options})
-will(plan,'HSET tasks',id,record)
-enter(plan,id,options,'back')
-tell(plan,'enqueued',id)
+plan_write(plan,'HSET tasks',id,record)
+make_ready(plan,id,options,'back')
+note_event(plan,'enqueued',id)
 added=added+1
 bytes,room_left=bytes+#record,room_left-1
 end
@@ -4637,39 +4830,39 @@ end
 return added,last,following
 end
 local reply,set,moved={'ok',0},{},{}
-${$sorted_keys}${$format_settings}for i=1,count do
+${$sorted_keys}${$format_named}for i=1,count do
 local read_at,read_record=unpack(items,STRIDE*i-2,STRIDE*i-1)
 local added,last,following=0,nil,read_at
 if bytes<=MAX_BYTES then
-local record,task=kept_of(i)
+local record,task=schedule_and_task(i)
 if record~=read_record or tonumber(scores[i]or-1)~=tonumber(read_at)then
 following='-1'
 else
 added,last,following=enqueue_due(i,task or'')
 end
 if last then
-local letters=parse_settings(record)
-letters.o=last
-append(set,'.'..names[i],format_settings(letters))
+local schedule=parse_named(record,SCHEDULE_FIELDS)
+schedule.last_occurrence=last
+append(set,'.'..names[i],format_named(schedule,SCHEDULE_FIELDS))
 append(moved,following,names[i])
 end
 end
 append(reply,added,tonumber(following))
 end
 reply[2]=full and 1 or 0
-${$add}${$planned}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
-${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,{['~stats']=stored['~stats']})
+${$add}${$planned_count}${$format_group}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$finish_plan}finish_plan(plan)
+${$write}${$error_of}${$store_or_undo}local failed=store_or_undo(plan,{['~stats']=stored['~stats']})
 if failed then
 return failed
 end
-${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
+${$reversed}${$store_fields}${$WRITE_ORDER}${$write_rest}${$publish_events}${$commit}commit(plan)
 write('HSET',timetable,set)
 write('ZADD',schedules,moved)
 return reply
 `;
   },
-  sha1: "9bdc9dba32414ddb847a91f4bf521a4c49c946be",
-  keyLockingSha1: "384b2cf311a9f2c3c5d8ed9ca184ba2940a3213a",
+  sha1: "e703cee49dfd638c45fb2cb93c83f96ce27e7f12",
+  keyLockingSha1: "c7e9319382ced4c9ea528610e0fc51806d04b957",
 };
 
 export const setReminder: Script = {
@@ -4684,7 +4877,7 @@ ${$append}for i=2,#items,3 do
 append(members,items[i],'~'..items[i])
 end
 local says=redis.call('ZMSCORE',queues,unpack(members))
-local told,gone={},{}
+local updates,removed={},{}
 for i=1,#members,2 do
 local before,at=items[(3*i+3)/2],tonumber(items[(3*i+5)/2])
 local seen,reminder=tonumber(says[i]or 0),says[i+1]and tonumber(says[i+1])
@@ -4693,20 +4886,20 @@ at=math.min(at,reminder<=now and reminder-1 or reminder)
 end
 if before==''or reminder==tonumber(before)then
 if at then
-append(told,int(math.max(now,seen)),members[i])
-append(told,int(at),members[i+1])
+append(updates,int(math.max(now,seen)),members[i])
+append(updates,int(at),members[i+1])
 else
-gone[#gone+1]=members[i+1]
+removed[#removed+1]=members[i+1]
 end
 end
 end
-${$SLICE}${$write}write('ZADD',queues,told)
-write('ZREM',queues,gone)
+${$SLICE}${$write}write('ZADD',queues,updates)
+write('ZREM',queues,removed)
 return{'ok'}
 `;
   },
-  sha1: "b40a03d5bfbc8a327a33b6e720fe37422241f125",
-  keyLockingSha1: "6e7ded1afb11c645d4424862e6e162f99369eb88",
+  sha1: "352f26a3cd51737683a76238afb44203300eb5dd",
+  keyLockingSha1: "dbc9cb659ea5cf2a4019947bbebd701b5daa161c",
 };
 
 export const listQueues: Script = {
@@ -4768,7 +4961,7 @@ local limit=ARGV[2]
 local wake=ARGV[3]
 local MAX_BYTES=8000000
 local UNHEARD=1000
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -4783,9 +4976,9 @@ worker_leases
 )
 local most=tonumber(limit)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
-${$SLICE}${$append}${$write}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}local function expire()
+${$SLICE}${$append}${$write}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}${$has_ended}local function expire()
 local ids=redis.call('ZRANGE',expiry,'-inf',int(now),'BYSCORE','LIMIT','0',limit)
-local over,gone,ghosts={},{},{}
+local expired_ids,removed,ghosts={},{},{}
 local bytes,left,last,slice=0,0,0,16
 while last<#ids and bytes<MAX_BYTES do
 local names={}
@@ -4794,53 +4987,52 @@ names[#names+1]='.'..ids[i]
 end
 for i,record in ipairs(redis.call('HMGET',tasks,unpack(names)))do
 local id,task=ids[last+i],parse(record)
-local ended=task.s=='c'or task.s=='r'or task.s=='x'
 if newer(record)then
 left=left+1
 else
 bytes=bytes+#(record or'')
-over[#over+1]=id
+expired_ids[#expired_ids+1]=id
 if string.sub(id,1,1)=='~'then
-gone[#gone+1]=id
-elseif ended then
-forget_task(ghosts,gone,id,task)
+removed[#removed+1]=id
+elseif has_ended(task)then
+forget_task(ghosts,removed,id,task)
 end
 end
 end
 last=last+#names
 slice=math.max(1,math.min(128,math.floor((MAX_BYTES-bytes)/(bytes/last+1))))
 end
-write('ZREM',expiry,over)
-write('ZREM',dead,over)
-write('HDEL',tasks,gone)
+write('ZREM',expiry,expired_ids)
+write('ZREM',dead,expired_ids)
+write('HDEL',tasks,removed)
 write('HSET',tasks,ghosts)
-return#over,#over>0 and(last<#ids or#over==most),left
+return#expired_ids,#expired_ids>0 and(last<#ids or#expired_ids==most),left
 end
 local expired,more,old_left=expire()
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$FIXED_FIELDS}${$parse_fixed}${$parse_with}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(keys,now,most)
 if failed then
 return failed
 end
-${$finite}${$head}${$FORGOTTEN_AFTER}${$LOST_FOR}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$RETRY}${$ring}${$promote_shared}${$promote}local promoted,returned,ended,unfinished=promote(at,now,most)
+${$finite}${$lowest_score}${$FORGOTTEN_AFTER}${$LOST_FOR}${$leases_of}${$unregister_workers}${$note_lost_workers}${$fail_worker}${$fail_silent_workers}${$RETRY}${$run_timers}${$promote_grouped}${$promote}local promoted,returned,ended,unfinished=promote(keys,now,most)
 more=more or unfinished or reclaimed+rejected==most or promoted==most
 reclaimed,rejected=reclaimed+returned,rejected+ended
-${$parse_wake}${$asleep}${$awake_from}local function nobody_comes()
+${$parse_wake}${$nobody_awake}${$awake_text}local function wake_needed()
 if wake==''or redis.call('EXISTS',pending,fair)==0 then
 return false
 end
 local found=redis.call('HMGET',tasks,'~wake','~set')
-if not asleep(found[1],now,UNHEARD)or parse_settings(found[2]or nil).p then
+if not nobody_awake(found[1],now,UNHEARD)or parse_settings(found[2]or nil).paused then
 return false
 end
-store(tasks,{'~wake',awake_from(now,wake)})
+store_fields(tasks,{'~wake',awake_text(now,wake)})
 return true
 end
 left=left+old_left
-return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
+return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,wake_needed()and 1 or 0}
 `;
   },
-  sha1: "8fbdae2dbc261630b9c239ce87f6fc16c5b75c5a",
-  keyLockingSha1: "d9fec8df01ee3651e1b866e44b4aa7cb22449282",
+  sha1: "f208b0be7ae510ef5bd24b8160cb1c9b3be05807",
+  keyLockingSha1: "2fb0ea1bb6f155d554405e6e3a4ab94f31f9a3bf",
 };
 
 export const unregister: Script = {
@@ -4850,18 +5042,18 @@ export const unregister: Script = {
 local since=ARGV[1]
 local names=ARGV
 local asked={unpack(names,2)}
-local gone={}
+local removed={}
 ${$append}for i,seen in ipairs(redis.call('ZMSCORE',queues,unpack(asked)))do
 if seen and tonumber(seen)<=tonumber(since)then
-append(gone,asked[i],'~'..asked[i])
+append(removed,asked[i],'~'..asked[i])
 end
 end
-${$SLICE}${$write}write('ZREM',queues,gone)
-return{'ok',#gone/2}
+${$SLICE}${$write}write('ZREM',queues,removed)
+return{'ok',#removed/2}
 `;
   },
-  sha1: "1cb1f21df510a882d683e1ca8871abbf7c5f52d2",
-  keyLockingSha1: "127704fc0b1bdde73e073999ca98845e28ced229",
+  sha1: "acf7daca4eff2cb892c03598e6a7291b33dfb2c9",
+  keyLockingSha1: "0f48f9c89ccffaa375ada78e3f21674b19e93593",
 };
 
 export const cancel: Script = {
@@ -4877,58 +5069,58 @@ local expiry=KEYS[7]
 local test_now=ARGV[1]
 local id=ARGV[2]
 local lease=ARGV[3]
-${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,working,delayed,tasks,expiry)
-${$RUN}${$clear}${$new_plan}local plan=new_plan(at)
+${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,working,delayed,tasks,expiry)
+${$clear_plan}${$new_plan}local plan=new_plan(keys)
 local found=redis.call('HMGET',tasks,id,'.'..id,'~ghosts','~set','~stats')
 local fixed,record,ghosts=found[1],found[2],tonumber(found[3]or 0)
-${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[4],found[5])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if newer(fixed)or newer(record)or read_settings(plan,found[4],found[5])then
 return{'newer_schema'}
 end
-${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task,text=parse_with(fixed or'',record)
-if not fixed or task.s=='g'or task.s=='x'then
+${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}local task,text=parse_with(fixed or'',record)
+if not fixed or task.state==STATE.ghost or task.state==STATE.deleted then
 return{'not_found'}
 end
-if lease~=''and task.n~=lease then
+if lease~=''and task.lease_number~=lease then
 return{'lease_lost'}
 end
-if task.s=='c'or(task.s=='r'and task.y~='cancelled')then
+if task.state==STATE.completed or(task.state==STATE.rejected and task.reason~='cancelled')then
 return{'already_ended'}
-elseif task.s=='r'then
+elseif task.state==STATE.rejected then
 return{'rejected'}
 end
 ${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-if task.s=='w'then
-if not task.f then
-task.f='1'
-${$add}${$HISTORY}${$transition}transition(task,'f',plan.now)
-${$append}${$writes_of}${$will}${$LETTERS}${$format}will(plan,'HSET tasks','.'..id,format(task,text))
-${$tell}tell(plan,'cancelRequested',id)
+if task.state==STATE.working then
+if not task.cancel_requested then
+task.cancel_requested='1'
+${$add}${$HISTORY}${$transition}transition(task,'flagged',plan.now)
+${$append}${$planned_writes}${$plan_write}${$LETTERS}${$format}plan_write(plan,'HSET tasks','.'..id,format(task,text))
+${$note_event}note_event(plan,'cancelRequested',id)
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}return commit(plan)or{'working'}
 end
 local place,score=delayed,redis.call('ZSCORE',delayed,id)
-${$SLICE}${$append}${$read}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{task})
-if not score and shared(task)then
-${$writes_of}${$will}${$BAND}${$group_of}${$ready}${$turn_of}${$take_off_fair}${$refund}${$take_out}place,score=take_out(plan,id,task)
+${$SLICE}${$append}${$read}${$parse_rate}${$measure_rate}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,{task})
+if not score and grouped(task)then
+${$planned_writes}${$plan_write}${$BAND}${$group_of}${$add_ready}${$turn_of}${$remove_from_fair}${$refund}${$find_and_refund}place,score=find_and_refund(plan,id,task)
 end
 if score then
 redis.call('ZREM',place,id)
 else
-${$add}add(task,'g',1)
-${$writes_of}${$will}will(plan,'HSET tasks','~ghosts',int(ghosts+1))
+${$add}add(task,'ghosts',1)
+${$planned_writes}${$plan_write}plan_write(plan,'HSET tasks','~ghosts',int(ghosts+1))
 end
-${$RESEND_WINDOW}${$add}${$writes_of}${$will}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
-${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$straighten}straighten(plan)
-${$LIMITED_GROUP}${$LIMITED_BAND}${$deliverable}${$room}${$ready_below}${$ready}${$put_into_fair}${$admit}${$limited_of}${$release}release(plan)
-${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$RESEND_WINDOW}${$add}${$planned_writes}${$plan_write}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$note_event}${$end_task}end_task(plan,id,task,'','rejected','cancelled')
+${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$move_up_all}move_up_all(plan)
+${$LIMITED_GROUP}${$LIMITED_BAND}${$deliverable}${$room}${$ready_below}${$add_ready}${$add_to_fair}${$admit_to_fair}${$limited_of}${$admit_limited}admit_limited(plan)
+${$sorted_keys}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$format_group}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}local failed=commit(plan)
 if failed and score then
 redis.call('ZADD',place,score,id)
 end
 return failed or{'rejected'}
 `;
   },
-  sha1: "37476349ff8e4efd212121e08051ae82ede12a30",
-  keyLockingSha1: "1689adfe7b8bdd30bd9947cb7b6b73ed8c21e7d9",
+  sha1: "b00015c1c73e3a66e1dcd000b1508fd6911a769f",
+  keyLockingSha1: "d5d88d3a36787992a39eafb7a251ebf39a81c4dc",
 };
 
 export const dequeue: Script = {
@@ -4963,16 +5155,16 @@ return now_text
 end
 ${$LEASES}${$PLAIN}local plain=PLAIN and worker==''and#ids<=LEASES
 if plain and#ids<max then
-${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
+${$finite}${$lowest_score}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
 end
 if plain then
 ${$slice_end}${$read_waiting}reads[1]=read_waiting(tasks,slot,ids,1,slice_end(ids,1))
-${$CONTROL}${$stored}${$lease_plainly}reply=lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead)
+${$CONTROL}${$try_store}${$lease_plainly}reply=lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead)
 end
 if reply then
 return reply
 end
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -4987,11 +5179,11 @@ worker_leases
 )
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$lowest_score}${$error_of}${$error_reply_for}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$lease_of}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$remove_from_fair}${$take_turn}${$turns_from}${$move_up}${$move_up_all}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$note_delivery}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$leases_of}${$unregister_workers}${$note_lost_workers}${$fail_worker}${$fail_silent_workers}${$parse_wake}${$awake_text}${$RETRY}${$upcoming}${$look_ahead}${$run_timers}${$reset_timers}${$promote_grouped}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_taken}${$in_list}${$refund_list}${$pop_with_fair}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$skip_undeliverable}${$move_if_limited}${$add_to_batch}${$read_taken}${$select_tasks}${$write_skipped}${$lease_slice}${$put_back_unleased}${$lease_all}${$use_up_token}${$append_task}${$still_leased}${$dequeue_in_full}return dequeue_in_full(keys,call,ids,ahead,reads)
 `;
   },
-  sha1: "6fb33d24249af7238c348f114265c0bf25a99b03",
-  keyLockingSha1: "5ffc0a504260f82dda28291208802c97b2bc2aef",
+  sha1: "fa1148c98ee774e2da89a4e954b67eef6f4e4e8a",
+  keyLockingSha1: "a60a2a381bb35702b81e4cf195460e69935740e1",
 };
 
 export const enqueue: Script = {
@@ -5052,11 +5244,11 @@ redis.call('LPUSH',pending,unpack(ids))
 return reply
 end
 end
-${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
-${$RUN}${$clear}${$new_plan}local plan,options,keys=new_plan(at,tonumber(now_text)),{},{}
-${$TEXTS}${$parse_letters}${$parse_fixed}for i=1,count do
+${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
+${$clear_plan}${$new_plan}local plan,options,dedup_keys=new_plan(keys,tonumber(now_text)),{},{}
+${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}for i=1,count do
 options[i]=parse_fixed(fields[2*i])
-keys[i]=string.match(new[STRIDE*i+3],'^%d+ (.*)$')
+dedup_keys[i]=string.match(new[STRIDE*i+3],'^%d+ (.*)$')
 end
 local lone=made~=nil
 if lone then
@@ -5068,14 +5260,14 @@ ${$first_line}stored={[ids[1]]=fixed and first_line(fixed)or nil}
 else
 local names={unpack(CONTROL_FIELDS)}
 ${$append}for i,id in ipairs(ids)do
-append(names,id,keys[i]and'~d:'..keys[i])
+append(names,id,dedup_keys[i]and'~d:'..dedup_keys[i])
 end
 ${$first_line}${$read_first_lines}stored=stored or read_first_lines(tasks,names)
-${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if read_settings(plan,stored['~set'],stored['~stats'])then
 return{'newer_schema'}
 end
 end
-${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,options)
+${$SLICE}${$append}${$read}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,options)
 local reused=false
 local function is_own(token,own)
 local key=string.match(own or'','^[^.]+%.')
@@ -5084,86 +5276,86 @@ reused=true
 end
 return token==own
 end
-${$newer}${$CHANGING}${$parse}local function known(i)
+${$newer}${$STATE}${$CHANGING_FIELDS}${$FIXED_PLACES}${$parse}local function known(i)
 local id,fixed=ids[i],stored[ids[i]]
-local own=options[i].t
+local own=options[i].producer_token
 if not fixed then
 return nil,nil
 end
 local again=new[STRIDE*i+3]=='again'
 if fixed~=''and not again then
-return is_own(parse_fixed(fixed).t,own),nil
+return is_own(parse_fixed(fixed).producer_token,own),nil
 end
 local record=redis.call('HGET',tasks,'.'..id)
 local task=parse(record)
 stored['.'..id]=record
 if newer(record)then
 stored[id]=record
-elseif task.s=='g'then
+elseif task.state==STATE.ghost then
 return nil,task
-elseif fixed~=''and task.s~='r'then
-return is_own(parse_fixed(fixed).t,own),nil
-elseif again and not is_own(task.t,own)then
+elseif fixed~=''and task.state~=STATE.rejected then
+return is_own(parse_fixed(fixed).producer_token,own),nil
+elseif again and not is_own(task.producer_token,own)then
 stored[id]=redis.call('HGET',tasks,id)
 return nil,task
 end
-return is_own(task.t,own),nil
+return is_own(task.producer_token,own),nil
 end
 local function due_of(i)
 local when=new[STRIDE*i+2]
 local due=tonumber(when~=''and when or 0)
 return string.sub(when,1,1)=='+'and plan.now+due or due
 end
-${$add}${$writes_of}${$will}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
+${$add}${$planned_writes}${$plan_write}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$note_event}${$score_when_due}local function begin(i,old)
 local id,due=ids[i],due_of(i)
 local later=due>plan.now
 if old or not lone then
-will(plan,'HSET tasks',id,fields[2*i])
+plan_write(plan,'HSET tasks',id,fields[2*i])
 end
-if old and old.s~='g'then
-will(plan,'ZREM expiry',id)
-will(plan,'ZREM dead',id)
+if old and old.state~=STATE.ghost then
+plan_write(plan,'ZREM expiry',id)
+plan_write(plan,'ZREM dead',id)
 end
 if later then
-will(plan,'ZADD delayed',score_when_due(options[i],due),id)
-elseif old and tonumber(old.g or 0)>0 and not shared(options[i])then
-add(old,'g',-1)
+plan_write(plan,'ZADD delayed',score_when_due(options[i],due),id)
+elseif old and tonumber(old.ghosts or 0)>0 and not grouped(options[i])then
+add(old,'ghosts',-1)
 plan.ghosts=plan.ghosts+1
 else
-enter(plan,id,options[i],'back')
+make_ready(plan,id,options[i],'back')
 end
-local record=first_record(fields[2*i],old,later and shared(options[i]))
+local record=first_record(fields[2*i],old,later and grouped(options[i]))
 if record then
-will(plan,'HSET tasks','.'..id,record)
+plan_write(plan,'HSET tasks','.'..id,record)
 elseif old then
-will(plan,'HDEL tasks','.'..id)
+plan_write(plan,'HDEL tasks','.'..id)
 end
-tell(plan,'enqueued',id)
+note_event(plan,'enqueued',id)
 end
-${$planned}local function coming()
-return planned(plan,'LPUSH pending')
+${$planned_count}local function coming()
+return planned_count(plan,'LPUSH pending')
 +plan.ghosts
-+(planned(plan,'ZADD fair')+planned(plan,'ZADD limited'))/2
++(planned_count(plan,'ZADD fair')+planned_count(plan,'ZADD limited'))/2
 end
 plan.ghosts=0
-${$standing}${$places_left}local places=apart=='1'and places_left(plan.settings,at,stored)
+${$remaining}${$places_left}local places=apart=='1'and places_left(plan.settings,keys,stored)
 local due_now,resent=false,false
 local reply,seen,fresh={'ok',-1,0},{},{}
 local made_by={}
 for i=1,count do
-local id,key=ids[i],keys[i]
+local id,key=ids[i],dedup_keys[i]
 local until_at,first=string.match(key and(fresh[key]or stored['~d:'..key])or'','^(%d+) (.*)$')
-local stands=until_at and tonumber(until_at)>plan.now and first~=id
+local key_in_use=until_at and tonumber(until_at)>plan.now and first~=id
 local own,old
 if made_by[id]then
-own=is_own(made_by[id],options[i].t)
+own=is_own(made_by[id],options[i].producer_token)
 elseif places or not seen[id]then
 own,old=known(i)
 end
 local refused=newer(stored[id])and'newer_schema'or reused and'reused'
 if refused and not places then
 return{refused}
-elseif not refused and own==nil and not stands and places and due_of(i)<=plan.now then
+elseif not refused and own==nil and not key_in_use and places and due_of(i)<=plan.now then
 refused=coming()>=places and'full'
 end
 reused=false
@@ -5171,7 +5363,7 @@ if refused then
 reply[i+3]=' '..refused
 elseif seen[id]and not places then
 reply[i+3]=seen[id]
-elseif own==nil and stands then
+elseif own==nil and key_in_use then
 reply[i+3],seen[id]=first,first
 else
 seen[id]=0
@@ -5183,48 +5375,48 @@ due_now=due_now or(own~=false and due_of(i)<=plan.now)
 resent=resent or own
 if own==nil then
 begin(i,old)
-made_by[id]=places and(options[i].t or'')
+made_by[id]=places and(options[i].producer_token or'')
 if key then
 local over=int(plan.now+string.match(new[STRIDE*i+3],'^%d+'))
 fresh[key]=over..' '..id
-will(plan,'HSET tasks','~d:'..key,fresh[key])
-will(plan,'ZADD expiry',over,'~d:'..key)
+plan_write(plan,'HSET tasks','~d:'..key,fresh[key])
+plan_write(plan,'ZADD expiry',over,'~d:'..key)
 end
 end
 end
 end
 if plan.settings then
-reply[2]=(plan.settings.b or plan.settings.e or plan.settings.s)and 1 or 0
+reply[2]=(plan.settings.max_pending or plan.settings.events or plan.settings.statistics)and 1 or 0
 end
-${$overfull}if not places and overfull(plan.settings,at,stored,coming())then
+${$exceeds_max_pending}if not places and exceeds_max_pending(plan.settings,keys,stored,coming())then
 return{'full'}
 end
 if wake~=''and due_now then
 local found=lone and redis.call('HMGET',tasks,'~wake','~set')or{stored['~wake'],stored['~set']}
-${$parse_wake}${$asleep}if asleep(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).p then
-${$awake_from}local sent={'~wake',awake_from(plan.now,wake)}
+${$parse_wake}${$nobody_awake}if nobody_awake(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).paused then
+${$awake_text}local sent={'~wake',awake_text(plan.now,wake)}
 reply[3]=1
-${$refusal}${$store}if planned(plan,'HSET tasks')>0 then
-will(plan,'HSET tasks',unpack(sent))
-elseif store(tasks,sent)then
+${$error_of}${$store_fields}if planned_count(plan,'HSET tasks')>0 then
+plan_write(plan,'HSET tasks',unpack(sent))
+elseif store_fields(tasks,sent)then
 reply[3]=0
 end
 end
 end
-${$sorted_keys}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
-${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,stored)
+${$sorted_keys}${$format_group}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$finish_plan}finish_plan(plan)
+${$write}${$error_of}${$store_or_undo}local failed=store_or_undo(plan,stored)
 if failed then
 return failed
 end
-${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
+${$reversed}${$store_fields}${$WRITE_ORDER}${$write_rest}${$publish_events}${$commit}commit(plan)
 if plan.ghosts>0 then
 redis.call('HINCRBY',tasks,'~dropped',int(plan.ghosts))
 end
 return reply
 `;
   },
-  sha1: "e366e67baa04070eec112382a047f9b3d6e5d9e4",
-  keyLockingSha1: "ecce6b38d42c4859c76e40ff362e1b00daf89019",
+  sha1: "294ca76788854e424973c9f5660f6786e83b5bc6",
+  keyLockingSha1: "56ba3abb46edcd80f2240c3cfc1b4a32b920d871",
 };
 
 export const get: Script = {
@@ -5239,16 +5431,16 @@ local fixed,record=found[1],found[2]or''
 ${$newer}if newer(fixed)or newer(record)then
 return{'newer_schema'}
 end
-${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local task=parse(record)
-if not fixed or task.s=='g'or task.s=='x'then
+${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}local task=parse(record)
+${$STATE}if not fixed or task.state==STATE.ghost or task.state==STATE.deleted then
 return{'not_found'}
 end
-${$first_line}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
-if task.s=='c'then
+${$first_line}${$FIXED_FIELDS}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
+if task.state==STATE.completed then
 return{'ok','completed',0,fixed,record}
-elseif task.s=='r'then
+elseif task.state==STATE.rejected then
 return{'ok','rejected',0,fixed,record}
-elseif task.s=='w'then
+elseif task.state==STATE.working then
 local deadline=redis.call('ZSCORE',working,id)
 return{'ok','working',tonumber(deadline or 0),fixed,record}
 end
@@ -5256,8 +5448,8 @@ local due=redis.call('ZSCORE',delayed,id)
 return{'ok',due and'delayed'or'pending',tonumber(due or 0),fixed,record}
 `;
   },
-  sha1: "928fb0a1f5faeac41bdd643d4d0306f36ba93b71",
-  keyLockingSha1: "ed3ab84fb8be8cce8bd1b31ea42dbeadb2e98977",
+  sha1: "fc7733f7216c96e16b749215e5cebaffd1d70c37",
+  keyLockingSha1: "e17a3d8156f10c35cfbde45c490af74f039d139d",
 };
 
 export const heartbeat: Script = {
@@ -5274,21 +5466,21 @@ local info=ARGV[3]
 local lease=ARGV[4]
 local from=ARGV[5]
 local limit=ARGV[6]
-local told=ARGV[7]
+local named=ARGV[7]
 local leases=ARGV
-${$queue_at}local at=queue_at(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,worker_leases)
+${$queue_keys}local keys=queue_keys(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,worker_leases)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
 local most=tonumber(limit)
 local names={'~w:'..worker,'~f:'..worker,'~alarm'}
 local next_one
 local proofs={}
-if told=='1'then
+if named=='1'then
 ${$append}for i=8,#leases,3 do
 append(names,'.'..leases[i])
 proofs[#names]=leases[i+1]..' '..leases[i+2]
 end
 else
-${$hand}${$in_hands}local members=in_hands(at,worker,from,most+1)
+${$worker_lease}${$leases_of}local members=leases_of(keys,worker,from,most+1)
 next_one=members[most+1]
 members[most+1]=nil
 ${$append}for _,member in ipairs(members)do
@@ -5301,21 +5493,21 @@ return{'newer_schema'}
 elseif found[2]and not found[1]then
 return{'worker_lost'}
 end
-local function current(task,proof)
-if task.s~='w'or(proof and proof~=task.n..' '..task.k)then
+${$STATE}local function current(task,proof)
+if task.state~=STATE.working or(proof and proof~=task.lease_number..' '..task.lease_token)then
 return false
 end
-return task.W==worker or(proof and not task.W)
+return task.worker==worker or(proof and not task.worker)
 end
 local deadlines,count,first={},0,0
 local reply,lost={'ok',0,0,0,0},{}
-${$append}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}for i=4,#names do
+${$append}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}for i=4,#names do
 local id,task=string.sub(names[i],2),parse(found[i])
 if current(task,proofs[i])then
-local deadline=now+(tonumber(lease)or tonumber(task.l)or 0)
+local deadline=now+(tonumber(lease)or tonumber(task.leased_for)or 0)
 deadlines[id],count=deadline,count+1
 first=math.min(first>0 and first or deadline,deadline)
-append(reply,task.f and id)
+append(reply,task.cancel_requested and id)
 else
 append(lost,proofs[i]and id)
 end
@@ -5324,10 +5516,10 @@ reply[5]=#reply-5
 for _,id in ipairs(lost)do
 append(reply,id)
 end
-${$refusal}${$put_deadlines}put_deadlines(at,deadlines)
-${$RUN}${$clear}${$new_plan}local plan=new_plan(at,now)
-${$writes_of}${$will}${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
-${$sorted_keys}${$add}${$write}${$reversed}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$error_of}${$put_deadlines}put_deadlines(keys,deadlines)
+${$clear_plan}${$new_plan}local plan=new_plan(keys,now)
+${$planned_writes}${$plan_write}${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
+${$sorted_keys}${$add}${$write}${$reversed}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}local failed=commit(plan)
 if failed then
 return failed
 end
@@ -5336,8 +5528,8 @@ reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
 return reply
 `;
   },
-  sha1: "e49bff98885a239130172ce71d3704fc9d0dfe61",
-  keyLockingSha1: "1e6176e46b4b0fc4f8d00935051cb3775df3bdad",
+  sha1: "54f3dda5d223b729975b8f469de9ee71986169aa",
+  keyLockingSha1: "3c07600f4f9d3ce89171b91c2f58f5d9b569b3c1",
 };
 
 export const settleAndDequeue: Script = {
@@ -5382,27 +5574,27 @@ ${$read_waiting}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last
 ${$CONTROL}records={found[3],found[4],unpack(found,CONTROL+2*last+1,#found)}
 local completed,fields,ended
 if not found.err then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}completed,fields,ended=complete_plainly(working,expiry,items,FIRST,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING_RECORD}${$complete_plainly}completed,fields,ended=complete_plainly(working,expiry,items,FIRST,records,now_text)
 end
 local reads={found}
 plain=completed
 if plain and#ids<max then
-${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
+${$finite}${$lowest_score}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
 end
 if plain then
-${$stored}${$lease_plainly}reply=
+${$try_store}${$lease_plainly}reply=
 lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead,fields)
 end
 if reply then
 return{completed,reply}
 end
-${$stored}${$store_completed}if completed and store_completed(tasks,expiry,fields,ended)then
+${$try_store}${$store_completed}if completed and store_completed(tasks,expiry,fields,ended)then
 settled=completed
 else
 ahead,records=nil,not found.err and records or nil
 end
 end
-${$queue_at}local at=queue_at(
+${$queue_keys}local keys=queue_keys(
 pending,
 fair,
 fair_by_group,
@@ -5416,25 +5608,26 @@ workers,
 worker_leases
 )
 local now=tonumber(now_text)
-local pull={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
-pull.worker,pull.info,pull.test_now,pull.now=worker,info,test_now,now
+local dequeue_call=
+{max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
+dequeue_call.worker,dequeue_call.info,dequeue_call.test_now,dequeue_call.now=worker,info,test_now,now
 if not settled then
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$put_deadlines}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
 records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
-return settle_in_full(at,now,call,items,FIRST,records)
+return settle_in_full(keys,now,call,items,FIRST,records)
 end)
-${$raised}settled=fine and answer or raised(answer)
+${$error_reply_for}settled=fine and answer or error_reply_for(answer)
 if settled.err or settled[1]~='ok'then
 write('RPUSH',pending,reversed(ids or{},1))
 return settled
 end
 end
-${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,pull,ids,ahead)
+${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$lowest_score}${$error_of}${$error_reply_for}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$lease_of}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$remove_from_fair}${$take_turn}${$turns_from}${$move_up}${$move_up_all}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$note_delivery}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$leases_of}${$unregister_workers}${$note_lost_workers}${$fail_worker}${$fail_silent_workers}${$parse_wake}${$awake_text}${$RETRY}${$upcoming}${$look_ahead}${$run_timers}${$reset_timers}${$promote_grouped}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_taken}${$in_list}${$refund_list}${$pop_with_fair}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$skip_undeliverable}${$move_if_limited}${$add_to_batch}${$read_taken}${$select_tasks}${$write_skipped}${$LEASES}${$lease_slice}${$put_back_unleased}${$lease_all}${$use_up_token}${$append_task}${$still_leased}${$dequeue_in_full}reply=dequeue_in_full(keys,dequeue_call,ids,ahead)
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "161fbe863aaf6d6431f19bf4f209585fd9bc15d6",
-  keyLockingSha1: "559d6a22d3d81c6ed0949a868b8c8b8a3d13f6f6",
+  sha1: "1a89184acbf571ca4b4c726cac7754e24af75d1b",
+  keyLockingSha1: "addc430e37dea6a3a3d0ebbdd3cb8a4777870bb7",
 };
 
 export const settle: Script = {
@@ -5457,18 +5650,18 @@ ${$int}${$clock_text}local now_text=clock_text(test_now)
 ${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
 local reply,fields,ids
 ${$PLAIN}if PLAIN then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING_RECORD}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
 end
-${$stored}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
+${$try_store}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
 return reply
 end
-${$queue_at}local at=
-queue_at(pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,nil,worker_leases)
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+${$queue_keys}local keys=
+queue_keys(pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,nil,worker_leases)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$put_deadlines}${$settle_in_full}return settle_in_full(keys,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "fc31d3663cde7adef4f3e3cee18f149785fdc5b6",
-  keyLockingSha1: "182964468bcd07eb15213626c8f575360499b8c9",
+  sha1: "6ce3f4f6007c02c230284ec7ebeb360ccb33e4e7",
+  keyLockingSha1: "cd4ed3a7f3f129945d24190ca333cabcfce2e8e8",
 };
 
 export const wake: Script = {
@@ -5482,10 +5675,10 @@ ${$parse_wake}local sent,_,given=parse_wake(redis.call('HGET',tasks,'~wake'))
 if now>=sent and now<sent+tonumber(window)then
 return{'ok',0}
 end
-${$refusal}${$store}${$awake_from}local failed=store(tasks,{'~wake',awake_from(now,math.max(tonumber(window),given))})
+${$error_of}${$store_fields}${$awake_text}local failed=store_fields(tasks,{'~wake',awake_text(now,math.max(tonumber(window),given))})
 return{'ok',failed and 0 or 1}
 `;
   },
-  sha1: "3b35a6e9cf50abc67f9ad05587bce144a6861d16",
-  keyLockingSha1: "2c2bf36c9bb0d2131a6070e8dc17d83e6ed550b2",
+  sha1: "e8786c0ae9195e9c6ea98483c4eb375714d05b46",
+  keyLockingSha1: "2bb7413abd19cf45136b92490bffcf3a40ec0afc",
 };

@@ -30,7 +30,7 @@ export const checkScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("check", reply);
-    const sound = reader.status("sound", "look") === "sound";
+    const sound = reader.status("valid", "scan") === "valid";
     return { sound, entries: reader.integer(), scheduled: reader.integer() === 1 };
   },
 } as const satisfies Binding;
@@ -106,10 +106,10 @@ export const repairControlScript = {
   script: lua.repairControl,
   keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "workers", "operatorCalls"],
   args: ["testNow", "began"],
-  each: ["field", "came", "gone", "count"],
+  each: ["field", "added", "removed", "count"],
   decode: (reply: Reply) => {
     const reader = okay("repairControl", reply);
-    const pair = () => ({ came: reader.integer(), gone: reader.integer() });
+    const pair = () => ({ added: reader.integer(), removed: reader.integer() });
     const now = reader.integer();
     return { now, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
   },

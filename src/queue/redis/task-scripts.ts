@@ -169,7 +169,7 @@ export const getScript = {
 export const heartbeatScript = {
   script: lua.heartbeat,
   keys: ["working", "delayed", "tasks", "workers", "workerLeases"],
-  args: ["testNow", "worker", "info", "lease", "from", "limit", "told"],
+  args: ["testNow", "worker", "info", "lease", "from", "limit", "named"],
   each: ["id", "lease", "token"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("heartbeat", reply);

@@ -118,8 +118,8 @@ export class DeepPass extends QueueBase {
     const counts = [
       {
         field: "~ghosts",
-        came: before.ghosts.came + this.#ghostsAdded,
-        gone: before.ghosts.gone + this.#ghostsDropped,
+        added: before.ghosts.added + this.#ghostsAdded,
+        removed: before.ghosts.removed + this.#ghostsDropped,
         count: this.#ghostsBefore + this.#ghostsAdded - this.#ghostsDropped,
       },
       { field: "~timers", ...before.timers, count: this.#timers.size },
@@ -139,12 +139,12 @@ export class DeepPass extends QueueBase {
 
   async #control(
     began: string,
-    counts: readonly { field: string; came: number; gone: number; count: number }[],
+    counts: readonly { field: string; added: number; removed: number; count: number }[],
   ) {
-    const items = counts.map(({ field, came, gone, count }) => ({
+    const items = counts.map(({ field, added, removed, count }) => ({
       field,
-      came: String(came),
-      gone: String(gone),
+      added: String(added),
+      removed: String(removed),
       count: String(count),
     }));
     const args = { testNow: this.testNow(), began };

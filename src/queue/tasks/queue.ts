@@ -190,7 +190,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       ...signOfLife(worker),
       lease: lease === undefined ? "" : String(milliseconds(lease, "lease", { min: 1 })),
       limit: String(MAX_DEQUEUE),
-      told: held ? "1" : "",
+      named: held ? "1" : "",
     };
     const page = (from: number) => this.run(heartbeatScript, { ...args, from: String(from) }, held, options);
     return prolongAll(page, held !== undefined);

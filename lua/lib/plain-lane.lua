@@ -1,0 +1,205 @@
+-- plain-lane: the plain case of dequeue and settle: a queue without settings, and tasks without group,
+-- priority or worker that are delivered for the first time, or complete. Any other call continues in
+-- `dequeue_in_full` and `settle_in_full`, with what was taken and read here.
+
+-- A build for tests sets it to false: then no call is plain.
+local PLAIN = true
+
+-- How many settlements a plain settle takes: no command then has more than SLICE arguments.
+local PLAIN_SETTLEMENTS = 240
+
+-- Stores fields in the hash. Returns false if Redis refuses.
+local function try_store(tasks, fields)
+  return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
+end
+
+-- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing if anything is not
+-- plain or Redis refuses. Then nothing stays written.
+-- reads: the result of `read_waiting` for the first slice of the ids; the function adds those of the others.
+-- most: bytes of the records; time: gives it as text, if needed; ahead: the result of `look_ahead`, if there
+-- are too few ids; more_fields: fields to store by the same command.
+local function lease_plainly(
+  working,
+  tasks,
+  ids,
+  reads,
+  slot,
+  token,
+  resend,
+  lease,
+  most,
+  time,
+  ahead,
+  more_fields
+)
+  local found, first, last = reads[1], 1, slice_end(ids, 1)
+  local last_lease, slot_text, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
+  local number = tonumber(last_lease or 0)
+  local a_copy = slot_text and string.find(slot_text, token, 1, true) == 1
+  if set or times or wake or a_copy or not number or found.err then
+    return nil
+  elseif #ids == 0 then
+    local spent = { unpack(more_fields or {}) }
+    if resend == '1' then
+      spent[#spent + 1], spent[#spent + 2] = slot, token
+    end
+    return (#spent == 0 or try_store(tasks, spent)) and { 'ok', ahead.next_due } or nil
+  end
+  local now_text, most_bytes, bytes = time(), tonumber(most), 0
+  local now = tonumber(now_text)
+  local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
+  local deadline_text, last_enqueued_at, since, number_text = int(deadline), '', '', ''
+  -- The tables begin with room for one task: a table that grows costs more.
+  local deadlines, from = { '', '' }, more_fields and #more_fields or 0
+  local fields = { '~lease', '', slot, '', '', '', unpack(more_fields or {}) }
+  local reply = { 'ok', ahead and ahead.next_due or now, '', 0, 0, 0, '' }
+  for i, id in ipairs(ids) do
+    if i > last then
+      first, last = i, slice_end(ids, i)
+      found = read_waiting(tasks, slot, ids, first, last)
+      reads[#reads + 1] = found
+    end
+    local place = CONTROL + 2 * (i - first) + 1
+    local fixed, record = found[place], found[place + 1]
+    local enqueued_at, own_letters = string.match(fixed or '', '^1;(%d+)([^\n]*)\n')
+    number, bytes = number + 1, bytes + #(fixed or '')
+    if record or not enqueued_at or (bytes > most_bytes and i > 1) then
+      return nil
+    end
+    if own_letters ~= letters then
+      -- A group, a priority, or a number with too many digits is not plain.
+      if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
+        return nil
+      end
+      letters, kept = own_letters, ''
+      for letter in string.gmatch('mrdt', '%a') do
+        kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
+      end
+      length = string.match(letters, ';l=(%d+)') or lease
+      deadline = now + tonumber(length)
+      deadline_text = int(deadline)
+    end
+    if enqueued_at ~= last_enqueued_at then
+      last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
+    end
+    number_text = int(number)
+    deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
+    -- The first record goes in front of `more_fields`, the others behind them.
+    local to = (i > 1 and from or 0) + 2 * i + 3
+    fields[to] = '.' .. id
+    -- The same as `transition` and `format` would write.
+    fields[to + 1] = '1;2;'
+      .. enqueued_at
+      .. ';1;1;w;'
+      .. number_text
+      .. ';'
+      .. token
+      .. ';'
+      .. now_text
+      .. ';'
+      .. length
+      .. kept
+      .. ';h=w'
+      .. since
+      .. '\n'
+    local next = 5 * i - 2
+    reply[next], reply[next + 1], reply[next + 2], reply[next + 3], reply[next + 4] =
+      id, 1, number, deadline, fixed
+  end
+  fields[2], fields[4] = number_text, token .. ' ' .. table.concat(ids, ' ')
+  -- Redis adds fewer if an id is in the list twice.
+  local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and try_store(tasks, fields)
+  if not leased then
+    redis.pcall('ZREM', working, unpack(ids))
+  end
+  return leased and reply
+end
+
+-- The changing record of a working task: version, enqueued at, attempts, charged, lease number, lease token,
+-- dequeued at, letters, and the history, which is the last of these.
+local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
+
+-- Completes tasks whose leases are current: ends the leases. The caller stores the records. Returns the
+-- reply, the fields to store, and the ids; nothing if anything is not plain or Redis refuses. Then all
+-- that is written is what `settle_in_full` writes again.
+-- items: settlements, the first after index `from`; records: the values of `~set` and `~stats`, and the
+-- tasks' records.
+local function complete_plainly(working, expiry, items, from, records, now_text)
+  local count = (#items - from) / SETTLEMENT
+  if records[1] or count < 1 or count > PLAIN_SETTLEMENTS then
+    return nil, nil, nil
+  end
+  local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
+  local now, last_enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
+  for i = 1, count do
+    local place = from + SETTLEMENT * (i - 1)
+    local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
+    local version, enqueued_at, attempts, charged, number, token, dequeued_at, letters, history =
+      string.match(records[i + 2] or '', WORKING_RECORD)
+    if terms ~= 'complete' or not version then
+      return nil, nil, nil
+    end
+    if number .. ',' .. token ~= proof or tonumber(version) > HISTORY then
+      return nil, nil, nil
+    end
+    local own, ttl = '', DEFAULT_RESULT_TTL
+    if letters ~= '' then
+      -- A letter that no fixed record has, or a number with too many digits, is not plain.
+      if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
+        return nil, nil, nil
+      end
+      own = string.match(letters, ';t=[^;]*') or ''
+      ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
+    end
+    if ttl ~= kept_for then
+      kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
+    end
+    if enqueued_at ~= last_enqueued_at then
+      last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
+    end
+    ids[i] = id
+    local next = 4 * i
+    fields[next - 3], fields[next - 2], fields[next - 1] = id, '', '.' .. id
+    -- The same as `end_task` would write.
+    fields[next] = '1;'
+      .. int(version + 1)
+      .. ';'
+      .. enqueued_at
+      .. ';'
+      .. attempts
+      .. ';'
+      .. charged
+      .. ';c;'
+      .. number
+      .. ';;'
+      .. dequeued_at
+      .. ';;z='
+      .. now_text
+      .. own
+      .. ';h='
+      .. history
+      .. 'c'
+      .. since
+      .. ';p='
+      .. proof
+      .. ',complete,completed,,0,0\n'
+      .. (ttl > 0 and text or '')
+    ends[2 * i - 1], ends[2 * i] = over, id
+    reply[i + 1] = 'completed'
+  end
+  -- Redis removes fewer if a lease is settled twice.
+  if redis.pcall('ZREM', working, unpack(ids)) ~= count then
+    return nil, nil, nil
+  end
+  return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply, fields, ids
+end
+
+-- Stores the records of completed tasks. Returns false if there is no room for them: then the tasks have not
+-- ended.
+local function store_completed(tasks, expiry, fields, ids)
+  local fine = try_store(tasks, fields)
+  if not fine then
+    redis.pcall('ZREM', expiry, unpack(ids))
+  end
+  return fine
+end
