@@ -47,19 +47,19 @@ local function first_age(ids)
 end
 
 -- Some ids of a place in the order of delivery. skipped: how many of the first ids are left out.
-local function page_of(line, skipped)
-  if line == pending then
+local function page_of(place, skipped)
+  if place == pending then
     return reversed(redis.call('LRANGE', pending, int(-skipped - PAGE), int(-skipped - 1)), 1)
   end
-  return redis.call('ZRANGE', line, int(skipped), int(skipped + PAGE - 1))
+  return redis.call('ZRANGE', place, int(skipped), int(skipped + PAGE - 1))
 end
 
 -- The age of the first task of a place after ghosts and unreadable records. If there are too many of these,
 -- it is the age of the last ghost, which is no less.
-local function age_behind(line)
+local function age_behind(place)
   local seen, bound = {}, nil
   for skipped = 0, MOST - 1, PAGE do
-    local ids, names, waiting = page_of(line, skipped), {}, {}
+    local ids, names, waiting = page_of(place, skipped), {}, {}
     for i, id in ipairs(ids) do
       names[i] = '.' .. id
     end
@@ -67,7 +67,7 @@ local function age_behind(line)
     for i, id in ipairs(ids) do
       local task = parse(records[i])
       seen[id] = (seen[id] or 0) + 1
-      if line == pending and seen[id] <= tonumber(task.ghosts or 0) then
+      if place == pending and seen[id] <= tonumber(task.ghosts or 0) then
         if (task.enqueued_at or '') ~= '' then
           bound = age_from(task.enqueued_at)
         end
@@ -97,10 +97,10 @@ for i, field in ipairs(fields) do
 end
 
 -- The age of the first task of a place. That is mostly the one that was read with the control fields.
-local function age_in(line, id)
+local function age_in(place, id)
   local record = found['.' .. id]
-  local is_ghost = line == pending and tonumber(parse(record).ghosts or 0) > 0
-  return not is_ghost and may_wait(record) and age_of(found[id]) or age_behind(line)
+  local is_ghost = place == pending and tonumber(parse(record).ghosts or 0) > 0
+  return not is_ghost and may_wait(record) and age_of(found[id]) or age_behind(place)
 end
 
 local listed = (next_listed and redis.call('LLEN', pending) or 0) - remaining(found, '~ghosts', '~dropped')

@@ -34,29 +34,29 @@ local function read_pending(place)
   local ids = redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))
   local sharing = control and entries_after(fair, fair_place) or {}
   local tag = 9 * BAND + (times.list_tag or (times[0] or 0) + SHARE) + index * SHARE
-  local line, i, j = {}, #ids, 1
+  local found, i, j = {}, #ids, 1
   while ids[i] or sharing[j] do
     if ids[i] and not (sharing[j] and tonumber(sharing[j].score) < tag) then
-      line[#line + 1] = { id = ids[i], listed = true }
+      found[#found + 1] = { id = ids[i], listed = true }
       i, tag = i - 1, tag + SHARE
     else
-      line[#line + 1] = sharing[j]
+      found[#found + 1] = sharing[j]
       j = j + 1
     end
   end
-  local waiting = #line
+  local waiting = #found
   for _, entry in ipairs(control and waiting < LOOK and entries_after(limited, limited_place) or {}) do
-    line[#line + 1] = entry
+    found[#found + 1] = entry
   end
-  return line,
+  return found,
     function(done)
       for k = 1, done do
-        if line[k].listed then
+        if found[k].listed then
           index = index + 1
         elseif k <= waiting then
-          fair_place = line[k].place
+          fair_place = found[k].place
         else
-          limited_place = line[k].place
+          limited_place = found[k].place
         end
       end
       return int(index) .. ' ' .. fair_place .. ' ' .. limited_place

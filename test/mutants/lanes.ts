@@ -203,7 +203,7 @@ export const lanes: readonly Mutant[] = [
     because: "completions are missing from the statistics and the events",
   },
   {
-    name: "settle_and_dequeue leases what stood in line before the settle put tasks in front",
+    name: "settle-and-dequeue leases what stood in line before the settle put tasks in front",
     file: "lua/tasks/settle-and-dequeue.lua",
     find: "  plain = plain and items[i] == 'complete'\n",
     replace: "",
@@ -211,7 +211,7 @@ export const lanes: readonly Mutant[] = [
     because: "a task handed back unstarted is not the next that is delivered",
   },
   {
-    name: "settle_and_dequeue pulls although the settle was refused",
+    name: "settle-and-dequeue pulls although the settle was refused",
     file: "lua/tasks/settle-and-dequeue.lua",
     find: "  if settled.err or settled[1] ~= 'ok' then\n    write('RPUSH', pending, reversed(ids or {}, 1))\n    return settled\n  end\n",
     replace: "",
@@ -219,7 +219,7 @@ export const lanes: readonly Mutant[] = [
     because: "tasks are leased by a call whose answer is an error",
   },
   {
-    name: "settle_and_dequeue loses what it popped where the settle is refused",
+    name: "settle-and-dequeue loses what it popped where the settle is refused",
     file: "lua/tasks/settle-and-dequeue.lua",
     find: "    write('RPUSH', pending, reversed(ids or {}, 1))\n",
     replace: "",
@@ -243,7 +243,7 @@ export const lanes: readonly Mutant[] = [
     because: "a task that was completed keeps the record of one that works",
   },
   {
-    name: "settle_and_dequeue whose dequeue is not plain drops the records of what completed",
+    name: "settle-and-dequeue whose dequeue is not plain drops the records of what completed",
     file: "lua/tasks/settle-and-dequeue.lua",
     find: "if completed and store_completed(tasks, expiry, fields, ended) then",
     replace: "if completed then",

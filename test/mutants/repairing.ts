@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in the deep sweep: its scripts and their rooms. */
 export const repairing: readonly Mutant[] = [
   {
-    name: "audit blanks the entry beside the one that is to go",
+    name: "scan blanks the entry beside the one that is to go",
     file: "lua/repair/scan.lua",
     find: "append(places[id], first + i - 1)",
     replace: "append(places[id], first + i)",
@@ -11,7 +11,7 @@ export const repairing: readonly Mutant[] = [
     because: "a sound task loses its place",
   },
   {
-    name: "audit blanks entries of a later release",
+    name: "scan blanks entries of a later release",
     file: "lua/repair/scan.lua",
     find: "elseif places and not entry.newer then",
     replace: "elseif places then",
@@ -19,7 +19,7 @@ export const repairing: readonly Mutant[] = [
     because: "the other release's tasks are never delivered",
   },
   {
-    name: "audit looks at one page of the list",
+    name: "scan looks at one page of the list",
     file: "lua/repair/scan.lua",
     find: "return #found < tonumber(size) and '0' or int(first + #found), ids, places",
     replace: "return '0', ids, places",
@@ -27,7 +27,7 @@ export const repairing: readonly Mutant[] = [
     because: "what is broken further on stays so",
   },
   {
-    name: "audit leaves times of what is not kept",
+    name: "scan leaves times of what is not kept",
     file: "lua/repair/scan.lua",
     find: "  repair_times(repair, times)\n",
     replace: "",
@@ -35,7 +35,7 @@ export const repairing: readonly Mutant[] = [
     because: "expiry keeps members of which nothing is left",
   },
   {
-    name: "weed keeps the entry that comes out last",
+    name: "blank-duplicates keeps the entry that comes out last",
     file: "lua/repair/blank-duplicates.lua",
     find: "append(blanks, sorted[i])",
     replace: "append(blanks, sorted[#sorted + 1 - i])",
@@ -43,7 +43,7 @@ export const repairing: readonly Mutant[] = [
     because: "a task loses the place for which it has waited",
   },
   {
-    name: "weed takes every entry of a task",
+    name: "blank-duplicates takes every entry of a task",
     file: "lua/repair/blank-duplicates.lua",
     find: "for i = 1, #sorted - entry.expected do",
     replace: "for i = 1, #sorted do",
@@ -51,7 +51,7 @@ export const repairing: readonly Mutant[] = [
     because: "the repair loses the task",
   },
   {
-    name: "weed looks for an entry only where it was seen",
+    name: "blank-duplicates looks for an entry only where it was seen",
     file: "lua/repair/blank-duplicates.lua",
     find: "int(index + reach)",
     replace: "int(index)",
@@ -91,7 +91,7 @@ export const repairing: readonly Mutant[] = [
     because: "a group stays at a limit that nothing fills",
   },
   {
-    name: "regroup lets nobody in",
+    name: "recount-groups lets nobody in",
     file: "lua/repair/recount-groups.lua",
     find: "  admit_limited(plan)\n",
     replace: "",
@@ -99,7 +99,7 @@ export const repairing: readonly Mutant[] = [
     because: "what was held by a wrong count stays held",
   },
   {
-    name: "regroup believes a count though the group went on",
+    name: "recount-groups believes a count though the group went on",
     file: "lua/repair/recount-groups.lua",
     find: "local sure = counted ~= '1' or (was or '') == before[name]",
     replace: "local sure = true",
@@ -107,7 +107,7 @@ export const repairing: readonly Mutant[] = [
     because: "a busy group's state is replaced by one of before",
   },
   {
-    name: "regroup sets no timer where one is missing",
+    name: "recount-groups sets no timer where one is missing",
     file: "lua/repair/recount-groups.lua",
     find: "elseif sure and not newer(was) and lacks_timer(repair, group) then",
     replace: "elseif false then",
@@ -123,7 +123,7 @@ export const repairing: readonly Mutant[] = [
     because: "a number is given out twice, and an old cancel meets a new lease",
   },
   {
-    name: "control believes a count though ghosts came and went meanwhile",
+    name: "repair-control believes a count though ghosts came and went meanwhile",
     file: "lua/repair/repair-control.lua",
     find: "elseif added == was_added and removed == was_removed and added - removed ~= count and not was_deleted() then",
     replace: "elseif added - removed == was_added - was_removed and added - removed ~= count then",
@@ -131,7 +131,7 @@ export const repairing: readonly Mutant[] = [
     because: "the ghosts of a busy queue are counted wrong by the repair",
   },
   {
-    name: "control believes a count of a queue that has been deleted since",
+    name: "repair-control believes a count of a queue that has been deleted since",
     file: "lua/repair/repair-control.lua",
     find: "if tonumber(when) >= tonumber(began) then",
     replace: "if tonumber(when) < 0 then",
@@ -139,7 +139,7 @@ export const repairing: readonly Mutant[] = [
     because: "a queue that begins anew is repaired to what the old one had",
   },
   {
-    name: "control forgets what was put aside while it looked",
+    name: "repair-control forgets what was put aside while it looked",
     file: "lua/repair/repair-control.lua",
     find: "put_field(repair, other, found[other], all_seen and int(was_added) or found[other])",
     replace: "put_field(repair, other, found[other], int(added))",
@@ -147,7 +147,7 @@ export const repairing: readonly Mutant[] = [
     because: "broken entries that dequeue met are counted nowhere",
   },
   {
-    name: "control counts what was put aside in a queue deleted since",
+    name: "repair-control counts what was put aside in a queue deleted since",
     file: "lua/repair/repair-control.lua",
     find: "local all_seen = was_added > removed and added >= was_added and not was_deleted()",
     replace: "local all_seen = was_added > removed",
@@ -155,7 +155,7 @@ export const repairing: readonly Mutant[] = [
     because: "as many broken entries that come later are hidden",
   },
   {
-    name: "control corrects a count that is too low by what has gone",
+    name: "repair-control corrects a count that is too low by what has gone",
     file: "lua/repair/repair-control.lua",
     find: "local raised = added - removed < count and field or other",
     replace: "local raised = other",

@@ -3298,16 +3298,16 @@ first=last+1
 last=#ids
 end
 end
-${$reversed}local function page_of(line,skipped)
-if line==pending then
+${$reversed}local function page_of(place,skipped)
+if place==pending then
 return reversed(redis.call('LRANGE',pending,int(-skipped-PAGE),int(-skipped-1)),1)
 end
-return redis.call('ZRANGE',line,int(skipped),int(skipped+PAGE-1))
+return redis.call('ZRANGE',place,int(skipped),int(skipped+PAGE-1))
 end
-${$SLICE}${$read}local function age_behind(line)
+${$SLICE}${$read}local function age_behind(place)
 local seen,bound={},nil
 for skipped=0,MOST-1,PAGE do
-local ids,names,waiting=page_of(line,skipped),{},{}
+local ids,names,waiting=page_of(place,skipped),{},{}
 for i,id in ipairs(ids)do
 names[i]='.'..id
 end
@@ -3315,7 +3315,7 @@ local records=read('HMGET',tasks,names)
 for i,id in ipairs(ids)do
 local task=parse(records[i])
 seen[id]=(seen[id]or 0)+1
-if line==pending and seen[id]<=tonumber(task.ghosts or 0)then
+if place==pending and seen[id]<=tonumber(task.ghosts or 0)then
 if(task.enqueued_at or'')~=''then
 bound=age_from(task.enqueued_at)
 end
@@ -3342,10 +3342,10 @@ local found,values={},redis.call('HMGET',tasks,unpack(fields))
 for i,field in ipairs(fields)do
 found[field]=values[i]
 end
-local function age_in(line,id)
+local function age_in(place,id)
 local record=found['.'..id]
-local is_ghost=line==pending and tonumber(parse(record).ghosts or 0)>0
-return not is_ghost and may_wait(record)and age_of(found[id])or age_behind(line)
+local is_ghost=place==pending and tonumber(parse(record).ghosts or 0)>0
+return not is_ghost and may_wait(record)and age_of(found[id])or age_behind(place)
 end
 ${$remaining}local listed=(next_listed and redis.call('LLEN',pending)or 0)-remaining(found,'~ghosts','~dropped')
 local in_fair=next_fair and redis.call('ZCARD',fair)or 0
@@ -3374,8 +3374,8 @@ settings.paused and 1 or 0,
 }
 `;
   },
-  sha1: "940323020604a75dbc5e6ee28e0e3154a7250a6c",
-  keyLockingSha1: "5a3c985482855505cc89e3d4c28686d53aa85075",
+  sha1: "22b19bc4e8c27dcd006eb5a2d3019f4ea375a941",
+  keyLockingSha1: "a417e58cf32e9f72ab5281d0945269fc8b8439be",
 };
 
 export const deleteQueue: Script = {
@@ -3546,29 +3546,29 @@ local times=parse_clock(control)
 local ids=redis.call('LRANGE',pending,int(-index-LOOK),int(-index-1))
 local sharing=control and entries_after(fair,fair_place)or{}
 local tag=9*BAND+(times.list_tag or(times[0]or 0)+SHARE)+index*SHARE
-local line,i,j={},#ids,1
+local found,i,j={},#ids,1
 while ids[i]or sharing[j]do
 if ids[i]and not(sharing[j]and tonumber(sharing[j].score)<tag)then
-line[#line+1]={id=ids[i],listed=true}
+found[#found+1]={id=ids[i],listed=true}
 i,tag=i-1,tag+SHARE
 else
-line[#line+1]=sharing[j]
+found[#found+1]=sharing[j]
 j=j+1
 end
 end
-local waiting=#line
+local waiting=#found
 for _,entry in ipairs(control and waiting<LOOK and entries_after(limited,limited_place)or{})do
-line[#line+1]=entry
+found[#found+1]=entry
 end
-return line,
+return found,
 function(done)
 for k=1,done do
-if line[k].listed then
+if found[k].listed then
 index=index+1
 elseif k<=waiting then
-fair_place=line[k].place
+fair_place=found[k].place
 else
-limited_place=line[k].place
+limited_place=found[k].place
 end
 end
 return int(index)..' '..fair_place..' '..limited_place
@@ -3626,8 +3626,8 @@ ${$count_left_alone}reply[3]=count_left_alone(entries,done)
 return reply
 `;
   },
-  sha1: "4fccb0ee76ab4a2773bf4ff2ebfec42f3791526a",
-  keyLockingSha1: "b63639815d1f3446571bb9409f02b9f35d60b005",
+  sha1: "7acbf3bc43bfd7be8c00cdd741a7bba5458d6197",
+  keyLockingSha1: "53177e7c7fdf2d6e0f50e0829677b30747fd6d85",
 };
 
 export const purge: Script = {
