@@ -1,5 +1,5 @@
 import { milliseconds } from "../queue/core/duration.ts";
-import { decodeTasks, type RawTask, tokenOfNext } from "../queue/tasks/decode-tasks.ts";
+import { decodeTasks, type RawTask, nextToken } from "../queue/tasks/decode-tasks.ts";
 import { derivedName, newToken } from "../queue/core/ids.ts";
 import { requestKey } from "../queue/core/validation.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
@@ -90,7 +90,7 @@ export class Pull<Out> {
     const { tasks: leased, allInvalid, unreadable } = fitting;
     this.#invalid += fitting.invalid;
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    const next = allInvalid ? await tokenOfNext(name, this.#token, round) : undefined;
+    const next = allInvalid ? await nextToken(name, this.#token, round) : undefined;
     if (next !== undefined) {
       this.#token = next;
       return this.answer(await pull(this), round + 1);

@@ -36,6 +36,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/redis/coalescer.ts": ["unit/coalescer"],
   "src/queue/tasks/task-options.ts": ["integration/enqueue-copies", "integration/encryption"],
+  "src/queue/tasks/encode-tasks.ts": ["integration/enqueue", "integration/enqueue-copies", "fault/resend"],
   "src/queue/tasks/producer.ts": [
     "integration/coalescing",
     "integration/enqueue",

@@ -1,4 +1,4 @@
-import { IN_VAIN } from "../../queue/tasks/long-poll.ts";
+import { MAX_EMPTY_DEQUEUES } from "../../queue/tasks/long-poll.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { PullOptions } from "./drain-requests.ts";
 
@@ -88,6 +88,6 @@ export class Prospect {
     if (some) return true;
     // More cancelled ones stood in front than one pull drops. If it is this clock that is ahead, then what is not due yet
     // stays due at the same time.
-    return wait === 0 && nextDueAt !== dueAt && this.#inVain++ < IN_VAIN;
+    return wait === 0 && nextDueAt !== dueAt && this.#inVain++ < MAX_EMPTY_DEQUEUES;
   }
 }

@@ -10,7 +10,7 @@ const readFaults = (reader: ReplyReader) =>
 
 export const checkScript = {
   script: lua.check,
-  // Written out: bundlers keep what has a spread, whether it is used or not.
+  // Written out: a bundler keeps a value with a spread, even if it is unused.
   keys: [
     "pending",
     "fair",
@@ -30,8 +30,8 @@ export const checkScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("check", reply);
-    const sound = reader.status("sound", "look") === "sound";
-    return { sound, entries: reader.integer(), scheduled: reader.integer() === 1 };
+    const valid = reader.status("sound", "look") === "sound";
+    return { valid, entries: reader.integer(), hasSchedules: reader.integer() === 1 };
   },
 } as const satisfies Binding;
 
@@ -48,7 +48,7 @@ export const scanScript = {
       bytes: reader.integer(),
       ghosts: reader.integer(),
       faults: readFaults(reader),
-      /** What the list must hold of each id. */
+      /** The entries that the list must have of each id. */
       expected: reader.nested().rest((item) => ({
         id: item.text(),
         ghosts: item.integer(),
@@ -57,7 +57,7 @@ export const scanScript = {
       })),
       groups: reader.nested().rest((item) => ({ name: item.text(), state: item.text() })),
       timers: reader.nested().rest((item) => item.text()),
-      /** Tasks of groups in `fair` and `working`, and what a group's state counts of each. */
+      /** Tasks of groups in `fair` and `working`, and how a group's state counts each. */
       members: reader
         .nested()
         .rest((item) => ({ id: item.text(), group: item.text(), counted: item.text() })),

@@ -2,31 +2,32 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { derivedName } from "../core/ids.ts";
 import { LeasedTask } from "./leased-task.ts";
 import { readReceipt } from "../core/receipt.ts";
-import { fit, misfitError } from "./schema.ts";
-import { isUndecryptable, opened, type ValuesQueue } from "../values/encryption.ts";
+import { schemaError, validatePayload } from "./schema.ts";
+import { isUndecryptable, decryptValue, type ValuesQueue } from "../values/encryption.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 
-/** How often one dequeue begins anew because all that it got did not fit the schema. */
-const MOST_ROUNDS = 10;
+/** How many times one dequeue starts again because all its tasks were invalid. */
+const MAX_ROUNDS = 10;
 
-/** A task as it was leased, before a schema has seen its payload. */
+/** A task as it was leased, before its payload is decrypted and validated. */
 export type RawTask = ConstructorParameters<typeof LeasedTask>[1];
 
-/** Of the tasks of one dequeue, those for a handler. */
+/** The tasks of one dequeue. */
 export interface DecodedTasks<Out> {
+  /** The valid tasks. */
   readonly tasks: LeasedTask<Out>[];
-  /** Whether there were others, and no more than others. */
+  /** Whether there were invalid tasks, and no valid one. */
   readonly allInvalid: boolean;
-  /** How many others are dead letters now. */
+  /** How many invalid tasks became dead letters. */
   readonly invalid: number;
-  /** What kept a task from being read at all. */
+  /** The error of a task whose record cannot be read. */
   readonly unreadable: unknown;
 }
 
 /**
- * Reads the tasks of a dequeue. Those that cannot be decrypted, or do not fit the schema, become dead letters; where
- * that fails their leases expire, and they are met again. One beyond reading does not take its batch along.
- * @param readers one for each task; it may throw
+ * Reads the tasks of a dequeue. Tasks that cannot be decrypted, or do not match the schema, become dead letters; if that
+ * fails, their leases expire and they are delivered again. An unreadable task does not fail its batch.
+ * @param readers one for each task; may throw
  */
 export async function decodeTasks<Out>(
   queue: {
@@ -38,43 +39,45 @@ export async function decodeTasks<Out>(
 ): Promise<DecodedTasks<Out>> {
   const { name, encryption } = queue.values;
   const tasks: LeasedTask<Out>[] = [];
-  const misfits: Settlement[] = [];
+  const rejections: Settlement[] = [];
   let unreadable: unknown;
   for (const read of readers) {
     let receipt: string | undefined;
     try {
       const task = read();
       ({ receipt } = task);
-      // Whose result it will be: a server that is not trusted may say another id beside.
+      // The receipt has the id of the result. An untrusted server may send another id with the task.
       const id = encryption ? readReceipt(receipt, "receipt").id : task.id;
-      const found = opened(encryption, task.payload, { kind: "payload", queue: name, id });
-      // A turn of the event loop's queue for each plain task would be most of what it costs.
-      const payload = encryption ? await found : found;
-      const fitted = schema ? await fit(schema, payload) : { payload: payload as Out };
-      if ("misfits" in fitted) {
-        misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
+      const decrypted = decryptValue(encryption, task.payload, { kind: "payload", queue: name, id });
+      // Plain payloads are not awaited: a microtask for each would be most of the cost.
+      const payload = encryption ? await decrypted : decrypted;
+      const validated = schema ? await validatePayload(schema, payload) : { payload: payload as Out };
+      if ("issues" in validated) {
+        rejections.push({ receipt, outcome: "reject", error: schemaError(validated.issues) });
       } else {
-        tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: fitted.payload }));
+        tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: validated.payload }));
       }
     } catch (error) {
       if (receipt !== undefined && isUndecryptable(error))
-        misfits.push({ receipt, outcome: "reject", error });
+        rejections.push({ receipt, outcome: "reject", error });
       else unreadable = error;
     }
   }
-  const settled = misfits.length > 0 ? await queue.settle(misfits).catch(() => []) : [];
+  const settled = rejections.length > 0 ? await queue.settle(rejections).catch(() => []) : [];
   return {
     tasks,
-    allInvalid: tasks.length === 0 && misfits.length > 0,
+    allInvalid: tasks.length === 0 && rejections.length > 0,
     invalid: settled.filter(({ ok }) => ok).length,
     unreadable,
   };
 }
 
 /**
- * The token with which a dequeue begins anew that got nothing but misfits: another one, and the same for whoever sends
- * the dequeue again. Nothing once it has begun anew often enough.
+ * The token for another request of a dequeue that got invalid tasks only. It derives from the last token, so a resend of
+ * the dequeue uses the same tokens.
+ * @param round how many times the dequeue has started again
+ * @returns undefined after the last round
  */
-export async function tokenOfNext(queue: string, token: string, round: number): Promise<string | undefined> {
-  return round < MOST_ROUNDS ? derivedName("again", queue, token) : undefined;
+export async function nextToken(queue: string, token: string, round: number): Promise<string | undefined> {
+  return round < MAX_ROUNDS ? derivedName("again", queue, token) : undefined;
 }
