@@ -2030,7 +2030,7 @@ export const openapi: OpenApiDocument = {
                       "rate": null,
                       "ready": 40,
                       "working": 5,
-                      "held": 0
+                      "limited": 0
                     }
                   }
                 }

@@ -15,17 +15,20 @@ export const parts = [
   "workerLeases",
 ] as const;
 
-/** Parts that few scripts declare: schedules, and the last calls of operators. */
-const furtherParts = ["schedules", "timetable", "operatorCalls"] as const;
+/** The parts, and those of schedules. */
+export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
+
+/** All parts, with that of the last calls of operators. Few scripts declare all of them. */
+export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 
 /** A part, or `queues`: the registry of all queues. */
-export type KeyName = (typeof parts)[number] | (typeof furtherParts)[number] | "queues";
+export type KeyName = (typeof allParts)[number] | "queues";
 
 /** The full keys of one queue, by part. */
 export type Keys = Readonly<Record<KeyName, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
-const names = [...parts, ...furtherParts].map(
+const names = allParts.map(
   (name) => [name, name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] as const,
 );
 

@@ -1,5 +1,5 @@
 /** The scripts in lua/operate, bound as in `task-scripts.ts`. */
-import { parts } from "../core/keys.ts";
+import { allParts, parts } from "../core/keys.ts";
 import { readSettings } from "../core/settings-record.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
@@ -154,23 +154,7 @@ export const listWorkersScript = {
 
 export const deleteQueueScript = {
   script: lua.deleteQueue,
-  // Written out: a bundler keeps a value with a spread, even if it is unused.
-  keys: [
-    "pending",
-    "fair",
-    "fairByGroup",
-    "limited",
-    "working",
-    "delayed",
-    "tasks",
-    "expiry",
-    "dead",
-    "workers",
-    "workerLeases",
-    "schedules",
-    "timetable",
-    "operatorCalls",
-  ],
+  keys: allParts,
   args: ["testNow", "token", "force"],
   each: [],
   decode: (reply: Reply) => {

@@ -1,7 +1,7 @@
 /** The scripts in lua/repair, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { FAULTS } from "../core/faults.ts";
-import { parts } from "../core/keys.ts";
+import { parts, partsWithSchedules } from "../core/keys.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
@@ -10,22 +10,7 @@ const readFaults = (reader: ReplyReader) =>
 
 export const checkScript = {
   script: lua.check,
-  // Written out: a bundler keeps a value with a spread, even if it is unused.
-  keys: [
-    "pending",
-    "fair",
-    "fairByGroup",
-    "limited",
-    "working",
-    "delayed",
-    "tasks",
-    "expiry",
-    "dead",
-    "workers",
-    "workerLeases",
-    "schedules",
-    "timetable",
-  ],
+  keys: partsWithSchedules,
   args: ["testNow"],
   each: [],
   decode: (reply: Reply) => {
