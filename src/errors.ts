@@ -1,43 +1,54 @@
 /**
- * Why an operation threw. Expected refusals (`lease_lost`, `not_found`, …) are values, not errors. A {@link SluiceError}
- * means a bug, invalid input or a broken transport.
+ * Why an operation threw. Expected refusals (`lease_lost`, `not_found`, …) are values, not errors. A
+ * {@link SluiceError} means a bug, invalid input or a broken transport.
  */
 export type SluiceErrorCode =
   /** An argument is invalid. The message says which one, and what is allowed. */
   | "invalid_argument"
   /**
-   * An earlier enqueue with the same idempotency key had other tasks. Nothing was written. Use a new key for new tasks.
+   * An earlier enqueue with the same idempotency key had other tasks. Nothing was written. Use a new key for
+   * new tasks.
    */
   | "idempotency_key_reused"
   /** A payload, result or request is larger than the limit that the message names. */
   | "too_large"
   /**
-   * The queue has as many pending tasks as its `maxPending` allows; or Redis is full; or the queue's record has reached
-   * the size that Upstash allows. An enqueue has written nothing. Any other call can be repeated.
+   * The queue has as many pending tasks as its `maxPending` allows; or Redis is full; or the queue's record
+   * has reached the size that Upstash allows. An enqueue has written nothing. Any other call can be repeated.
    */
   | "queue_full"
   /**
-   * A value cannot be decrypted: its key is unknown, it was altered, or it belongs to another task or queue. Or a value is
-   * not encrypted, but must be. The message names the key.
+   * A value cannot be decrypted: its key is unknown, it was altered, or it belongs to another task or queue.
+   * Or a value is not encrypted, but must be. The message names the key.
    */
   | "undecryptable"
   /** A newer release of Sluice wrote a record. Deploy that release here too. Nothing was written. */
   | "newer_schema"
-  /** The transport or the server does not support the call. For example, a custom transport may not subscribe. */
+  /**
+   * The transport or the server does not support the call. For example, a custom transport may not subscribe.
+   */
   | "unsupported"
-  /** A feature needs a package that is not installed. The message names the package and the command that installs it. */
+  /**
+   * A feature needs a package that is not installed. The message names the package and the command that
+   * installs it.
+   */
   | "not_installed"
-  /** The server of the HTTP interface does not know the client's token, or the token does not allow the call. */
+  /**
+   * The server of the HTTP interface does not know the client's token, or the token does not allow the call.
+   */
   | "unauthorized"
   /** Redis refused the credentials, or they do not allow the command. */
   | "redis_unauthorized"
   /** The Redis account has used up its quota of requests. */
   | "redis_quota"
-  /** Redis could not be reached, or returned no useful reply, until the deadline. The call may have taken effect. */
+  /**
+   * Redis could not be reached, or returned no useful reply, until the deadline. The call may have taken
+   * effect.
+   */
   | "redis_unreachable"
   /**
-   * The server of the HTTP interface could not be reached, or returned no useful reply, until the client's deadline. The
-   * call may have taken effect.
+   * The server of the HTTP interface could not be reached, or returned no useful reply, until the client's
+   * deadline. The call may have taken effect.
    */
   | "unreachable"
   /** The caller's signal aborted the request. The message says whether it may have taken effect. */

@@ -18,8 +18,8 @@ export type Backoff =
   | ((attempt: number) => Duration);
 
 /**
- * How long to wait after a failed attempt, ms. The default is a random time between 0 and the value of the exponential, so
- * that tasks that failed together do not return together ("full jitter").
+ * How long to wait after a failed attempt, ms. The default is a random time between 0 and the value of the
+ * exponential, so that tasks that failed together do not return together ("full jitter").
  * @param attempt number of the failed delivery, from 1
  * @param backoff true is the default exponential: 1 s, factor 2, up to 15 min
  * @param random returns 0 to 1. @default Math.random

@@ -36,8 +36,8 @@ export function byteLengths(texts: readonly string[], limit: number): number {
  * Encodes a value as Redis stores it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
  * surrogates, so the text is always valid UTF-8.
  * @param limit in bytes
- * @throws {SluiceError} `invalid_argument` if JSON cannot express the value; for a number in it, with the path of that
- *   number; `too_large` over the limit
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value; for a number in it, with the
+ *   path of that number; `too_large` over the limit
  */
 export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
   let text: string;
@@ -98,9 +98,9 @@ export function decodeValue(text: string): unknown {
 }
 
 /**
- * Encodes an error to store. An `Error` becomes `{ name, message }`, with the message of its `cause` if that is an `Error`
- * too. Each of these, and a text, is cut to 4,000 characters, or fewer if they do not fit, so that a failure can always
- * be stored.
+ * Encodes an error to store. An `Error` becomes `{ name, message }`, with the message of its `cause` if that
+ * is an `Error` too. Each of these, and a text, is cut to 4,000 characters, or fewer if they do not fit, so
+ * that a failure can always be stored.
  * @returns the empty text for `undefined`
  * @throws {SluiceError} as {@link encodeValue}, for other values
  */

@@ -53,8 +53,8 @@ let lastTime = "";
 let lastRandom = "";
 
 /**
- * A new task id: 20 characters, 8 of time and 12 random ones (71 bits). Ids of one process rise. The time only orders ids;
- * no deadline depends on it.
+ * A new task id: 20 characters, 8 of time and 12 random ones (71 bits). Ids of one process rise. The time
+ * only orders ids; no deadline depends on it.
  */
 export function newTaskId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
@@ -73,8 +73,8 @@ export function newToken(): string {
 }
 
 /**
- * A name that derives from texts: the same for the same texts, and different for others. Ids and tokens derive from an
- * idempotency key so. 22 characters, 131 bits of a SHA-256.
+ * A name that derives from texts: the same for the same texts, and different for others. Ids and tokens
+ * derive from an idempotency key so. 22 characters, 131 bits of a SHA-256.
  */
 export async function derivedName(...parts: readonly string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
@@ -87,9 +87,9 @@ export async function derivedName(...parts: readonly string[]): Promise<string> 
 }
 
 /**
- * Ids of tasks without an id of their own in a call with an idempotency key, 22 characters each. An id derives from the
- * queue, the key and the place in the batch. Ids rise with the place, so that tasks of a batch that are due together keep
- * their order.
+ * Ids of tasks without an id of their own in a call with an idempotency key, 22 characters each. An id
+ * derives from the queue, the key and the place in the batch. Ids rise with the place, so that tasks of a
+ * batch that are due together keep their order.
  * @returns the id for a place, from 0 to 3,843
  */
 export async function derivedTaskIds(queue: string, key: string): Promise<(place: number) => string> {

@@ -75,7 +75,8 @@ const FIXED_PLACES = ["e"];
 const CHANGING_PLACES = ["v", "e", "a", "c", "s", "n", "k", "q", "l"];
 
 /**
- * Splits a record into the fields of its first line, by letter, and the rest. Fields in fixed places get the letters given.
+ * Splits a record into the fields of its first line, by letter, and the rest. Fields in fixed places get the
+ * letters given.
  * @throws {SluiceError} `unexpected_reply` for an invalid record
  */
 function splitRecord(
@@ -151,7 +152,9 @@ export function readFixed(record: string): {
   return { enqueuedAt: instant(fields["e"]), lease, group, ...readBody(fields, rest) };
 }
 
-/** The lease that a fixed record has, ms, even if the record is invalid otherwise; undefined if it has none. */
+/**
+ * The lease that a fixed record has, ms, even if the record is invalid otherwise; undefined if it has none.
+ */
 export function leaseOf(record: string): number | undefined {
   const [, lease] = /^[^\n]*;l=(\d+)/.exec(record) ?? [];
   return lease === undefined ? undefined : Number(lease);
@@ -193,7 +196,10 @@ const STATES: Readonly<Record<string, Transition["to"]>> = {
   f: "cancelRequested",
 };
 
-/** The transitions in a history: for each a letter, and the ms since enqueue. The last one has the current version. */
+/**
+ * The transitions in a history: for each a letter, and the ms since enqueue. The last one has the current
+ * version.
+ */
 function readHistory(text: string, version: number, enqueuedAt: number): Transition[] {
   const found = Array.from(text.matchAll(/([a-z])(\d+)/g), ([, letter, ms]) => ({ letter, ms: Number(ms) }));
   return found.map(({ letter = "", ms }, i) => ({

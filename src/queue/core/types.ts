@@ -11,7 +11,8 @@ export type TaskState = (typeof taskStates)[number];
 export const rejectReasons = ["rejected", "attempts_exhausted", "lease_expired", "cancelled"] as const;
 
 /**
- * Why a task is rejected: by its holder, because its attempts or its last lease ran out, or because it was cancelled.
+ * Why a task is rejected: by its holder, because its attempts or its last lease ran out, or because it was
+ * cancelled.
  */
 export type RejectReason = (typeof rejectReasons)[number];
 
@@ -46,9 +47,15 @@ export interface EnqueueOptions extends TaskDefaults {
   readonly group?: string | undefined;
   /** 0 to 9. Tasks of a higher priority are delivered before all others. @default 0 */
   readonly priority?: number | undefined;
-  /** Adds only the first task with the key within the window. Enqueues of others return its id. @default none */
+  /**
+   * Adds only the first task with the key within the window. Enqueues of others return its id.
+   * @default none
+   */
   readonly dedup?: Dedup | undefined;
-  /** True adds the task even if the last one with its `id` has ended; the old record is removed. @default false */
+  /**
+   * True adds the task even if the last one with its `id` has ended; the old record is removed.
+   * @default false
+   */
   readonly again?: boolean | undefined;
   /** Texts that are delivered with the payload, at most 16 KiB of JSON in all. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -64,9 +71,10 @@ export interface RequestOptions {
   /** Aborts the request; the call then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * A repeated call with the same key has the effect of one: ids and tokens derive from the key. An enqueue of other tasks
-   * with a used key throws `idempotency_key_reused`. Scoped to the queue and the operation. 1 to 255 visible ASCII
-   * characters. @default every call is a new one
+   * A repeated call with the same key has the effect of one: ids and tokens derive from the key. An enqueue
+   * of other tasks with a used key throws `idempotency_key_reused`. Scoped to the queue and the operation. 1
+   * to 255 visible ASCII characters.
+   * @default every call is a new one
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -96,7 +104,9 @@ export interface DequeueOptions extends RequestOptions {
   readonly maxBytes?: number | undefined;
   /** The worker that takes the tasks. Registers it with the queue, so that it can be failed. @default none */
   readonly worker?: Worker | undefined;
-  /** The token of the leases, 8 to 64 characters of `[A-Za-z0-9_-]`: a resend with it returns the same tasks. */
+  /**
+   * The token of the leases, 8 to 64 characters of `[A-Za-z0-9_-]`: a resend with it returns the same tasks.
+   */
   readonly token?: string | undefined;
   /** How long to wait if there is no task, up to "1m". @default 0 */
   readonly wait?: Duration | undefined;
@@ -117,10 +127,10 @@ export interface Worker extends WorkerName {
   /** The id of the process. */
   readonly pid?: number | undefined;
   /**
-   * The worker counts as dead after this time without a dequeue or heartbeat: a sweep then reclaims its tasks. An extend
-   * does not count.
-   * @default never: its leases expire one by one. An hour after its last dequeue or heartbeat it leaves the list of
-   *   workers, unless it has tasks
+   * The worker counts as dead after this time without a dequeue or heartbeat: a sweep then reclaims its
+   * tasks. An extend does not count.
+   * @default never: its leases expire one by one. An hour after its last dequeue or heartbeat it leaves the
+   *   list of workers, unless it has tasks
    */
   readonly silentAfter?: Duration | undefined;
 }
@@ -129,10 +139,10 @@ export interface HeartbeatOptions extends RequestOptions {
   /** The lease from now on. @default the lease of each task at its dequeue */
   readonly lease?: Duration | undefined;
   /**
-   * Receipts of the leases to extend, at most 1,000. Any worker with the receipt extends a lease that was taken without a
-   * worker. A lease of another worker or incarnation is not extended; its id is in `lost`.
-   * @default all leases that the worker took. These include leases of a dequeue whose answer was lost: the worker does not
-   *   know them, but they last as long as its heartbeats continue
+   * Receipts of the leases to extend, at most 1,000. Any worker with the receipt extends a lease that was
+   * taken without a worker. A lease of another worker or incarnation is not extended; its id is in `lost`.
+   * @default all leases that the worker took. These include leases of a dequeue whose answer was lost: the
+   *   worker does not know them, but they last as long as its heartbeats continue
    */
   readonly receipts?: readonly string[] | undefined;
 }
@@ -147,12 +157,15 @@ export type Heartbeat =
       readonly deadlineAt: number | null;
       /** Ids of its tasks that were cancelled: stop these. */
       readonly cancelRequested: readonly string[];
-      /** With `receipts`: ids of tasks whose leases it does not have, or no longer. Others may have them: stop these. */
+      /**
+       * With `receipts`: ids of tasks whose leases it does not have, or no longer. Others may have them: stop
+       * these.
+       */
       readonly lost?: readonly string[] | undefined;
     }
   /**
-   * The worker was failed, and other workers may have its tasks: stop all work. The next dequeue, or a heartbeat under a
-   * new incarnation, registers it again. Nothing was changed.
+   * The worker was failed, and other workers may have its tasks: stop all work. The next dequeue, or a
+   * heartbeat under a new incarnation, registers it again. Nothing was changed.
    */
   | { readonly ok: false; readonly code: "worker_lost" };
 
@@ -186,8 +199,9 @@ export type Settlement =
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
       /**
-       * True hands back a task that was not started, uncounted: to the front, or to its old place if it has a group or a
-       * priority. @default false
+       * True hands back a task that was not started, uncounted: to the front, or to its old place if it has a
+       * group or a priority.
+       * @default false
        */
       readonly unstarted?: boolean | undefined;
     }

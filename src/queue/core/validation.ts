@@ -3,7 +3,10 @@ import { invalidArgument } from "../../errors.ts";
 /** The last instant that a date can have, epoch ms. */
 export const LAST_INSTANT = 8_640_000_000_000_000;
 
-/** The last instant at which a task can be due, epoch ms. Scores mark tasks of groups by half a millisecond more. */
+/**
+ * The last instant at which a task can be due, epoch ms. Scores mark tasks of groups by half a millisecond
+ * more.
+ */
 export const LAST_DUE = 2 ** 52 - 1;
 
 export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
@@ -114,10 +117,11 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
 }
 
 /**
- * Refuses unknown options: a misspelt option must not be ignored, as if there were no delay or no filter. Checks `signal`
- * too.
+ * Refuses unknown options: a misspelt option must not be ignored, as if there were no delay or no filter.
+ * Checks `signal` too.
  * @param at what errors put before the names of options, such as `tasks[3].`
- * @throws {SluiceError} `invalid_argument` for a value that is not an object, an unknown option or an invalid signal
+ * @throws {SluiceError} `invalid_argument` for a value that is not an object, an unknown option or an invalid
+ *   signal
  */
 export function onlyOptions(options: unknown, known: readonly string[], at = ""): void {
   if (typeof options !== "object" || options === null) {

@@ -43,15 +43,16 @@ export type QueueDeleted =
 
 /**
  * Operates a queue: pauses it, changes its settings, reads statistics, and what {@link WorkerOperator} and
- * {@link TaskOperator} do. Settings are in Redis. All instances follow pause and limits from their next request on;
- * single enqueues follow `maxPending`, `events` and `statistics` within a minute.
+ * {@link TaskOperator} do. Settings are in Redis. All instances follow pause and limits from their next
+ * request on; single enqueues follow `maxPending`, `events` and `statistics` within a minute.
  * @example
  * const operator = new Operator("emails", { transport: upstash(env) });
  * await operator.configure({ maxWorking: 10, rate: { max: 5, per: "1s" } });
  */
 export class Operator extends WorkerOperator {
   /**
-   * Pauses the queue: every dequeue returns no task until {@link resume}. All else continues, settles included.
+   * Pauses the queue: every dequeue returns no task until {@link resume}. All else continues, settles
+   * included.
    * @returns the settings of the queue
    * @throws {SluiceError}
    */
@@ -69,9 +70,9 @@ export class Operator extends WorkerOperator {
   }
 
   /**
-   * Changes settings of the queue. Limits apply from the next dequeue on. If more tasks are working than a new limit
-   * allows, no more are delivered until enough have ended. Producers of other instances follow `maxPending`, `events` and
-   * `statistics` within a minute.
+   * Changes settings of the queue. Limits apply from the next dequeue on. If more tasks are working than a
+   * new limit allows, no more are delivered until enough have ended. Producers of other instances follow
+   * `maxPending`, `events` and `statistics` within a minute.
    * @param changes null unsets a setting; an absent one is unchanged
    * @returns the settings after the change
    * @throws {SluiceError} `invalid_argument`; nothing was changed
@@ -82,8 +83,8 @@ export class Operator extends WorkerOperator {
   }
 
   /**
-   * Changes settings of a group. If a limit is raised, tasks that waited for it continue: a hundred at once, the others
-   * with the next dequeues or sweeps.
+   * Changes settings of a group. If a limit is raised, tasks that waited for it continue: a hundred at once,
+   * the others with the next dequeues or sweeps.
    * @param name of the group, named like an id
    * @param changes null unsets a setting; an absent one is unchanged
    * @returns the settings after the change
@@ -135,9 +136,10 @@ export class Operator extends WorkerOperator {
   }
 
   /**
-   * Deletes the queue: tasks, dead letters, results, settings, schedules, and its entry in the registry. An enqueue creates
-   * it again; producers of other instances may take a minute to register it. Two requests.
-   * @param options.force deletes the queue even if tasks are working; their holders then get `lease_lost`. @default false
+   * Deletes the queue: tasks, dead letters, results, settings, schedules, and its entry in the registry. An
+   * enqueue creates it again; producers of other instances may take a minute to register it. Two requests.
+   * @param options.force deletes the queue even if tasks are working; their holders then get `lease_lost`.
+   *   @default false
    * @throws {SluiceError}
    */
   async deleteQueue(

@@ -19,8 +19,8 @@ export interface QueueChanges {
   /** Most dequeues in a period, such as `{ max: 5, per: "1s" }`. */
   readonly rate?: Rate | null | undefined;
   /**
-   * Most pending tasks, 1 to 100,000,000: an enqueue of more throws `queue_full`. Delayed tasks do not count until they
-   * are due. Requeued and redriven tasks are never refused.
+   * Most pending tasks, 1 to 100,000,000: an enqueue of more throws `queue_full`. Delayed tasks do not count
+   * until they are due. Requeued and redriven tasks are never refused.
    */
   readonly maxPending?: number | null | undefined;
   /** Whether events of tasks are published. */

@@ -57,9 +57,9 @@ export type Removed =
 
 export interface RedriveOptions extends TaskFilter, RunOptions {
   /**
-   * Ids of dead letters, at most 1,000. With `lease`, the task must have that lease number, as `get` shows it: a late
-   * copy of the request then does not redrive a task that has died again. Not together with a filter, `limit` or
-   * `cursor`.
+   * Ids of dead letters, at most 1,000. With `lease`, the task must have that lease number, as `get` shows
+   * it: a late copy of the request then does not redrive a task that has died again. Not together with a
+   * filter, `limit` or `cursor`.
    * @default all that match the filter
    */
   readonly ids?:
@@ -67,7 +67,10 @@ export interface RedriveOptions extends TaskFilter, RunOptions {
     | undefined;
   /** True counts the tasks that would be redriven, and changes nothing. @default false */
   readonly dryRun?: boolean | undefined;
-  /** How many tasks become pending in a second, 0.001 to 1,000,000; the others are delayed. @default all at once */
+  /**
+   * How many tasks become pending in a second, 0.001 to 1,000,000; the others are delayed.
+   * @default all at once
+   */
   readonly rate?: number | undefined;
 }
 
@@ -94,12 +97,14 @@ const LIST_TASKS_OPTIONS = ["state", "payloads", "maxBytes", ...FILTER_OPTIONS, 
 /** Lists a queue's tasks, and removes, redrives and purges them. */
 export class TaskOperator extends QueueBase {
   /**
-   * Reads a page of the tasks in one state. Pending tasks are in the order of delivery, delayed and working ones in the
-   * order of their times, completed ones by the expiry of their records, dead letters by when they died. One request.
+   * Reads a page of the tasks in one state. Pending tasks are in the order of delivery, delayed and working
+   * ones in the order of their times, completed ones by the expiry of their records, dead letters by when
+   * they died. One request.
    *
-   * With a filter it checks 1,000 tasks, so a page may have few or none although the cursor is not null. If tasks move
-   * between pages, a task may come twice, and a pending task may be missed. If groups, priorities or their limits are in
-   * use, the order of pending tasks is that of the moment, and tasks that wait for a group's limit come last.
+   * With a filter it checks 1,000 tasks, so a page may have few or none although the cursor is not null. If
+   * tasks move between pages, a task may come twice, and a pending task may be missed. If groups, priorities
+   * or their limits are in use, the order of pending tasks is that of the moment, and tasks that wait for a
+   * group's limit come last.
    * @param options.state the state of the tasks
    * @param options.size at most this many tasks, 1 to 1,000. @default 100
    * @throws {SluiceError}
@@ -164,8 +169,8 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * Deletes the record of a completed or rejected task, with its result, error and payload. Its id stays known for five
-   * minutes after its end, so that a late copy of its enqueue creates nothing. One request.
+   * Deletes the record of a completed or rejected task, with its result, error and payload. Its id stays
+   * known for five minutes after its end, so that a late copy of its enqueue creates nothing. One request.
    * @returns `ok: false` with a code if nothing was deleted
    * @throws {SluiceError}
    */
@@ -176,12 +181,12 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * Redrives dead letters: makes them pending again, at the back, the oldest first. Their charged attempts are reset;
-   * `attempt`, the last error and the history are kept. Cancelled tasks are not dead letters, and are not redriven. Tasks
-   * that die while it runs are left.
+   * Redrives dead letters: makes them pending again, at the back, the oldest first. Their charged attempts
+   * are reset; `attempt`, the last error and the history are kept. Cancelled tasks are not dead letters, and
+   * are not redriven. Tasks that die while it runs are left.
    *
-   * A second copy of a request by id does nothing until a task has died again, and with `lease` not even then. A second
-   * copy of a request by filter continues where the first stopped.
+   * A second copy of a request by id does nothing until a task has died again, and with `lease` not even
+   * then. A second copy of a request by filter continues where the first stopped.
    * @param options a filter, or `ids`; by default all dead letters
    * @returns how many tasks were redriven, and a cursor if the limit or the budget ended the run first
    * @throws {SluiceError}
@@ -240,11 +245,12 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * Purges tasks in one state, all or those that match a filter. Pending and delayed tasks are cancelled. Records of
-   * completed and rejected ones are deleted, as by {@link remove}. Working tasks are never purged: cancel them.
+   * Purges tasks in one state, all or those that match a filter. Pending and delayed tasks are cancelled.
+   * Records of completed and rejected ones are deleted, as by {@link remove}. Working tasks are never purged:
+   * cancel them.
    *
-   * A filter of pending tasks must name a group. It may miss tasks of the group that move while it runs, as they do if a
-   * task before them is cancelled: purge again.
+   * A filter of pending tasks must name a group. It may miss tasks of the group that move while it runs, as
+   * they do if a task before them is cancelled: purge again.
    * @param options.state `pending`, `delayed`, `completed` or `rejected`
    * @returns how many tasks were purged, and a cursor if the limit or the budget ended the run first
    * @throws {SluiceError}

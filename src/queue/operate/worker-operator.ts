@@ -25,8 +25,8 @@ export interface WorkerInfo extends WorkerName {
   /** Its last dequeue or heartbeat; null while it is being failed. */
   readonly seenAt: number | null;
   /**
-   * When the worker is failed, without a dequeue or heartbeat until then. A worker that is never failed leaves the list
-   * at that time, if it has no tasks.
+   * When the worker is failed, without a dequeue or heartbeat until then. A worker that is never failed
+   * leaves the list at that time, if it has no tasks.
    */
   readonly silentAt: number;
   /** How many tasks it has. */
@@ -48,19 +48,23 @@ export type ListWorkersOptions = ListOptions;
 
 /** The tasks of a failed worker. */
 export interface WorkerFailed {
-  /** Tasks that became pending again: at the front, or with a group or a priority at the back of their group. */
+  /**
+   * Tasks that became pending again: at the front, or with a group or a priority at the back of their group.
+   */
   readonly returned: number;
   /** Tasks that had no attempt left, or were cancelled. */
   readonly rejected: number;
-  /** True if the limit was reached: call again for the rest. A sweep does so when the worker would be silent. */
+  /**
+   * True if the limit was reached: call again for the rest. A sweep does so when the worker would be silent.
+   */
   readonly more: boolean;
 }
 
 /** Lists a queue's workers, and reclaims the tasks of dead ones. */
 export class WorkerOperator extends TaskOperator {
   /**
-   * Reads a page of the workers of this queue, in no order, with their tasks. If the list changes between pages, a worker
-   * may come twice; none that stays is missed. One request.
+   * Reads a page of the workers of this queue, in no order, with their tasks. If the list changes between
+   * pages, a worker may come twice; none that stays is missed. One request.
    * @throws {SluiceError}
    */
   async workers(options: ListWorkersOptions = {}): Promise<WorkerPage> {
@@ -79,12 +83,12 @@ export class WorkerOperator extends TaskOperator {
   }
 
   /**
-   * Fails a worker that is dead. Exactly its tasks become pending again, in the order of their leases: at the front, or
-   * at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The
-   * worker leaves the list; its next heartbeat returns `worker_lost`. A second copy of the request takes the tasks that
-   * the worker has by then.
-   * @param worker a name, for all incarnations; or one incarnation. An object without `incarnation` is the worker that
-   *   reported none
+   * Fails a worker that is dead. Exactly its tasks become pending again, in the order of their leases: at the
+   * front, or at the back of their group if they have a group or a priority. Tasks without another attempt
+   * become dead letters. The worker leaves the list; its next heartbeat returns `worker_lost`. A second copy
+   * of the request takes the tasks that the worker has by then.
+   * @param worker a name, for all incarnations; or one incarnation. An object without `incarnation` is the
+   *   worker that reported none
    * @param options.limit at most this many tasks, 1 to 1,000. @default 1,000
    * @throws {SluiceError} `newer_schema` if only a newer release can read the tasks; nothing was changed
    */

@@ -37,7 +37,10 @@ function unexpected(script: string): SluiceError {
   return new SluiceError("unexpected_reply", `the script ${script} returned an undocumented reply`);
 }
 
-/** Reads a reply from front to back, and throws `unexpected_reply` for one that breaks the contract of its script. */
+/**
+ * Reads a reply from front to back, and throws `unexpected_reply` for one that breaks the contract of its
+ * script.
+ */
 export class ReplyReader {
   readonly #script: string;
   readonly #items: readonly Reply[];

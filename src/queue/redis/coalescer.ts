@@ -4,10 +4,10 @@ import { byteLength } from "../core/codec.ts";
 import type { Transport } from "./transport.ts";
 
 /**
- * Which single calls share a request. `"turn"`: calls of one instance in the same turn of the event loop; on platforms that
- * cannot tell its end, calls directly after each other. Calls of two requests of a Worker never share one. `"in-flight"`:
- * calls of all instances with the same transport object; a call made while such a request is under way waits for its
- * answer, at most 250 ms. `false`: none.
+ * Which single calls share a request. `"turn"`: calls of one instance in the same turn of the event loop; on
+ * platforms that cannot tell its end, calls directly after each other. Calls of two requests of a Worker
+ * never share one. `"in-flight"`: calls of all instances with the same transport object; a call made while
+ * such a request is under way waits for its answer, at most 250 ms. `false`: none.
  */
 export type Coalesce = "turn" | "in-flight" | false;
 
@@ -32,7 +32,10 @@ export interface Shareable<Item, Answer> {
   readonly most: number;
   /** The long text of one item, to limit the size of a request. @default none */
   readonly text?: (item: Item) => string;
-  /** Sends one request, and answers or fails each call. An error that it throws fails the calls without an answer. */
+  /**
+   * Sends one request, and answers or fails each call. An error that it throws fails the calls without an
+   * answer.
+   */
   readonly send: (
     calls: readonly SharedCall<Item, Answer>[],
     signal: AbortSignal | undefined,
@@ -122,7 +125,10 @@ function signalOf<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]): Abo
   return all.signal;
 }
 
-/** `process.nextTick` of Node, Bun and Deno marks the end of a turn. Written so that bundlers for the edge accept it. */
+/**
+ * `process.nextTick` of Node, Bun and Deno marks the end of a turn. Written so that bundlers for the edge
+ * accept it.
+ */
 const { process: host } = globalThis as { process?: { nextTick?: (resolve: () => void) => void } };
 
 /**
@@ -239,8 +245,8 @@ export class Coalescer {
   /**
    * Makes a call.
    * @param kind of the request
-   * @param lane calls share a request only in the same lane. It names the queue's key, the kind, and all else that must be
-   *   equal
+   * @param lane calls share a request only in the same lane. It names the queue's key, the kind, and all else
+   *   that must be equal
    * @param item what to send, once it is prepared; the others of a group wait for it
    * @returns the answer
    * @throws {SluiceError} `aborted`, and what the request throws

@@ -27,7 +27,10 @@ export const enqueueScript = {
       hasSettings: settings < 0 ? undefined : settings === 1,
       /** Whether a consumer is to be woken. */
       wake,
-      /** Whether each task was created, and the id that its key stands for; or why this task alone was refused. */
+      /**
+       * Whether each task was created, and the id that its key stands for; or why this task alone was
+       * refused.
+       */
       tasks: reader.rest((item) => readAdded(item.textOrInteger())),
     };
   },
@@ -36,8 +39,8 @@ export const enqueueScript = {
 const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
 
 /**
- * Why an enqueue is refused. `full`: more tasks than `maxPending` would be pending; `reused`: the idempotency key belongs
- * to other tasks; `newer_schema`: a newer release wrote the record of the id.
+ * Why an enqueue is refused. `full`: more tasks than `maxPending` would be pending; `reused`: the idempotency
+ * key belongs to other tasks; `newer_schema`: a newer release wrote the record of the id.
  */
 export type EnqueueRefusal = (typeof enqueueRefusals)[number];
 

@@ -45,22 +45,26 @@ export interface SendOptions {
 /** How the queue reaches Redis. */
 export interface Transport {
   /**
-   * Names the database, without secrets. What a function instance remembers of a database then stays valid for a new
-   * transport, for example one for each request. @default nothing is remembered beyond the transport
+   * Names the database, without secrets. What a function instance remembers of a database then stays valid
+   * for a new transport, for example one for each request.
+   * @default nothing is remembered beyond the transport
    */
   readonly database?: string | undefined;
   /**
-   * Sends the commands in one request, in order, and resends it after faults that may pass, until the transport's deadline.
-   * The commands of a request are not atomic together. A command whose script Redis does not have runs after the others.
+   * Sends the commands in one request, in order, and resends it after faults that may pass, until the
+   * transport's deadline. The commands of a request are not atomic together. A command whose script Redis
+   * does not have runs after the others.
    * @returns one outcome per command, in order
    * @throws {SluiceError} if the request as a whole failed
    */
   send(commands: readonly Command[], options?: SendOptions): Promise<CommandOutcome[]>;
   /**
-   * Subscribes to a channel. Optional. Best effort, as Redis's pub/sub is: messages without a listener are lost. If the
-   * connection ends, the iteration throws, and does not reconnect.
-   * @returns once Redis has confirmed it: the messages from then on, until the signal aborts or the iteration ends
-   * @throws {SluiceError} if it cannot subscribe; from the iteration `redis_unreachable` if the connection ends
+   * Subscribes to a channel. Optional. Best effort, as Redis's pub/sub is: messages without a listener are
+   * lost. If the connection ends, the iteration throws, and does not reconnect.
+   * @returns once Redis has confirmed it: the messages from then on, until the signal aborts or the iteration
+   *   ends
+   * @throws {SluiceError} if it cannot subscribe; from the iteration `redis_unreachable` if the connection
+   *   ends
    */
   subscribe?(channel: string, options?: SendOptions): Promise<AsyncIterable<string>>;
 }

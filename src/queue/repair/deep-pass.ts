@@ -5,7 +5,9 @@ import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
 import { recountGroupsScript, repairControlScript, scanScript } from "../redis/repair-scripts.ts";
 import type { SendOptions } from "../redis/transport.ts";
 
-/** The parts of a queue's keys in the order of the pass: an entry removed from one is missing in a later one. */
+/**
+ * The parts of a queue's keys in the order of the pass: an entry removed from one is missing in a later one.
+ */
 const SCANNED_PARTS = [
   "working",
   "fair",
@@ -48,7 +50,9 @@ const MAX_EXPECTED = 100_000;
 /** Tasks of groups that are counted. If there are more, the states of groups stay as they are. */
 const MAX_MEMBERS = 400_000;
 
-/** A control field that counts what was added, its counterpart for what was removed, and the true difference. */
+/**
+ * A control field that counts what was added, its counterpart for what was removed, and the true difference.
+ */
 interface ControlCount {
   readonly field: string;
   readonly came: number;
@@ -56,7 +60,9 @@ interface ControlCount {
   readonly count: number;
 }
 
-/** One pass through one queue: page by page through each part, then the records against the list as a whole. */
+/**
+ * One pass through one queue: page by page through each part, then the records against the list as a whole.
+ */
 export class DeepPass extends QueueBase {
   readonly #findings: Findings;
   readonly #options: SendOptions;
@@ -165,7 +171,8 @@ export class DeepPass extends QueueBase {
   }
 
   /**
-   * Scans as many records as can be compared at once. Then compares them with the list, and with the states of groups.
+   * Scans as many records as can be compared at once. Then compares them with the list, and with the states
+   * of groups.
    * @returns the cursor of the next records
    */
   async #compare(from: string): Promise<string> {
@@ -194,8 +201,9 @@ export class DeepPass extends QueueBase {
   async #recountGroups(recorded: ReadonlyMap<string, string>): Promise<void> {
     const uncounted = Array.from(recorded, ([name, before]) => ({ name, before, state: "" }));
     if (await this.#writeGroups(uncounted, "")) return;
-    // The queue is too large for the script to count, so the count is made here. A state never repeats: if it is
-    // unchanged, the count is right. A group without a state may appear and end meanwhile: two counts must agree.
+    // The queue is too large for the script to count, so the count is made here. A state never repeats: if it
+    // is unchanged, the count is right. A group without a state may appear and end meanwhile: two counts must
+    // agree.
     const first = await this.#countGroups();
     const names = [...new Set([...recorded.keys(), ...first.keys()])];
     const hasState = (name: string) => (recorded.get(name) ?? "") !== "";

@@ -18,7 +18,10 @@ export interface DeepSweepOptions {
   readonly cursor?: string | undefined;
   /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
-  /** One queue, registered or not, because a failover may have lost the registry too. @default all registered queues */
+  /**
+   * One queue, registered or not, because a failover may have lost the registry too.
+   * @default all registered queues
+   */
   readonly queue?: string | undefined;
   /** Which of the registered queues. @default all */
   readonly queues?: ((name: string) => boolean) | undefined;
@@ -67,18 +70,19 @@ const ERRORS_OF_ONE_QUEUE: readonly string[] = [
 ];
 
 /**
- * Finds contradictions in the state of queues, repairs them, and reports what it found. A failover leaves such
- * contradictions if it sets single keys back in time. Tasks that no key lists are listed again, tasks listed twice are
- * listed once, lost leases are reclaimed, unreadable records are set aside, counts are corrected. Valid state is not
- * changed. It can run beside live traffic and other deep sweeps.
+ * Finds contradictions in the state of queues, repairs them, and reports what it found. A failover leaves
+ * such contradictions if it sets single keys back in time. Tasks that no key lists are listed again, tasks
+ * listed twice are listed once, lost leases are reclaimed, unreadable records are set aside, counts are
+ * corrected. Valid state is not changed. It can run beside live traffic and other deep sweeps.
  *
- * A small queue without faults costs at most 20 Redis commands; 50 such queues go in one request. Other queues
- * cost about 5 commands for each 100 tasks, 15 if the tasks have groups. A resent call repairs nothing twice,
- * and reports what its own copy found.
+ * A small queue without faults costs at most 20 Redis commands; 50 such queues go in one request. Other
+ * queues cost about 5 commands for each 100 tasks, 15 if the tasks have groups. A resent call repairs nothing
+ * twice, and reports what its own copy found.
  * @param transport how to reach Redis, such as `upstash(env)`
  * @param options by default all registered queues, for 20 s
  * @returns the faults found, and a cursor if the budget ended the sweep first
- * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the report instead
+ * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the
+ *   report instead
  * @example
  * let cursor: string | undefined;
  * do {

@@ -17,8 +17,8 @@ export class GroupCount {
 
   /**
    * Adds a task.
-   * @param task.counted `1` for a working task, `<priority>=<tag>` for a task in `fair`; empty for a task in `limited`,
-   *   which is not counted
+   * @param task.counted `1` for a working task, `<priority>=<tag>` for a task in `fair`; empty for a task in
+   *   `limited`, which is not counted
    */
   add({ id, group, counted }: { id: string; group: string; counted: string }): void {
     if (counted === "") return;

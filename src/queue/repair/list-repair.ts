@@ -75,7 +75,9 @@ export class ListRepair extends QueueBase {
     await this.#placeLost(entries.filter((entry) => entry.positions.length < expectedCount(entry)));
   }
 
-  /** Finds the ids in the list. It reads from the left, where entries are added, so it misses none that stays. */
+  /**
+   * Finds the ids in the list. It reads from the left, where entries are added, so it misses none that stays.
+   */
   async #locate(expected: readonly ExpectedEntry[]): Promise<readonly ListedId[]> {
     const entries = expected.map((entry): ListedId => ({ ...entry, positions: [] }));
     const byId = new Map(entries.map((entry) => [entry.id, entry]));

@@ -11,8 +11,8 @@ import type { PlainCommand, Reply, SendOptions } from "../redis/transport.ts";
 const PAGE_SIZE = { ZSCAN: "1000", HSCAN: "16" };
 
 /**
- * Repairs the schedules of a queue for the deep sweep. Each schedule needs its record, its task and its next occurrence,
- * and the queue a reminder in the registry.
+ * Repairs the schedules of a queue for the deep sweep. Each schedule needs its record, its task and its next
+ * occurrence, and the queue a reminder in the registry.
  */
 export class ScheduleRepair extends QueueBase {
   readonly #options: SendOptions;
@@ -26,8 +26,8 @@ export class ScheduleRepair extends QueueBase {
 
   /**
    * @param hasSchedules true if the queue is known to have schedules; otherwise one command checks
-   * @throws {SluiceError} `newer_schema` if a newer release wrote one of them; at the end `unsupported`, if this runtime
-   *   cannot compute when one occurs. That schedule stays as it is
+   * @throws {SluiceError} `newer_schema` if a newer release wrote one of them; at the end `unsupported`, if
+   *   this runtime cannot compute when one occurs. That schedule stays as it is
    */
   async repair(hasSchedules: boolean): Promise<void> {
     const { schedules, timetable } = this.keys;

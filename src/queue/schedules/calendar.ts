@@ -6,17 +6,17 @@ import { LAST_INSTANT, wholeNumber } from "../core/validation.ts";
 export type Recurrence =
   | {
       /**
-       * Five fields (minute, hour, day of month, month, day of week), or six with seconds in front. It may have `*`,
-       * lists, ranges, steps, names, `L`, `W` and `#`; or it is `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`.
-       * If both days are given, either is enough. A sweep enqueues what is due, so the time is as exact as sweeps are
-       * frequent.
+       * Five fields (minute, hour, day of month, month, day of week), or six with seconds in front. It may
+       * have `*`, lists, ranges, steps, names, `L`, `W` and `#`; or it is `@hourly`, `@daily`, `@weekly`,
+       * `@monthly` or `@yearly`. If both days are given, either is enough. A sweep enqueues what is due, so
+       * the time is as exact as sweeps are frequent.
        */
       readonly cron: string;
       /**
-       * IANA name of the time zone, such as `"Europe/Berlin"`. If the clock is put forward, an expression with one hour
-       * and one minute that is skipped occurs at the first instant after the gap. If the clock is put back, it occurs
-       * once. An expression with several times leaves out those that are skipped, and occurs twice at those that are
-       * repeated.
+       * IANA name of the time zone, such as `"Europe/Berlin"`. If the clock is put forward, an expression
+       * with one hour and one minute that is skipped occurs at the first instant after the gap. If the clock
+       * is put back, it occurs once. An expression with several times leaves out those that are skipped, and
+       * occurs twice at those that are repeated.
        * @default "UTC"
        */
       readonly timeZone?: string | undefined;
@@ -26,7 +26,10 @@ export type Recurrence =
   | {
       /** The interval, at least 1 s. */
       readonly every: Duration;
-      /** The first occurrence, epoch ms. If it has passed, the next one counts. @default after one interval */
+      /**
+       * The first occurrence, epoch ms. If it has passed, the next one counts.
+       * @default after one interval
+       */
       readonly from?: number | undefined;
       readonly cron?: undefined;
       readonly timeZone?: undefined;

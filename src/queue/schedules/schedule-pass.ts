@@ -58,8 +58,9 @@ export interface SchedulePassOptions extends SendOptions {
 }
 
 /**
- * Enqueues the occurrences of schedules that are due, as part of a sweep. A script cannot compute occurrences, so they are
- * computed here, from the schedule's record and Redis's time. The script enqueues them if the schedule is unchanged.
+ * Enqueues the occurrences of schedules that are due, as part of a sweep. A script cannot compute
+ * occurrences, so they are computed here, from the schedule's record and Redis's time. The script enqueues
+ * them if the schedule is unchanged.
  */
 export class SchedulePass {
   readonly #transport: Transport;
@@ -147,8 +148,8 @@ export class SchedulePass {
 
   /**
    * Enqueues what is due.
-   * @returns for each queue also its next occurrence, epoch ms. It is undefined if the queue is full, or another caller
-   *   changed its schedules
+   * @returns for each queue also its next occurrence, epoch ms. It is undefined if the queue is full, or
+   *   another caller changed its schedules
    */
   async #enqueueDue(
     queues: readonly DueQueue[],

@@ -10,7 +10,9 @@ import type { EnqueueOptions } from "../core/types.ts";
 /** The next occurrence of a schedule that is paused or has ended: later than any instant. */
 export const NEVER = LAST_INSTANT + 1;
 
-/** The headers of a task: the schedule's name, and the occurrence, epoch ms, which the script adds at enqueue. */
+/**
+ * The headers of a task: the schedule's name, and the occurrence, epoch ms, which the script adds at enqueue.
+ */
 const NAME_HEADER = "schedule";
 const TIME_HEADER = "scheduled-at";
 
@@ -88,7 +90,8 @@ export function writePlan({ rhythm, until, missed, paused, createdAt, lastAt }: 
 
 /**
  * Reads a record.
- * @throws {SluiceError} `unexpected_reply` for an invalid record, `newer_schema` for the record of a newer release
+ * @throws {SluiceError} `unexpected_reply` for an invalid record, `newer_schema` for the record of a newer
+ *   release
  */
 export function readPlan(record: string): Plan {
   if (/^(?!1;)\d+;/.test(record)) {
@@ -120,7 +123,8 @@ export async function nextOccurrence({ rhythm, until, lastAt = -1 }: Plan, now: 
 }
 
 /**
- * Computes an occurrence of a stored schedule. The runtime that stored it may know a time zone that this one does not.
+ * Computes an occurrence of a stored schedule. The runtime that stored it may know a time zone that this one
+ * does not.
  * @throws {SluiceError} `unsupported` if this runtime cannot compute it
  */
 export async function orUnsupported<T>(compute: () => Promise<T>): Promise<T> {

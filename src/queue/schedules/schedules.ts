@@ -76,26 +76,27 @@ interface Draft {
 }
 
 /**
- * The schedules of a queue. The first sweep after each occurrence of a schedule enqueues its task, exactly once even if
- * several sweeps run. The task's id is `<name>.<epoch ms of the occurrence>`; if a task has that id already, none is
- * added. The task has the headers `schedule` (the name) and `scheduled-at` (the time, epoch ms).
+ * The schedules of a queue. The first sweep after each occurrence of a schedule enqueues its task, exactly
+ * once even if several sweeps run. The task's id is `<name>.<epoch ms of the occurrence>`; if a task has that
+ * id already, none is added. The task has the headers `schedule` (the name) and `scheduled-at` (the time,
+ * epoch ms).
  * @example
  * const schedules = new Schedules("reports", { transport: upstash(env) });
  * await schedules.put("daily", { cron: "0 6 * * *", timeZone: "Europe/Berlin", payload: { kind: "daily" } });
  */
 export class Schedules<T = unknown> extends QueueBase {
   /**
-   * Creates a schedule, or replaces the one with the same name. Two requests, and one more each time another caller writes
-   * the same schedule meanwhile.
+   * Creates a schedule, or replaces the one with the same name. Two requests, and one more each time another
+   * caller writes the same schedule meanwhile.
    *
-   * A replaced schedule keeps its next occurrence if its cron and time zone, or its interval and `from`, are unchanged; a
-   * `from` that is not given is unchanged. Otherwise, and if it is resumed, the next occurrence is the first from now on,
-   * by Redis's time.
+   * A replaced schedule keeps its next occurrence if its cron and time zone, or its interval and `from`, are
+   * unchanged; a `from` that is not given is unchanged. Otherwise, and if it is resumed, the next occurrence
+   * is the first from now on, by Redis's time.
    * @param name 1 to 100 visible ASCII characters, beginning with a letter or a digit
    * @param schedule `cron` or `every`, the payload, and options of the task
    * @returns the schedule as stored, and whether it was created
-   * @throws {SluiceError} `invalid_argument`, also for a new recurrence that never occurs; `too_large`; `queue_full` if
-   *   Redis has no room
+   * @throws {SluiceError} `invalid_argument`, also for a new recurrence that never occurs; `too_large`;
+   *   `queue_full` if Redis has no room
    * @example await schedules.put("cleanup", { every: "1h", payload: null, maxAttempts: 1 })
    */
   async put(name: string, schedule: NewSchedule<T>, options: RequestOptions = {}): Promise<SchedulePut> {
@@ -141,8 +142,8 @@ export class Schedules<T = unknown> extends QueueBase {
   }
 
   /**
-   * Reads a page of the schedules, without their tasks, in no order. If the list changes between pages, a schedule may
-   * come twice; none that stays is missed. One request.
+   * Reads a page of the schedules, without their tasks, in no order. If the list changes between pages, a
+   * schedule may come twice; none that stays is missed. One request.
    * @throws {SluiceError}
    */
   async list(options: ListSchedulesOptions = {}): Promise<SchedulePage> {
@@ -158,7 +159,8 @@ export class Schedules<T = unknown> extends QueueBase {
   }
 
   /**
-   * Pauses a schedule until it is resumed. A schedule that is paused stays as it is. Two requests, as {@link put}.
+   * Pauses a schedule until it is resumed. A schedule that is paused stays as it is. Two requests, as
+   * {@link put}.
    * @throws {SluiceError}
    */
   async pause(name: string, options: RequestOptions = {}): Promise<ScheduleChanged> {
@@ -166,8 +168,8 @@ export class Schedules<T = unknown> extends QueueBase {
   }
 
   /**
-   * Resumes a schedule from now on; occurrences during the pause are not enqueued. A schedule that is not paused stays as
-   * it is. Two requests, as {@link put}.
+   * Resumes a schedule from now on; occurrences during the pause are not enqueued. A schedule that is not
+   * paused stays as it is. Two requests, as {@link put}.
    * @throws {SluiceError}
    */
   async resume(name: string, options: RequestOptions = {}): Promise<ScheduleChanged> {
@@ -221,10 +223,10 @@ export class Schedules<T = unknown> extends QueueBase {
   }
 
   /**
-   * Reads a schedule, and writes the draft that `decide` makes of it. If another caller changes the schedule meanwhile, it
-   * begins again: a failed round means that the other caller succeeded.
-   * @param decide returns undefined to write nothing. A call with an idempotency key records that in Redis, so that a
-   *   late copy of it writes nothing either
+   * Reads a schedule, and writes the draft that `decide` makes of it. If another caller changes the schedule
+   * meanwhile, it begins again: a failed round means that the other caller succeeded.
+   * @param decide returns undefined to write nothing. A call with an idempotency key records that in Redis,
+   *   so that a late copy of it writes nothing either
    * @returns undefined if neither this call nor an earlier copy of it wrote anything
    */
   async #write(
@@ -250,7 +252,8 @@ export class Schedules<T = unknown> extends QueueBase {
       }
       const record = writePlan(draft.plan);
       const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
-      // Set before the schedule, so that none is without a reminder; and after it, because a sweep may have run meanwhile.
+      // Set before the schedule, so that none is without a reminder; and after it, because a sweep may have
+      // run meanwhile.
       const reminder = { queue: this.name, before: "", at: String(draft.at) };
       const setReminder = callOf(setReminderScript, this.keys, { testNow }, [reminder]);
       const put = callOf(putScheduleScript, this.keys, args);

@@ -38,8 +38,8 @@ export interface RegistryPage extends QueuePage {
 }
 
 /**
- * Reads a page of the registered queues, in no order. If the registry changes between pages, a queue may come twice; none
- * that stays is missed (as Redis promises for ZSCAN). One request.
+ * Reads a page of the registered queues, in no order. If the registry changes between pages, a queue may come
+ * twice; none that stays is missed (as Redis promises for ZSCAN). One request.
  * @param transport how to reach Redis, such as `upstash(env)`
  * @throws {SluiceError}
  * @example const { queues, cursor } = await listQueues(upstash(env))

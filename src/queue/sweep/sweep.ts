@@ -13,8 +13,8 @@ import { checkedTransport, type Command, type CommandOutcome, type Transport } f
 import type { SweepCounts } from "../core/counts.ts";
 
 /**
- * A queue whose note in the registry is older than this, ms, is first checked with one command. If it holds anything, the
- * note is renewed. So an idle queue costs one command a sweep, and a busy one only its script.
+ * A queue whose note in the registry is older than this, ms, is first checked with one command. If it holds
+ * anything, the note is renewed. So an idle queue costs one command a sweep, and a busy one only its script.
  */
 const PROBE_AFTER = 600_000;
 
@@ -53,12 +53,14 @@ export interface SweepReport extends SweepCounts {
 }
 
 /**
- * Sweeps every registered queue: promotes due tasks, reclaims expired leases, removes expired records, and enqueues due
- * occurrences of schedules. One request is for many queues. Any number of sweeps may run at once.
+ * Sweeps every registered queue: promotes due tasks, reclaims expired leases, removes expired records, and
+ * enqueues due occurrences of schedules. One request is for many queues. Any number of sweeps may run at
+ * once.
  * @param transport how to reach Redis, such as `upstash(env)`
  * @param options by default all queues, for 20 s
  * @returns the counts; `more` is true if work is left
- * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the report instead
+ * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the
+ *   report instead
  * @example
  * // From a cron trigger, each minute.
  * const { promoted, reclaimed, more } = await sweep(upstash(env), { budget: "20s" });
@@ -211,7 +213,9 @@ class SweepPass {
     }
   }
 
-  /** Renews the notes of queues in use, and removes queues that were not in use since then from the registry. */
+  /**
+   * Renews the notes of queues in use, and removes queues that were not in use since then from the registry.
+   */
   async #updateRegistry(
     used: readonly RegisteredQueue[],
     unused: readonly RegisteredQueue[],

@@ -25,8 +25,9 @@ export interface DecodedTasks<Out> {
 }
 
 /**
- * Reads the tasks of a dequeue. Tasks that cannot be decrypted, or do not match the schema, become dead letters; if that
- * fails, their leases expire and they are delivered again. An unreadable task does not fail its batch.
+ * Reads the tasks of a dequeue. Tasks that cannot be decrypted, or do not match the schema, become dead
+ * letters; if that fails, their leases expire and they are delivered again. An unreadable task does not fail
+ * its batch.
  * @param readers one for each task; may throw
  */
 export async function decodeTasks<Out>(
@@ -73,8 +74,8 @@ export async function decodeTasks<Out>(
 }
 
 /**
- * The token for another request of a dequeue that got invalid tasks only. It derives from the last token, so a resend of
- * the dequeue uses the same tokens.
+ * The token for another request of a dequeue that got invalid tasks only. It derives from the last token, so
+ * a resend of the dequeue uses the same tokens.
  * @param round how many times the dequeue has started again
  * @returns undefined after the last round
  */

@@ -27,7 +27,10 @@ import { workerArguments } from "./worker-info.ts";
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
 
-/** Most single dequeues that share a request: the fast path of the script is for batches up to about this size. */
+/**
+ * Most single dequeues that share a request: the fast path of the script is for batches up to about this
+ * size.
+ */
 const MAX_SHARED = 100;
 
 /** Most script calls of one dequeue. Each skips about 200 entries that cannot be delivered. */
@@ -107,7 +110,9 @@ export class DequeueCall<Out> {
     return (this.#firstCall ??= this.#scriptCall(this.#wait === 0));
   }
 
-  /** Dequeues with the same lane can share a request, see {@link dequeueFor}. Undefined if this one cannot. */
+  /**
+   * Dequeues with the same lane can share a request, see {@link dequeueFor}. Undefined if this one cannot.
+   */
   get lane(): string | undefined {
     const { maxTasks, lease, maxBytes, worker, info } = this.#args;
     if (maxTasks !== "1" || this.#mayBeCopy || this.#wait > 0) return undefined;
@@ -131,7 +136,9 @@ export class DequeueCall<Out> {
     return pollForTasks(first, this.#wait, steps, signal);
   }
 
-  /** Leases a task for each of several callers with equal options, and hands them out in order of the calls. */
+  /**
+   * Leases a task for each of several callers with equal options, and hands them out in order of the calls.
+   */
   async dequeueFor(
     calls: readonly Pick<SharedCall<never, LeasedRecords>, "answer" | "done">[],
     signal: AbortSignal | undefined,
@@ -146,7 +153,8 @@ export class DequeueCall<Out> {
       for (const [i, task] of tasks.entries()) waiting[i]?.answer({ ...leased, tasks: [task] });
       this.#handBack(tasks.slice(waiting.length), token);
       waiting = waiting.slice(tasks.length);
-      // The batch may have ended at its limit of bytes, or at a task whose leases expired. Another call gets the next.
+      // The batch may have ended at its limit of bytes, or at a task whose leases expired. Another call gets
+      // the next.
       if (waiting.length > 0 && tasks[0] && leased.nextDueAt === this.#leasedAt(tasks[0])) {
         token = newToken();
         continue;
@@ -168,9 +176,10 @@ export class DequeueCall<Out> {
   }
 
   /**
-   * A script call. With a token of the caller's, all calls of the dequeue have that token, so that a resend of the dequeue
-   * gets the tasks that any of them leased. Only the last call marks the token as used, so that no late copy leases tasks
-   * without a holder. Otherwise each call has its own token, and marks it itself.
+   * A script call. With a token of the caller's, all calls of the dequeue have that token, so that a resend
+   * of the dequeue gets the tasks that any of them leased. Only the last call marks the token as used, so
+   * that no late copy leases tasks without a holder. Otherwise each call has its own token, and marks it
+   * itself.
    * @param last whether it is the last call of the dequeue
    */
   #scriptCall(

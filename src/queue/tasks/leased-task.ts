@@ -77,14 +77,16 @@ export class LeasedTask<T = unknown> {
   }
 
   /**
-   * Requeues the task for another attempt, behind the tasks that wait. On the last attempt it becomes a dead letter
-   * instead, and the returned state is `rejected`.
+   * Requeues the task for another attempt, behind the tasks that wait. On the last attempt it becomes a dead
+   * letter instead, and the returned state is `rejected`.
    * @param options.delay wait before the next attempt. @default 0
-   * @param options.backoff computes the delay from the attempt; true is exponential with full jitter, 1 s to 15 min
+   * @param options.backoff computes the delay from the attempt; true is exponential with full jitter, 1 s to
+   *   15 min
    * @param options.count false refunds the attempt. @default true
    * @param options.error kept with the task, as for {@link reject}
-   * @param options.unstarted true hands back a task that was not started, uncounted: to the front, or to its old place if
-   *   it has a group or a priority. @default false
+   * @param options.unstarted true hands back a task that was not started, uncounted: to the front, or to its
+   *   old place if it has a group or a priority.
+   * @default false
    * @returns as {@link complete}, with `dueAt` if it is delayed
    * @throws {SluiceError} as {@link complete}
    * @example await task.requeue({ backoff: true, error })
@@ -134,8 +136,8 @@ function ofSingleSettlement(error: unknown): unknown {
 /** The tasks of one dequeue. */
 export type Batch<T> = LeasedTask<T>[] & {
   /**
-   * When to dequeue again, epoch ms: at once, or when the next delayed task is due or the next lease expires. Null if no
-   * task waits.
+   * When to dequeue again, epoch ms: at once, or when the next delayed task is due or the next lease expires.
+   * Null if no task waits.
    */
   readonly nextDueAt: number | null;
   /** True if the queue is paused: it delivers no task until it is resumed. */

@@ -9,16 +9,24 @@ export const LONGEST_WAIT = 60_000;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 500;
 
-/** After an empty dequeue, pause before one for tasks that became due, ms: so that several are taken together. */
+/**
+ * After an empty dequeue, pause before one for tasks that became due, ms: so that several are taken together.
+ */
 const GATHER_PAUSE = 250;
 
 /** Pause after an empty dequeue although tasks were pending, held back by a limit or a pause, ms. */
 const LIMITED_PAUSE = 2_000;
 
-/** How many dequeues in a row may be empty although tasks are said to be ready. After these, `nextDueAt` is ignored. */
+/**
+ * How many dequeues in a row may be empty although tasks are said to be ready. After these, `nextDueAt` is
+ * ignored.
+ */
 export const MAX_EMPTY_DEQUEUES = 10;
 
-/** How often it also reads when the first delayed task is due, ms: a task may have been delayed since the last dequeue. */
+/**
+ * How often it also reads when the first delayed task is due, ms: a task may have been delayed since the last
+ * dequeue.
+ */
 const DUE_EVERY = 2_000;
 
 /** How often it dequeues without a reason, ms: a lease may have begun and expired since. */
@@ -37,8 +45,8 @@ export interface LongPollSteps<B extends PolledBatch> {
   /** Dequeues. The last dequeue must make sure that no late copy of an earlier one leases tasks. */
   readonly dequeue: (last: boolean) => Promise<B>;
   /**
-   * Checks in one command whether tasks are pending. With `due` and `time`, in one more command each, also when the first
-   * delayed task is due (null: there is none), and Redis's time.
+   * Checks in one command whether tasks are pending. With `due` and `time`, in one more command each, also
+   * when the first delayed task is due (null: there is none), and Redis's time.
    */
   readonly check: (ask: { readonly due: boolean; readonly time: boolean }) => Promise<QueueCheck>;
 }
@@ -60,8 +68,8 @@ export function waitMilliseconds(wait: Duration | undefined): number {
 }
 
 /**
- * Waits until a dequeue returns tasks. While no task is pending it checks with one command. It dequeues when tasks are
- * pending, when one falls due, every ten seconds, and when the time is over.
+ * Waits until a dequeue returns tasks. While no task is pending it checks with one command. It dequeues when
+ * tasks are pending, when one falls due, every ten seconds, and when the time is over.
  * @param first the batch of the dequeue before the wait
  * @param wait ms
  * @returns the first batch with tasks, or the last empty one

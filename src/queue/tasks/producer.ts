@@ -54,18 +54,22 @@ const QUEUE_OPTIONS = [
 ];
 
 export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, QueueBaseOptions {
-  /** Checks payloads at enqueue and at dequeue: any Standard Schema (zod, valibot, arktype, …). @default no check */
+  /**
+   * Checks payloads at enqueue and at dequeue: any Standard Schema (zod, valibot, arktype, …).
+   * @default no check
+   */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
   /** Wakes a consumer when a task is ready and none runs. @default none is woken: cron starts consumers */
   readonly wake?: Waker | undefined;
   /**
-   * Which single calls share a request: `enqueue`, and with a `Queue` also `dequeue` of one task and settles of one task.
-   * Each call has its own result, error and signal.
+   * Which single calls share a request: `enqueue`, and with a `Queue` also `dequeue` of one task and settles
+   * of one task. Each call has its own result, error and signal.
    *
-   * - `"turn"`: calls of this instance in the same turn of the event loop, as by `Promise.all`. Workers cannot see the
-   *   end of a turn; there, calls directly after each other.
-   * - `"in-flight"`: for servers, calls of all instances with this transport. A call waits for the request of its kind that
-   *   is under way, at most 250 ms, and goes with the next. Not for Workers, where requests may not share I/O.
+   * - `"turn"`: calls of this instance in the same turn of the event loop, as by `Promise.all`. Workers
+   *   cannot see the end of a turn; there, calls directly after each other.
+   * - `"in-flight"`: for servers, calls of all instances with this transport. A call waits for the request of
+   *   its kind that is under way, at most 250 ms, and goes with the next. Not for Workers, where requests may
+   *   not share I/O.
    * - `false`: each call is a request.
    * @default "turn"
    */
@@ -101,8 +105,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB
    * @param options of the task, such as `delay`, `id` or `priority`; the queue's options are the defaults
    * @returns the task's id. `created` is false if the id was known already
-   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key belongs to
-   *   other tasks, or a fault of the transport
+   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key
+   *   belongs to other tasks, or a fault of the transport
    * @example const { id } = await emails.enqueue({ to: "a@example.com" }, { delay: "30s", id: "welcome-17" })
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
@@ -119,8 +123,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   }
 
   /**
-   * Adds up to 1,000 tasks, of 9.5 MB in all, in one request. A refusal adds none of them. After `redis_unreachable` or
-   * `aborted`, all of them may have been added.
+   * Adds up to 1,000 tasks, of 9.5 MB in all, in one request. A refusal adds none of them. After
+   * `redis_unreachable` or `aborted`, all of them may have been added.
    * @param tasks payloads, each with its options
    * @returns for each task its id, and whether it was created
    * @throws {SluiceError} as {@link enqueue}; `path` names the task, such as `tasks[3].delay`
@@ -197,8 +201,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   }
 
   /**
-   * Wakes another consumer, if there is more work than those awake can do. Does nothing if one was woken within the
-   * window. One request, of 3 or 4 Redis commands.
+   * Wakes another consumer, if there is more work than those awake can do. Does nothing if one was woken
+   * within the window. One request, of 3 or 4 Redis commands.
    * @returns whether a consumer was woken
    * @throws {SluiceError} `invalid_argument` if the queue has no `wake`
    */
@@ -223,11 +227,12 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   }
 
   /**
-   * Cancels a task. A working task is flagged: its holder learns of it at the next extend or settle. Cancelling again
-   * returns the same.
+   * Cancels a task. A working task is flagged: its holder learns of it at the next extend or settle.
+   * Cancelling again returns the same.
    * @param id of the task
-   * @param options.lease the lease number that the task must have, as `get` shows it. A late copy of the request then
-   *   does not cancel a later life of the same id. @default any
+   * @param options.lease the lease number that the task must have, as `get` shows it. A late copy of the
+   *   request then does not cancel a later life of the same id.
+   * @default any
    * @returns the state of the task, or why it was not cancelled
    * @throws {SluiceError}
    */

@@ -13,8 +13,8 @@ export interface QueueBaseOptions {
   /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
   /**
-   * Encrypts and decrypts payloads, results, errors and progress: `encryption()` of `sluice-queue/encryption`. Null returns
-   * encrypted values as bytes.
+   * Encrypts and decrypts payloads, results, errors and progress: `encryption()` of
+   * `sluice-queue/encryption`. Null returns encrypted values as bytes.
    * @default values are not encrypted, and encrypted ones cannot be read
    */
   readonly encryption?: MaybeEncryption;

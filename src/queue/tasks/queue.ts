@@ -53,7 +53,8 @@ export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In
 }
 
 /**
- * A queue: adds tasks, delivers them and settles them. All state is in Redis, so an instance may be made for each request.
+ * A queue: adds tasks, delivers them and settles them. All state is in Redis, so an instance may be made for
+ * each request.
  * @example
  * const emails = new Queue<Email>("emails", { transport: upstash(env), lease: "1m", maxAttempts: 5 });
  */
@@ -72,16 +73,16 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Leases the next tasks, at most `max`, in one request. If too few are pending, it first promotes due tasks and reclaims
-   * expired leases. If it finds only entries that it cannot deliver, such as cancelled tasks, it continues after them
-   * with further requests: at most 50, each for about 200 entries.
+   * Leases the next tasks, at most `max`, in one request. If too few are pending, it first promotes due tasks
+   * and reclaims expired leases. If it finds only entries that it cannot deliver, such as cancelled tasks, it
+   * continues after them with further requests: at most 50, each for about 200 entries.
    *
-   * With `wait`, and no task there, it checks the queue until there is one: about two requests a second, each of one
-   * Redis command (every two seconds one of them has two), and a full dequeue every ten seconds. It waits a quarter of a
-   * second for more due tasks after an empty dequeue.
+   * With `wait`, and no task there, it checks the queue until there is one: about two requests a second, each
+   * of one Redis command (every two seconds one of them has two), and a full dequeue every ten seconds. It
+   * waits a quarter of a second for more due tasks after an empty dequeue.
    *
-   * Calls of the same turn for one task each share a request if their options are equal, without `wait`, `token` and
-   * `idempotencyKey`: see {@link ProducerOptions.coalesce}.
+   * Calls of the same turn for one task each share a request if their options are equal, without `wait`,
+   * `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.
    * @param options by default one task, and no wait
    * @returns the tasks, which may be none, and when to dequeue again
    * @throws {SluiceError} `invalid_argument`, `aborted` if the signal aborts, or a fault of the transport
@@ -102,9 +103,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Settles up to 1,000 tasks in one request, in order. Each settlement has its own result: a receipt that is no longer
-   * current changes nothing and returns `lease_lost`. Calls of the same turn with one settlement each share a request:
-   * see {@link ProducerOptions.coalesce}.
+   * Settles up to 1,000 tasks in one request, in order. Each settlement has its own result: a receipt that is
+   * no longer current changes nothing and returns `lease_lost`. Calls of the same turn with one settlement
+   * each share a request: see {@link ProducerOptions.coalesce}.
    * @param settlements receipts, each with its outcome
    * @returns one result for each settlement, in order
    * @throws {SluiceError} `invalid_argument`, `too_large`, `newer_schema`, or a fault of the transport
@@ -133,8 +134,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Settles, then dequeues, in one atomic request, which no other call shares. If no task is there and `wait` is set, it
-   * waits as {@link dequeue} does. Without settlements it is a plain dequeue.
+   * Settles, then dequeues, in one atomic request, which no other call shares. If no task is there and `wait`
+   * is set, it waits as {@link dequeue} does. Without settlements it is a plain dequeue.
    * @returns the results of {@link settle}, and the tasks of {@link dequeue}
    * @throws {SluiceError} as {@link settle} and {@link dequeue}
    */
@@ -178,13 +179,14 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Watches a task: yields its current state, then each transition once and in order, and progress, until its `end`. It
-   * reads the task repeatedly; each read is a request of 3 Redis commands.
+   * Watches a task: yields its current state, then each transition once and in order, and progress, until its
+   * `end`. It reads the task repeatedly; each read is a request of 3 Redis commands.
    *
-   * The record keeps the last 16 transitions. If more happen between two reads, the watch yields a `gap`. Versions rise,
-   * except that progress and a promotion have the version before.
+   * The record keeps the last 16 transitions. If more happen between two reads, the watch yields a `gap`.
+   * Versions rise, except that progress and a promotion have the version before.
    * @param id of the task
-   * @throws {SluiceError} `invalid_argument`, at once; a fault of the transport, from the iteration. Continue with `after`
+   * @throws {SluiceError} `invalid_argument`, at once; a fault of the transport, from the iteration. Continue
+   *   with `after`
    * @example for await (const { event } of emails.watch(id)) console.log(event)
    */
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
@@ -192,13 +194,14 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Subscribes to the events of the queue's tasks. The queue's setting `events` must be on; otherwise none arrive. Best
-   * effort, as Redis's pub/sub: events before the subscription, or while its connection is down, are lost. {@link watch}
-   * misses nothing of one task. One request and command. While the setting is on, each call costs one more command for
-   * each kind of event that it causes.
-   * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration ends
-   * @throws {SluiceError} `unsupported` if the transport cannot subscribe; from the iteration `redis_unreachable` if the
-   *   connection ends
+   * Subscribes to the events of the queue's tasks. The queue's setting `events` must be on; otherwise none
+   * arrive. Best effort, as Redis's pub/sub: events before the subscription, or while its connection is down,
+   * are lost. {@link watch} misses nothing of one task. One request and command. While the setting is on,
+   * each call costs one more command for each kind of event that it causes.
+   * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration
+   *   ends
+   * @throws {SluiceError} `unsupported` if the transport cannot subscribe; from the iteration
+   *   `redis_unreachable` if the connection ends
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     return subscribeTo(this.keys, this.transport, options);
@@ -210,9 +213,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Reports that a worker is alive, and registers it with the queue. Moves the deadline of every task that this incarnation
-   * has, or of the tasks with the given receipts, to `lease` from now, never to an earlier time. One request for up to
-   * 1,000 tasks. Besides a heartbeat, only a dequeue shows that a worker is alive.
+   * Reports that a worker is alive, and registers it with the queue. Moves the deadline of every task that
+   * this incarnation has, or of the tasks with the given receipts, to `lease` from now, never to an earlier
+   * time. One request for up to 1,000 tasks. Besides a heartbeat, only a dequeue shows that a worker is
+   * alive.
    * @param worker as in {@link dequeue}; replaces what the worker reported before
    * @returns how many leases were extended, and which tasks to stop; or `worker_lost`
    * @throws {SluiceError}

@@ -9,7 +9,9 @@ const REGISTER_EVERY = 60_000;
 /** Most queues that one instance keeps notes of. */
 const MAX_NOTES = 10_000;
 
-/** When this instance last noted a queue as in use, and whether its enqueues must read the queue's settings. */
+/**
+ * When this instance last noted a queue as in use, and whether its enqueues must read the queue's settings.
+ */
 interface Note {
   readonly at: number;
   readonly readSettings: boolean;
@@ -50,11 +52,12 @@ export function registerCall(
 }
 
 /**
- * The commands that go before an enqueue in the same request: a note of the queue in the registry, at most once a minute
- * and function instance. The instance's clock decides only how often. The enqueue with the note also reads the queue's
- * settings. The next ones read them only if the queue has any, so that queues without settings pay once a minute.
- * @returns the commands; whether to read the settings; and `done`, to call with whether the queue has settings (undefined
- *   if they were not read)
+ * The commands that go before an enqueue in the same request: a note of the queue in the registry, at most
+ * once a minute and function instance. The instance's clock decides only how often. The enqueue with the note
+ * also reads the queue's settings. The next ones read them only if the queue has any, so that queues without
+ * settings pay once a minute.
+ * @returns the commands; whether to read the settings; and `done`, to call with whether the queue has
+ *   settings (undefined if they were not read)
  */
 export function registration(
   transport: Transport,

@@ -41,8 +41,8 @@ export async function validatePayload<In, Out>(
 }
 
 /**
- * Checks a payload before it is enqueued, and returns it unchanged. The schema transforms it at dequeue only, because
- * the result may be a value that JSON cannot express, such as a `Date`.
+ * Checks a payload before it is enqueued, and returns it unchanged. The schema transforms it at dequeue only,
+ * because the result may be a value that JSON cannot express, such as a `Date`.
  * @param path names the payload in the error
  * @throws {SluiceError} `invalid_argument` if it does not match the schema
  */

@@ -42,9 +42,9 @@ export async function idempotencyToken(
 }
 
 /**
- * The content by which two calls with the same key are compared: the task as the caller gave it. Defaults of the queue
- * are left out, because a deployment may change them. An encrypted payload is left out too: it differs each time, and
- * no hash of it may be kept.
+ * The content by which two calls with the same key are compared: the task as the caller gave it. Defaults of
+ * the queue are left out, because a deployment may change them. An encrypted payload is left out too: it
+ * differs each time, and no hash of it may be kept.
  */
 export function contentOf(task: EnqueueOptions, payload: string, at: string): readonly string[] {
   const compared = payload.startsWith(`b${ENVELOPE_BASE64}`) ? "" : payload;

@@ -2,21 +2,27 @@ import { invalidArgument, messageOf } from "../../errors.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
 import { onlyOptions } from "../core/validation.ts";
 
-/** Starts a consumer if none runs. The caller, an enqueue or a sweep, first makes sure that no other wake is under way. */
+/**
+ * Starts a consumer if none runs. The caller, an enqueue or a sweep, first makes sure that no other wake is
+ * under way.
+ */
 export interface Waker {
   /**
-   * Wakes a consumer of the queue. If it throws or rejects, `onError` gets the error, and the next sweep wakes again.
+   * Wakes a consumer of the queue. If it throws or rejects, `onError` gets the error, and the next sweep
+   * wakes again.
    */
   readonly wake: (queue: string) => unknown;
   /** Whether it wakes consumers of the queue. @default all queues */
   readonly queues?: ((queue: string) => boolean) | undefined;
   /**
-   * How long a wake counts: no other wake is sent until then, unless a consumer finds the queue empty. A consumer that
-   * took tasks and did not return counts as long. 100 ms to 1 h. @default "5s"
+   * How long a wake counts: no other wake is sent until then, unless a consumer finds the queue empty. A
+   * consumer that took tasks and did not return counts as long. 100 ms to 1 h.
+   * @default "5s"
    */
   readonly window?: Duration | undefined;
   /**
-   * Keeps a promise running after the response, as `ctx.waitUntil`. @default none: the enqueue waits for the wake
+   * Keeps a promise running after the response, as `ctx.waitUntil`.
+   * @default none: the enqueue waits for the wake
    */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** Called with the error if a wake fails. @default writes one line to the console */
@@ -47,7 +53,10 @@ export class CheckedWaker {
     this.#window = String(milliseconds(waker.window ?? "5s", "wake.window", { min: 100, max: 3_600_000 }));
   }
 
-  /** How long a wake counts, ms, as the scripts take it; empty if the waker does not wake consumers of the queue. */
+  /**
+   * How long a wake counts, ms, as the scripts take it; empty if the waker does not wake consumers of the
+   * queue.
+   */
   window(queue: string): string {
     return (this.#waker.queues?.(queue) ?? true) ? this.#window : "";
   }
@@ -62,7 +71,8 @@ export class CheckedWaker {
     try {
       if (waitUntil) return waitUntil(woken);
     } catch (error) {
-      // `waitUntil` may throw, for example without its `this`. The tasks are stored, so the enqueue must not fail.
+      // `waitUntil` may throw, for example without its `this`. The tasks are stored, so the enqueue must not
+      // fail.
       logFailure(error, queue);
     }
     await woken;

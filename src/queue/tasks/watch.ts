@@ -9,28 +9,36 @@ const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 2_000;
 
 /**
- * A lower version than the last comes from a replica that lags, and is ignored. If it stays for longer than this, ms, it
- * is a new life of the id.
+ * A lower version than the last comes from a replica that lags, and is ignored. If it stays for longer than
+ * this, ms, it is a new life of the id.
  */
 const MAX_LAG = 10_000;
 
 export interface WaitOptions {
   /** How long to wait or watch. @default "20s" for `wait`, until the task's end for `watch` */
   readonly for?: Duration | undefined;
-  /** Pause between two reads of the task, 10 ms to 1 h. @default 250 ms after a change, then doubling up to 2 s */
+  /**
+   * Pause between two reads of the task, 10 ms to 1 h.
+   * @default 250 ms after a change, then doubling up to 2 s
+   */
   readonly every?: Duration | undefined;
   /** Ends it at once: `wait` throws `aborted`, `watch` ends without an error. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface WatchOptions extends WaitOptions {
-  /** The last version that an earlier watch reported, to continue after it. @default begin with the current state */
+  /**
+   * The last version that an earlier watch reported, to continue after it.
+   * @default begin with the current state
+   */
   readonly after?: number | undefined;
 }
 
 /** What a watch reports of a task. */
 export type TaskEvent =
-  /** The task is in another state. A promotion does not change the version; its time is when the task was due. */
+  /**
+   * The task is in another state. A promotion does not change the version; its time is when the task was due.
+   */
   | ({ readonly event: "transition" } & Transition)
   /** The holder reported progress. Does not change the version. */
   | { readonly event: "progress"; readonly version: number; readonly progress: unknown }

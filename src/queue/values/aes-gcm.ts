@@ -34,10 +34,11 @@ const IV_BYTES = 12;
 const KINDS = { payload: "p", schedule: "s", result: "r", error: "e", progress: "g" } as const;
 
 /**
- * Makes the encryption of a queue's values by AES-256-GCM with WebCrypto: payloads, results, errors and progress. Redis
- * and the HTTP interface cannot read these. They can read ids, headers, groups and keys of `dedup`. Each value is bound to
- * its queue, its task and its kind, and cannot be decrypted as another. Give the same encryption to everything that uses
- * the queue: `Queue`, `Producer`, `Operator`, `Schedules`, and `queue()` of a client.
+ * Makes the encryption of a queue's values by AES-256-GCM with WebCrypto: payloads, results, errors and
+ * progress. Redis and the HTTP interface cannot read these. They can read ids, headers, groups and keys of
+ * `dedup`. Each value is bound to its queue, its task and its kind, and cannot be decrypted as another. Give
+ * the same encryption to everything that uses the queue: `Queue`, `Producer`, `Operator`, `Schedules`, and
+ * `queue()` of a client.
  * @param options the keys, and the id of the key that encrypts
  * @throws {SluiceError} `invalid_argument`; no message holds a key
  * @example encryption({ keys: { "2026-11": env.EMAILS_KEY }, current: "2026-11" })

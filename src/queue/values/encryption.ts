@@ -1,11 +1,17 @@
-/** Encrypts values before they are stored or sent, and decrypts them when they are read, if a queue has encryption. */
+/**
+ * Encrypts values before they are stored or sent, and decrypts them when they are read, if a queue has
+ * encryption.
+ */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { isEnvelope, keyIdOf, ENVELOPE_BASE64 } from "../core/envelope.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { readReceipt } from "../core/receipt.ts";
 import type { Settlement, TaskInfo } from "../core/types.ts";
 
-/** What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context only. */
+/**
+ * What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context
+ * only.
+ */
 export interface ValueContext {
   readonly kind: "payload" | "schedule" | "result" | "error" | "progress";
   readonly queue: string;
@@ -151,7 +157,9 @@ export function undecryptable({ kind }: ValueContext, why: string): SluiceError 
   return new SluiceError("undecryptable", `the ${what} cannot be decrypted: ${why}`);
 }
 
-/** The errors that {@link decryptValue} threw. Any other error may quote a value, even one with the same code. */
+/**
+ * The errors that {@link decryptValue} threw. Any other error may quote a value, even one with the same code.
+ */
 const decryptionErrors = new WeakSet<SluiceError>();
 
 /** Whether {@link decryptValue} threw the error, so that it does not quote a value. */
