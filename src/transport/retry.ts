@@ -127,7 +127,7 @@ export async function retrying<T>(
   const end = start + policy.deadline;
   let last = "no answer";
   for (let tries = 1; ; tries++) {
-    if (signal?.aborted) throw aborted();
+    if (signal?.aborted) throw aborted(tries > 1);
     const left = end - pace.now();
     // A sleep may last longer than it was asked to.
     if (left <= 0) throw unreachable(tries - 1, pace.now() - start, last);
@@ -159,7 +159,7 @@ function within<T>(
       reject(reason);
       own.end(reason);
     };
-    const onAbort = () => end(aborted());
+    const onAbort = () => end(aborted(true));
     caller?.addEventListener("abort", onAbort);
     const timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
     const leave = () => {
@@ -179,8 +179,9 @@ function within<T>(
   });
 }
 
-function aborted(): SluiceError {
-  return new SluiceError("aborted", "the request was aborted by its signal; it may have taken effect");
+function aborted(sent: boolean): SluiceError {
+  const effect = sent ? "it may have taken effect" : "it was not sent";
+  return new SluiceError("aborted", `the request was aborted by its signal; ${effect}`);
 }
 
 function unreachable(tries: number, elapsed: number, cause: string): SluiceError {
