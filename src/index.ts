@@ -43,6 +43,7 @@ export {
   type RegisteredQueue,
 } from "./queue/sweep/registry.ts";
 export type { Recurrence } from "./queue/schedules/calendar.ts";
+export type { NewSchedule } from "./queue/schedules/new-schedule.ts";
 export type {
   ListedSchedule,
   Schedule,
@@ -52,7 +53,6 @@ export type {
 export {
   Schedules,
   type ListSchedulesOptions,
-  type NewSchedule,
   type ScheduleChanged,
   type SchedulePage,
   type SchedulePut,
@@ -80,6 +80,7 @@ export type {
   TaskPage,
 } from "./queue/operate/task-operator.ts";
 export type { Duration } from "./queue/core/duration.ts";
+export type * from "./queue/core/counts.ts";
 export type * from "./queue/core/types.ts";
 export type {
   ListWorkersOptions,

@@ -113,7 +113,7 @@ export async function retry<T>(request: RetriedRequest<T>): Promise<T> {
       `${tries} ${tries === 1 ? "try" : "tries"} over ${Math.round(timing.now() - start)} ms`,
     );
   for (let tries = 1; ; tries++) {
-    if (signal?.aborted) throw aborted();
+    if (signal?.aborted) throw aborted(tries > 1);
     const now = timing.now();
     // A sleep may last longer than it was asked to.
     if (now >= end) throw exhausted(tries - 1);
@@ -157,7 +157,7 @@ function runTry<T>(
       reject(reason);
       own.end(reason);
     };
-    const onAbort = () => end(aborted());
+    const onAbort = () => end(aborted(true));
     caller?.addEventListener("abort", onAbort);
     const timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
     const leave = () => {
@@ -168,8 +168,9 @@ function runTry<T>(
   });
 }
 
-function aborted(): SluiceError {
-  return new SluiceError("aborted", "the request was aborted by its signal; it may have taken effect");
+function aborted(sent: boolean): SluiceError {
+  const effect = sent ? "it may have taken effect" : "it was not sent";
+  return new SluiceError("aborted", `the request was aborted by its signal; ${effect}`);
 }
 
 /** A `fetch` that failed, with the system's code, such as `ECONNREFUSED`, if the runtime reports it. */

@@ -3,7 +3,7 @@ import { milliseconds } from "../queue/core/duration.ts";
 import { onlyOptions } from "../queue/core/validation.ts";
 import { readReceipt } from "../queue/core/receipt.ts";
 import { encodeProgress } from "../queue/core/record.ts";
-import { sealedText, type ValuesQueue } from "../queue/values/encryption.ts";
+import { encryptSettlementValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { RequestOptions, Settlement } from "../queue/core/types.ts";
 
 /**
@@ -52,7 +52,7 @@ export async function settlementJson(
   at: string,
 ): Promise<string> {
   const withValue = async (fields: object, name: string, encoded: string) =>
-    jsonWith(fields, at, name, await sealedText(queue, settlement, encoded, at));
+    jsonWith(fields, at, name, await encryptSettlementValue(queue, settlement, encoded, at));
   switch (settlement?.outcome) {
     case "complete": {
       const { result, ...fields } = settlement;

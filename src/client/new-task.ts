@@ -1,8 +1,8 @@
 import { encodeValue } from "../queue/core/codec.ts";
 import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
 import { onlyOptions, requestKey } from "../queue/core/validation.ts";
-import { fitting } from "../queue/tasks/schema.ts";
-import { sealed, type ValuesQueue } from "../queue/values/encryption.ts";
+import { checkedPayload } from "../queue/tasks/schema.ts";
+import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
 import { jsonWith } from "./body.ts";
@@ -37,8 +37,8 @@ export async function taskJson<In, Out>(
     deadTtl: given.deadTtl ?? fixed.deadTtl,
     delay: given.delay ?? (given.at === undefined ? fixed.delay : undefined),
   };
-  const encoded = encodeValue(await fitting(schema, payload, path), path);
-  const text = await sealed(queue, { kind: "payload", id: id ?? "" }, encoded, path);
+  const encoded = encodeValue(await checkedPayload(schema, payload, path), path);
+  const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
   return jsonWith(fields, at || "options", "payload", text);
 }
 

@@ -2,7 +2,8 @@ import { listOf, onlyOptions, queueName, taskId } from "../queue/core/validation
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
-import { checkedEncryption, openedTask, type ValuesQueue } from "../queue/values/encryption.ts";
+import { checkedEncryption, decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
+import type { QueueCounts } from "../queue/core/counts.ts";
 import type {
   Cancelled,
   DequeueOptions,
@@ -11,7 +12,6 @@ import type {
   Heartbeat,
   HeartbeatOptions,
   NewTask,
-  QueueCounts,
   RequestOptions,
   Settled,
   Settlement,
@@ -21,7 +21,7 @@ import type {
 import {
   waitForEnd,
   watchTask,
-  type Look,
+  type ReadTask,
   type TaskEvent,
   type WaitOptions,
   type WatchOptions,
@@ -154,7 +154,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       ...(encoding !== undefined && { result: valueOf(task.result, encoding) }),
       ...(errorEncoding !== undefined && { error: valueOf(task.error, errorEncoding) }),
     };
-    return openedTask(this.#values, told, id);
+    return decryptTask(this.#values, told, id);
   }
 
   /**
@@ -262,7 +262,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     return `${this.#path}/tasks/${encodeURIComponent(taskId(id))}`;
   }
 
-  #lookAt(id: string): Look {
+  #lookAt(id: string): ReadTask {
     taskId(id);
     return (signal) => this.get(id, { signal });
   }

@@ -2030,7 +2030,7 @@ export const openapi: OpenApiDocument = {
                       "rate": null,
                       "ready": 40,
                       "working": 5,
-                      "held": 0
+                      "limited": 0
                     }
                   }
                 }
@@ -5460,7 +5460,7 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0
           },
-          "held": {
+          "limited": {
             "type": "integer",
             "minimum": 0,
             "description": "Tasks that wait for the group's own limits."
@@ -5474,7 +5474,7 @@ export const openapi: OpenApiDocument = {
           "rate",
           "ready",
           "working",
-          "held"
+          "limited"
         ]
       },
       "Statistics": {

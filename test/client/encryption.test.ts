@@ -148,7 +148,7 @@ test("a client without encryption is told that there is some", async () => {
   await expect(server.client().queue("emails").get("a")).rejects.toMatchObject({
     code: "undecryptable",
     message:
-      'the result cannot be decrypted: it is encrypted with the key "old", and this queue was given no encryption',
+      'the result cannot be decrypted: it is encrypted with the key "old", and this queue has no encryption',
   });
 });
 

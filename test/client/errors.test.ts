@@ -211,7 +211,7 @@ describe("a client that cannot be", () => {
       "retry.deadline",
       "a duration of 1 to 2147483647 ms",
     ],
-    ["another option", { tokn: 1 }, "tokn", "no option here; there are url, token, fetch, retry"],
+    ["another option", { tokn: 1 }, "tokn", "unknown option; expected one of url, token, fetch, retry"],
     ["another option of retry", { retry: { tries: 1 } }, "retry.tries", "deadline, tryTimeout"],
   ])("%s", async (_, options, path, words) => {
     const error = await failure(async () => createClient({ ...good, ...options }));

@@ -190,7 +190,7 @@ describe("errors that say what is to become of the task", () => {
 
   test.each([
     [() => new RetryAfter("soon"), "delay must be a duration"],
-    [() => new RetryAfter(1, { counts: false } as object), "counts is no option here"],
+    [() => new RetryAfter(1, { counts: false } as object), "counts is an unknown option"],
     [() => new RetryAfter(1, { count: "no" as unknown as boolean }), "count must be true or false"],
   ])("RetryAfter refuses what it does not understand", (make, problem) => {
     expect(make).toThrow(problem);

@@ -57,7 +57,7 @@ describe("invalid_request", () => {
     ["tasks", { tasks: {} }, "must be an array"],
     ["encoding", { payload: "", encoding: "hex" }, 'must be "base64" where it is given'],
     ["delay", { payload: 1, delay: "9999999d" }, expect.stringMatching(/^must be a duration/)],
-    ["at", { payload: 1, delay: 1, at: 1 }, "at and delay exclude each other"],
+    ["at", { payload: 1, delay: 1, at: 1 }, "must not be given with delay"],
     ["at", { payload: 1, at: 2 ** 52, group: "g" }, "must be a whole number from 0 to 4503599627370495"],
     ["headers", { payload: 1, headers: ["a"] }, "must be an object of texts"],
     ["priority", { payload: 1, priority: 10 }, "must be a whole number from 0 to 9"],
@@ -66,7 +66,7 @@ describe("invalid_request", () => {
     ["dedup.window", { payload: 1, dedup: { key: "k" } }, "is required"],
     ["dedup.window", { payload: 1, dedup: { key: "k", window: 0 } }, expect.stringMatching(/of 1 to \d+ ms/)],
     ["dedup.per", { payload: 1, dedup: { key: "k", window: 1, per: "day" } }, "is not a known field"],
-    ["again", { payload: 1, again: true }, "must have an id beside it"],
+    ["again", { payload: 1, again: true }, "must be given with an id"],
     ["again", { payload: 1, id: "x", again: true, dedup: { key: "k", window: 1 } }, expect.any(String)],
   ])("names the field %j of an enqueue: %j", async (path, json, message) => {
     const { errors } = expectProblem(await enqueue(json), "invalid_request");

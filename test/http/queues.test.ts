@@ -172,7 +172,10 @@ describe("a group", () => {
     await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
     const fresh = await ask("GET", group(name));
     const of = { queue: queue(), group: name };
-    expect([fresh.status, fresh.body]).toEqual([200, { ...of, ...untouched, ready: 3, working: 0, held: 0 }]);
+    expect([fresh.status, fresh.body]).toEqual([
+      200,
+      { ...of, ...untouched, ready: 3, working: 0, limited: 0 },
+    ]);
     const set = await ask("PATCH", group(name), { json: { weight: 3, maxWorking: 1 } });
     expect([set.status, set.body]).toEqual([200, { weight: 3, maxWorking: 1, rate: null }]);
     expect((await pull({ max: 3 })).body.tasks).toHaveLength(1);

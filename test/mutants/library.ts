@@ -28,8 +28,8 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a producer's own id goes without a token",
-    file: "src/queue/tasks/producer.ts",
-    find: "token: isKnown(task) ? token : undefined,",
+    file: "src/queue/tasks/encode-tasks.ts",
+    find: "token: needsToken(task) ? token : undefined,",
     replace: "token: undefined,",
     breaks: "law 5",
     because: "two producers of one id are both told that they created it",
@@ -53,7 +53,7 @@ export const library: readonly Mutant[] = [
   {
     name: "a caller that has left is dealt a task",
     file: "src/queue/tasks/dequeue.ts",
-    find: "asking = asking.filter(({ done }) => !done);",
+    find: "waiting = waiting.filter(({ done }) => !done);",
     replace: "",
     breaks: "I6",
     because: "a task is leased to nobody until its lease expires, while a caller beside it gets none",
@@ -61,7 +61,7 @@ export const library: readonly Mutant[] = [
   {
     name: "a task that is dealt to nobody stays leased",
     file: "src/queue/tasks/dequeue.ts",
-    find: "this.#handBack(tasks.slice(asking.length), token);",
+    find: "this.#handBack(tasks.slice(waiting.length), token);",
     replace: "",
     breaks: "I6",
     because: "it waits for its lease to expire, and an attempt is charged",
@@ -77,7 +77,7 @@ export const library: readonly Mutant[] = [
   {
     name: "what waits does not wait for those who were answered",
     file: "src/queue/redis/coalescer.ts",
-    find: "      await endOfTurn(REJOINING);\n",
+    find: "      await endOfTurn(REJOIN_STEPS);\n",
     replace: "",
     breaks: "law 3",
     because: "callers in loops split into two halves, and pay for twice as many requests",
@@ -101,7 +101,7 @@ export const library: readonly Mutant[] = [
   {
     name: "a pull ends where it met only what is not to be delivered",
     file: "src/queue/tasks/dequeue.ts",
-    find: "answer.more && calls < MOST_CALLS",
+    find: "reply.more && calls < MAX_CALLS",
     replace: "false",
     breaks: "answers",
     because: "a consumer takes a queue for empty whose next tasks were cancelled",
@@ -125,7 +125,7 @@ export const library: readonly Mutant[] = [
   {
     name: "a pull in vain ends without its last look",
     file: "src/queue/tasks/long-poll.ts",
-    find: "return batch.length > 0 ? batch : pull(true);",
+    find: "return batch.length > 0 ? batch : dequeue(true);",
     replace: "return batch;",
     breaks: "law 5",
     because: "a late copy of an earlier look leases tasks that nobody holds",
@@ -205,8 +205,8 @@ export const library: readonly Mutant[] = [
   {
     name: "a queue whose tasks all work counts as empty",
     file: "src/queue/sweep/sweep.ts",
-    find: "const places = [pending, fair, limited, working, delayed, expiry];",
-    replace: "const places = [pending, fair, limited, delayed, expiry];",
+    find: "const keys = [pending, fair, limited, working, delayed, expiry];",
+    replace: "const keys = [pending, fair, limited, delayed, expiry];",
     breaks: "I6",
     because: "its expired leases are reclaimed by no sweep",
   },
@@ -245,15 +245,15 @@ export const library: readonly Mutant[] = [
   {
     name: "a transition is told twice",
     file: "src/queue/tasks/watch.ts",
-    find: "kept.filter((one) => one.version > told)",
-    replace: "kept.filter((one) => one.version >= told)",
+    find: "kept.filter((one) => one.version > reported)",
+    replace: "kept.filter((one) => one.version >= reported)",
     breaks: "watching",
     because: "whoever counts what is told counts too much",
   },
   {
     name: "a heartbeat extends the first page of leases",
     file: "src/queue/tasks/heartbeat.ts",
-    find: "    from = prolonged.next;",
+    find: "    from = page.next;",
     replace: "    from = 0;",
     breaks: "workers",
     because: "leases beyond a thousand expire in living hands",

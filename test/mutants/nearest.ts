@@ -45,6 +45,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/redis/coalescer.ts": ["unit/coalescer"],
   "src/queue/tasks/task-options.ts": ["integration/tasks/enqueue-copies", "integration/values/encryption"],
+  "src/queue/tasks/encode-tasks.ts": [
+    "integration/tasks/enqueue",
+    "integration/tasks/enqueue-copies",
+    "fault/resend",
+  ],
   "src/queue/tasks/producer.ts": [
     "integration/tasks/coalescing",
     "integration/tasks/enqueue",

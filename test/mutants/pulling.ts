@@ -61,7 +61,7 @@ export const pulling: readonly Mutant[] = [
   {
     name: "an extend's call is not remembered",
     file: "src/queue/tasks/queue.ts",
-    find: 'tellsProgress ? await this.token("settle", options) : ""',
+    find: 'hasProgress ? await this.token("settle", options) : ""',
     replace: '""',
     breaks: "law 5",
     because: "no copy of an extend is known as one",

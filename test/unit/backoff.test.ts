@@ -64,7 +64,7 @@ describe("a task that is requeued with a backoff", () => {
     const answer = await third?.requeue({ backoff: true });
     expect(answer).toMatchObject({ ok: true });
     await expect(third?.requeue({ backoff: true, delay: 1 })).rejects.toMatchObject({
-      path: "settlements[0].backoff",
+      path: "backoff",
     });
   });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { Queue, SluiceError, type Transport } from "../../src/index.ts";
 import { type EncryptionKey, encryption, type EncryptionOptions } from "../../src/queue/values/aes-gcm.ts";
-import type { Place } from "../../src/queue/values/encryption.ts";
+import type { ValueContext } from "../../src/queue/values/encryption.ts";
 import { encrypting, KEYS, MARKER, openByHand } from "../support/encrypting.ts";
 
-const place: Place = { kind: "payload", queue: "emails", id: "a" };
+const place: ValueContext = { kind: "payload", queue: "emails", id: "a" };
 
 async function envelopeOf(encoded: string, options: Partial<EncryptionOptions> = {}, where = place) {
-  const text = await encrypting(options).seal(encoded, where, "payload");
+  const text = await encrypting(options).encrypt(encoded, where, "payload");
   return new Uint8Array(Buffer.from(text.slice(1), "base64"));
 }
 
@@ -24,7 +24,7 @@ const refusal = (act: () => unknown) =>
     );
 
 describe("the envelope", () => {
-  test.each<[Place["kind"], string]>([
+  test.each<[ValueContext["kind"], string]>([
     ["payload", "p"],
     ["schedule", "s"],
     ["result", "r"],
@@ -41,7 +41,7 @@ describe("the envelope", () => {
   });
 
   test("of progress is a JSON text, its base64", async () => {
-    const text = await encrypting().seal("j40", { ...place, kind: "progress" }, "progress");
+    const text = await encrypting().encrypt("j40", { ...place, kind: "progress" }, "progress");
     const envelope = Buffer.from(JSON.parse(text.slice(1)) as string, "base64");
     expect(openByHand(envelope, KEYS.old, "emails a")).toMatchObject({ kind: "g", plain: "j40" });
   });
@@ -62,7 +62,7 @@ describe("the envelope", () => {
     for (let bit = 0; bit < envelope.length * 8; bit++) {
       const altered = envelope.slice();
       altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      const reported = await refusal(() => encrypting().open(altered, place));
+      const reported = await refusal(() => encrypting().decrypt(altered, place));
       expect(reported).toMatchObject({ code: "undecryptable" });
       expect(JSON.stringify(reported)).not.toContain(MARKER);
       const why = "message" in reported ? reported.message : "";
@@ -72,18 +72,18 @@ describe("the envelope", () => {
     const count = (words: RegExp) =>
       Array.from(outcomes, ([why, times]) => (words.test(why) ? times : 0)).reduce((sum, n) => sum + n);
     expect(count(/: it is not encrypted, and acceptPlain is not set$/)).toBe(56);
-    expect(count(/: a newer release of Sluice has encrypted it; deploy that release here too$/)).toBe(8);
+    expect(count(/: a newer release of Sluice encrypted it; deploy that release here too$/)).toBe(8);
   });
 
   test("opens nowhere once it is cut, wherever", async () => {
     const envelope = await envelopeOf("j1");
     for (let length = 7; length < envelope.length; length++) {
-      const reported = await refusal(() => encrypting().open(envelope.subarray(0, length), place));
+      const reported = await refusal(() => encrypting().decrypt(envelope.subarray(0, length), place));
       expect(reported).toMatchObject({ code: "undecryptable" });
     }
   });
 
-  test.each<[string, Place]>([
+  test.each<[string, ValueContext]>([
     ["another task's", { ...place, id: "b" }],
     ["another queue's", { ...place, queue: "mails" }],
     ["a result", { ...place, kind: "result" }],
@@ -92,8 +92,8 @@ describe("the envelope", () => {
     ["an occurrence's", { ...place, id: "a.1700000000000" }],
   ])("opens in its place and not as %s", async (_, elsewhere) => {
     const envelope = await envelopeOf("j1");
-    expect(await encrypting().open(envelope, place)).toBe(1);
-    expect(await refusal(() => encrypting().open(envelope, elsewhere))).toMatchObject({
+    expect(await encrypting().decrypt(envelope, place)).toBe(1);
+    expect(await refusal(() => encrypting().decrypt(envelope, elsewhere))).toMatchObject({
       code: "undecryptable",
       message: expect.stringMatching(/with the key "old", and was altered, belongs to another/) as string,
     });
@@ -101,7 +101,7 @@ describe("the envelope", () => {
 
   test("of a schedule opens in its occurrences, and in no other's", async () => {
     const envelope = await envelopeOf("j1", {}, { kind: "schedule", queue: "emails", id: "daily.9" });
-    const open = (id: string) => refusal(() => encrypting().open(envelope, { ...place, id }));
+    const open = (id: string) => refusal(() => encrypting().decrypt(envelope, { ...place, id }));
     expect(await open("daily.9.1700000000000")).toEqual({ value: 1 });
     for (const id of ["daily.9", "daily.1700000000000", "daily.9.x", "daily.9.1.2"]) {
       expect(await open(id)).toMatchObject({ code: "undecryptable" });
@@ -119,7 +119,7 @@ describe("what cannot be decrypted is named by its key, and not by what it is", 
     ["another key of that id", { keys: { old: KEYS.other } }, /with the key "old", and was altered/],
   ])("%s", async (_, options, message) => {
     const envelope = await envelopeOf(`j"${MARKER}"`);
-    const reported = await refusal(() => encrypting(options).open(envelope, place));
+    const reported = await refusal(() => encrypting(options).decrypt(envelope, place));
     expect(reported).toMatchObject({
       code: "undecryptable",
       message: expect.stringMatching(message) as string,
@@ -129,11 +129,11 @@ describe("what cannot be decrypted is named by its key, and not by what it is", 
 
   test("plain values, unless they are accepted; errors always are", async () => {
     for (const value of [null, 0, "", MARKER, { a: 1 }, new Uint8Array([1])]) {
-      const reported = await refusal(() => encrypting().open(value, place));
+      const reported = await refusal(() => encrypting().decrypt(value, place));
       expect(reported).toMatchObject({ code: "undecryptable" });
       expect(JSON.stringify(reported)).not.toContain(MARKER);
-      expect(await encrypting({ acceptPlain: true }).open(value, place)).toBe(value);
-      expect(await encrypting().open(value, { ...place, kind: "error" })).toBe(value);
+      expect(await encrypting({ acceptPlain: true }).decrypt(value, place)).toBe(value);
+      expect(await encrypting().decrypt(value, { ...place, kind: "error" })).toBe(value);
     }
   });
 });
@@ -149,9 +149,9 @@ describe("keys", () => {
       Buffer.alloc(32).toString("base64"),
       await imported(256, ["encrypt", "decrypt"]),
     ];
-    for (const old of forms) expect(await encrypting({ keys: { old } }).open(envelope, place)).toBe(1);
+    for (const old of forms) expect(await encrypting({ keys: { old } }).decrypt(envelope, place)).toBe(1);
     const keys = { old: await imported(256, ["decrypt"]), new: KEYS.new };
-    expect(await encrypting({ keys, current: "new" }).open(envelope, place)).toBe(1);
+    expect(await encrypting({ keys, current: "new" }).decrypt(envelope, place)).toBe(1);
   });
 
   test("stay as they were given", async () => {
@@ -159,7 +159,7 @@ describe("keys", () => {
     const envelope = await envelopeOf("j1", { keys: { old } });
     const made = encrypting({ keys: { old } });
     old.fill(9);
-    expect(await made.open(envelope, place)).toBe(1);
+    expect(await made.decrypt(envelope, place)).toBe(1);
   });
 
   test.each<[string, string, unknown, null?]>([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { pollUntilSome } from "../../src/queue/tasks/long-poll.ts";
+import { pollForTasks } from "../../src/queue/tasks/long-poll.ts";
 
 // What a long poll does when, on a clock of its own.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
@@ -17,16 +17,16 @@ async function polled(
 ) {
   const pulls: [second: number, last: boolean][] = [];
   const hour = 3_600_000 - performance.now();
-  const polling = pollUntilSome<{ length: number; nextDueAt: number | null }>(
+  const polling = pollForTasks<{ length: number; nextDueAt: number | null }>(
     { ...nothing, nextDueAt: dueAt === undefined ? null : dueAt + 3_600_000 },
     wait,
     {
-      pull: async (last) => {
+      dequeue: async (last) => {
         pulls.push([Math.round((performance.now() + hour - 3_600_000) / 100) / 10, last]);
         return nothing;
       },
-      look: async ({ due, time }) => ({
-        some,
+      check: async ({ due, time }) => ({
+        hasPending: some,
         dueAt: due ? (delayedTo ?? null) && (delayedTo ?? 0) + 3_600_000 : undefined,
         now: time ? performance.now() + hour : undefined,
       }),
@@ -63,12 +63,12 @@ test("it pulls every two seconds where what is there is held", async () => {
 test("it pulls ten times where something is said to be ready that no pull gets, and then every two seconds", async () => {
   const pulls: number[] = [];
   const began = performance.now();
-  const pull = async () => {
+  const dequeue = async () => {
     pulls.push(Math.round((performance.now() - began) / 1_000));
     return { length: 0, nextDueAt: performance.now() };
   };
-  const look = async () => ({ some: true, now: performance.now() });
-  const polling = pollUntilSome({ ...nothing, nextDueAt: began }, 6_000, { pull, look }, undefined);
+  const check = async () => ({ hasPending: true, now: performance.now() });
+  const polling = pollForTasks({ ...nothing, nextDueAt: began }, 6_000, { dequeue, check }, undefined);
   await vi.advanceTimersByTimeAsync(6_001);
   await polling;
   expect(pulls).toEqual([...Array.from({ length: 10 }, () => 0), 2, 4, 6]);
@@ -78,23 +78,23 @@ test("a timer that fires a little early costs no look more", async () => {
   const fired = performance.now.bind(performance);
   const began = fired();
   vi.spyOn(performance, "now").mockImplementation(() => fired() - (fired() > began + 100 ? 0.7 : 0));
-  const look = vi.fn(async () => ({ some: false, now: undefined }));
-  const polling = pollUntilSome(nothing, 150, { pull: async () => nothing, look }, undefined);
+  const check = vi.fn(async () => ({ hasPending: false, now: undefined }));
+  const polling = pollForTasks(nothing, 150, { dequeue: async () => nothing, check }, undefined);
   await vi.advanceTimersByTimeAsync(160);
   await polling;
-  expect(look).toHaveBeenCalledTimes(1);
+  expect(check).toHaveBeenCalledTimes(1);
 });
 
 test("what falls due within a quarter of a second is pulled together", async () => {
   const pulledAt: number[] = [];
   const began = performance.now();
-  const pull = async () => {
+  const dequeue = async () => {
     pulledAt.push(performance.now() - began);
     // A trickle: each 40 ms something falls due, which another takes.
     return { length: pulledAt.length > 3 ? 1 : 0, nextDueAt: performance.now() + 40 };
   };
-  const look = async () => ({ some: false, now: performance.now() });
-  const polling = pollUntilSome({ ...nothing, nextDueAt: began + 40 }, 6_000, { pull, look }, undefined);
+  const check = async () => ({ hasPending: false, now: performance.now() });
+  const polling = pollForTasks({ ...nothing, nextDueAt: began + 40 }, 6_000, { dequeue, check }, undefined);
   await vi.advanceTimersByTimeAsync(6_001);
   await polling;
   expect(pulledAt).toEqual([250, 500, 750, 1_000]);

@@ -53,7 +53,9 @@ describe("an option that does not exist is refused by name, with those that do",
     await expect(async () => run()).rejects.toMatchObject({
       code: "invalid_argument",
       path,
-      message: expect.stringMatching(new RegExp(`${name} is no option here; there are \\w+, `)) as string,
+      message: expect.stringMatching(
+        new RegExp(`${name} is an unknown option; expected one of \\w+, `),
+      ) as string,
     });
   });
 });

@@ -165,7 +165,7 @@ export const queues: readonly OperationText[] = [
             ...unlimited,
             ready: 40,
             working: 5,
-            held: 0,
+            limited: 0,
           },
         },
       },

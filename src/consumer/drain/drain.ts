@@ -1,11 +1,11 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
-import { waitOf } from "../../queue/tasks/long-poll.ts";
+import { waitMilliseconds } from "../../queue/tasks/long-poll.ts";
 import { abortSignal, onlyOptions, wholeNumber } from "../../queue/core/validation.ts";
 import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
 import type { Worker } from "../../queue/core/types.ts";
-import { signOfLife } from "../../queue/tasks/heartbeat.ts";
+import { workerArguments } from "../../queue/tasks/worker-info.ts";
 import type { CallHandler } from "./handler-pool.ts";
 import type { PaceOptions } from "./pace.ts";
 import { DrainLoop, type DrainLoopOptions } from "./drain-loop.ts";
@@ -148,7 +148,7 @@ function checkedOptions(
     extendEvery: milliseconds(options.extendEvery ?? "15s", "extendEvery", { min: 250, max: 3_600_000 }),
     timeout: timeout === undefined ? Number.POSITIVE_INFINITY : milliseconds(timeout, "timeout", { min: 1 }),
     backoff,
-    wait: waitOf(wait),
+    wait: waitMilliseconds(wait),
     worker,
     signal,
     closing,
@@ -157,7 +157,7 @@ function checkedOptions(
 }
 
 function checkWorker(worker: Worker, budget: number): void {
-  signOfLife(worker);
+  workerArguments(worker);
   const { silentAfter = budget } = worker;
   if (milliseconds(silentAfter, "worker.silentAfter") < budget) {
     throw invalidArgument(

@@ -1,4 +1,4 @@
-import { IN_VAIN } from "../../queue/tasks/long-poll.ts";
+import { MAX_EMPTY_DEQUEUES } from "../../queue/tasks/long-poll.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { DequeueRequest } from "./drain-requests.ts";
 
@@ -97,6 +97,6 @@ export class RemainingTasks {
     if (foundSome) return true;
     // The front of the queue held more cancelled tasks than one dequeue drops. If this clock is ahead
     // instead, then a task that is not due yet keeps its due time.
-    return wait === 0 && nextDueAt !== dueAt && this.#emptyReplies++ < IN_VAIN;
+    return wait === 0 && nextDueAt !== dueAt && this.#emptyReplies++ < MAX_EMPTY_DEQUEUES;
   }
 }

@@ -60,7 +60,7 @@ export const group = v.object({
   ...groupSettings.entries,
   ready: described(count, "Tasks that a pull may give."),
   working: count,
-  held: described(count, "Tasks that wait for the group's own limits."),
+  limited: described(count, "Tasks that wait for the group's own limits."),
 });
 
 export const statistics = v.object({

@@ -1,4 +1,5 @@
-import { type NewSchedule, Schedules } from "../../queue/schedules/schedules.ts";
+import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import { Schedules } from "../../queue/schedules/schedules.ts";
 import { json } from "../respond.ts";
 import { toBase64 } from "../../queue/core/base64.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { durationWords, MAX_DURATION } from "../../queue/core/duration.ts";
+import { durationRule, MAX_DURATION } from "../../queue/core/duration.ts";
 
 /** Longest that a request for a task may take, ms: what every platform allows. */
 export const longestWatch = 60_000;
@@ -18,7 +18,7 @@ const durationTexts = {
 } as const;
 
 /** Milliseconds, or a text such as `"30s"`. A text that is too long a duration is refused later, by the queue. */
-const durationOf = (min: keyof typeof durationTexts, max: number, message = durationWords(min, max)) =>
+const durationOf = (min: keyof typeof durationTexts, max: number, message = durationRule(min, max)) =>
   v.union(
     [
       v.pipe(v.number(), v.integer(message), v.minValue(min, message), v.maxValue(max, message)),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/core/validation.ts";
-import { MAX_SCHEDULE_NAME } from "../../queue/schedules/schedules.ts";
+import { MAX_SCHEDULE_NAME } from "../../queue/schedules/new-schedule.ts";
 import { fields } from "../validate.ts";
 import { interval } from "./durations.ts";
 import { newTask } from "./tasks.ts";

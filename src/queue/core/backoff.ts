@@ -2,28 +2,30 @@ import { invalidArgument } from "../../errors.ts";
 import { MAX_DURATION, milliseconds, type Duration } from "./duration.ts";
 import { onlyOptions } from "./validation.ts";
 
-/** How long to wait before an attempt: an exponential with full jitter, a list, or a function of one's own. */
+/** How long to wait after a failed attempt: an exponential with full jitter, a list, or a function. */
 export type Backoff =
   | {
-      /** The most before the second attempt. @default "1s" */
+      /** Longest wait before the second attempt. @default "1s" */
       readonly base?: Duration | undefined;
-      /** What each further attempt multiplies it by, 1 to 100. @default 2 */
+      /** Factor by which each further attempt multiplies it, 1 to 100. @default 2 */
       readonly factor?: number | undefined;
-      /** The most before any attempt. @default "15m" */
+      /** Longest wait before any attempt. @default "15m" */
       readonly most?: Duration | undefined;
     }
-  /** One for each attempt, the last for all further ones; exact, without jitter. */
+  /** A wait for each attempt, the last one for all further attempts; exact, without jitter. */
   | readonly Duration[]
+  /** Takes the attempt that failed, from 1. */
   | ((attempt: number) => Duration);
 
 /**
- * How long to wait after an attempt that failed, ms. By default anything from 0 to the exponential's value, so that
- * tasks that failed together do not come back together ("full jitter", as AWS's architects measured it).
- * @param attempt which delivery failed, from 1
- * @param backoff true: the default
- * @param random 0 to 1. @default Math.random
- * @param path what errors call the backoff
+ * How long to wait after a failed attempt, ms. The default is a random time between 0 and the value of the
+ * exponential, so that tasks that failed together do not return together ("full jitter").
+ * @param attempt number of the failed delivery, from 1
+ * @param backoff true is the default exponential: 1 s, factor 2, up to 15 min
+ * @param random returns 0 to 1. @default Math.random
+ * @param path of the backoff, for errors
  * @throws {SluiceError} `invalid_argument`
+ * @example delayAfter(3, { base: "5s", most: "10m" })
  */
 export function delayAfter(
   attempt: number,
@@ -38,6 +40,12 @@ export function delayAfter(
       throw invalidArgument(path, "must have at least one delay");
     }
     return milliseconds(delay as Duration, path);
+  }
+  if (backoff !== true && (typeof backoff !== "object" || backoff === null)) {
+    throw invalidArgument(
+      path,
+      'must be true, { base, factor, most }, such as { base: "5s" }, a list or a function',
+    );
   }
   const options = (backoff === true ? {} : backoff) as Exclude<
     Backoff,
@@ -55,7 +63,7 @@ export function delayAfter(
 }
 
 /**
- * Checks a backoff before anything has failed: all of it, but for what a function will say.
+ * Checks a backoff before an attempt fails: all of it, except what a function will return.
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkBackoff(backoff: Backoff | true): void {

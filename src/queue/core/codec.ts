@@ -1,6 +1,6 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
-import { ENVELOPE_ROOM, isEnvelope } from "./envelope.ts";
+import { ENVELOPE_OVERHEAD, isEnvelope } from "./envelope.ts";
 import { lostNumber } from "./lost-number.ts";
 
 /** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
@@ -12,14 +12,14 @@ export const MAX_PROGRESS_BYTES = 1_024;
 /** Limit of an error that is kept, in bytes of JSON. */
 export const MAX_ERROR_BYTES = 16_384;
 
-/** Longest path into a value that an error shows, in characters. Property names may be of any length. */
+/** Longest path into a value that an error shows, in characters: property names may have any length. */
 const MAX_PATH = 500;
 
 const encoder = new TextEncoder();
 
 /**
- * UTF-8 length of a text.
- * @param limit what it is compared with: up to there an upper bound will do, which costs nothing
+ * UTF-8 length of a text, in bytes.
+ * @param limit up to this value the result may be an upper bound, which is faster to compute
  */
 export function byteLength(text: string, limit = 0): number {
   // A UTF-16 unit has at most three bytes.
@@ -27,29 +27,29 @@ export function byteLength(text: string, limit = 0): number {
   return most <= limit ? most : encoder.encode(text).length;
 }
 
-/** UTF-8 length of several texts, and the limit, as {@link byteLength}. */
+/** UTF-8 length of several texts, in bytes; `limit` as for {@link byteLength}. */
 export function byteLengths(texts: readonly string[], limit: number): number {
   const most = 3 * texts.reduce((sum, { length }) => sum + length, 0);
   return most <= limit ? most : texts.reduce((sum, text) => sum + byteLength(text), 0);
 }
 
 /**
- * A value as Redis keeps it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
+ * Encodes a value as Redis stores it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
  * surrogates, so the text is always valid UTF-8.
  * @param limit in bytes
- * @throws {SluiceError} `invalid_argument` if JSON cannot express the value; for a number in it, with the path of that
- *   number; `too_large` over the limit
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value; for a number in it, with the
+ *   path of that number; `too_large` over the limit
  */
 export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
   let text: string;
   let size: number;
   if (value instanceof Uint8Array) {
-    // The limit is that of the value within.
-    size = isEnvelope(value) ? Math.max(0, value.length - ENVELOPE_ROOM) : value.length;
+    // The limit applies to the value in the envelope.
+    size = isEnvelope(value) ? Math.max(0, value.length - ENVELOPE_OVERHEAD) : value.length;
     text = size > limit ? "" : `b${toBase64(value)}`;
   } else {
     const json = toJson(value, path);
-    // JSON writes NaN and infinite numbers as null, so only a text with that word needs a search.
+    // JSON writes NaN and infinite numbers as null, so only a text with that word is searched.
     const lost = json.includes("null") ? lostNumber(value, path) : undefined;
     if (lost !== undefined) {
       throw invalidArgument(cut(lost, MAX_PATH), "must be a finite number, at most about 1.8e308 either way");
@@ -72,7 +72,7 @@ export function toJson(value: unknown, path: string): string {
   try {
     json = JSON.stringify(value);
   } catch {
-    // The engine's message may quote the value.
+    // The message of the engine may quote the value.
   }
   if (json === undefined) {
     throw invalidArgument(
@@ -84,8 +84,8 @@ export function toJson(value: unknown, path: string): string {
 }
 
 /**
- * The value that {@link encodeValue} wrote; `undefined` for the empty text.
- * @throws {SluiceError} `unexpected_reply` for a text of another form
+ * Decodes the value that {@link encodeValue} wrote; `undefined` for the empty text.
+ * @throws {SluiceError} `unexpected_reply` for an invalid text
  */
 export function decodeValue(text: string): unknown {
   if (text === "") return undefined;
@@ -94,15 +94,16 @@ export function decodeValue(text: string): unknown {
     const bytes = text[0] === "b" && fromBase64(text.slice(1));
     if (bytes) return bytes;
   } catch {
-    // Falls through: the parser's message may quote the value.
+    // The message of the parser may quote the value.
   }
   throw new SluiceError("unexpected_reply", "a stored value is neither JSON nor base64");
 }
 
 /**
- * What is kept of a failure. An `Error` becomes `{ name, message }`, with the message of its `cause` if that is one
- * too; each, and a text, is cut to 4,000 characters, and to fewer where these have no room, so that a failure can
- * always be recorded.
+ * Encodes an error to store. An `Error` becomes `{ name, message }`, with the message of its `cause` if that
+ * is an `Error` too. Each of these, and a text, is cut to 4,000 characters, or fewer if they do not fit, so
+ * that a failure can always be stored.
+ * @returns the empty text for `undefined`
  * @throws {SluiceError} as {@link encodeValue}, for other values
  */
 export function encodeError(error: unknown, path: string): string {
@@ -111,12 +112,12 @@ export function encodeError(error: unknown, path: string): string {
     return encodeValue(error, path, MAX_ERROR_BYTES);
   }
   for (let most = 4_000; ; most /= 2) {
-    const text = encodeValue(typeof error === "string" ? cut(error, most) : words(error, most), path);
+    const text = encodeValue(typeof error === "string" ? cut(error, most) : describeError(error, most), path);
     if (byteLength(text, MAX_ERROR_BYTES) - 1 <= MAX_ERROR_BYTES) return text;
   }
 }
 
-function words(error: Error, most: number): Record<string, string> {
+function describeError(error: Error, most: number): Record<string, string> {
   const cause = causeOf(error);
   return {
     name: cut(error.name, most),
@@ -125,14 +126,14 @@ function words(error: Error, most: number): Record<string, string> {
   };
 }
 
-/** Of what `fetch` throws, the cause alone tells why. */
+/** The message of the cause: an error of `fetch` has the reason there. */
 function causeOf({ cause }: Error): string | undefined {
   if (!(cause instanceof Error)) return undefined;
   const { code } = cause as { code?: unknown };
   return cause.message || (typeof code === "string" ? code : cause.name);
 }
 
-/** A text of at most so many characters. */
+/** Cuts a text to at most so many characters. */
 export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }

@@ -17,29 +17,30 @@ export interface DurationBounds {
 
 /**
  * A duration in whole milliseconds.
- * @param path names the argument in the error
- * @throws {SluiceError} `invalid_argument` for another form, or one out of bounds
+ * @param path of the argument, for errors
+ * @param bounds in ms
+ * @throws {SluiceError} `invalid_argument` for an invalid duration, or one out of bounds
  */
 export function milliseconds(duration: Duration, path: string, bounds: DurationBounds = {}): number {
   const { min = 0, max = MAX_DURATION } = bounds;
   const ms = typeof duration === "number" ? duration : parse(duration);
   if (!Number.isInteger(ms) || ms < min || ms > max) {
-    throw invalidArgument(path, durationWords(min, max));
+    throw invalidArgument(path, durationRule(min, max));
   }
   return ms;
 }
 
-/** The error for an invalid duration, or one out of bounds. Both bounds in ms. */
-export function durationWords(min: number, max: number): string {
+/** The rule for a duration, as errors say it. Both bounds are in ms. */
+export function durationRule(min: number, max: number): string {
   return `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`;
 }
 
 /**
  * When a budget is used up, on the clock of `performance.now()`.
- * @param budget "20s" where there is none
+ * @param budget "20s" by default
  * @throws {SluiceError} `invalid_argument`
  */
-export function endOf(budget: Duration = "20s"): number {
+export function deadlineOf(budget: Duration = "20s"): number {
   return performance.now() + milliseconds(budget, "budget");
 }
 

@@ -1,43 +1,44 @@
-/** What a deep sweep finds. */
+/** The faults that a deep sweep finds and repairs. */
 export const FAULTS = [
-  /** An id in some place, or a live record, without a payload: taken out. */
+  /** An id in a key, or a live record, without a payload: removed. */
   "payload_missing",
-  /** A payload in no place: put back, at the back, or among the dead letters. */
+  /** A payload that no key lists: listed again, at the back, or as a dead letter. */
   "place_missing",
-  /** A task in two places, or twice in the list: one was kept. */
+  /** A task in two keys, or twice in the list: one entry was kept. */
   "two_places",
-  /** A task in a place that its record's state contradicts: taken out there. */
+  /** A task in a key that its record's state contradicts: removed from that key. */
   "wrong_place",
-  /** A task marked working without a lease: taken back, as if the lease had expired. */
+  /** A task marked working without a lease: reclaimed, as if the lease had expired. */
   "lease_missing",
-  /** Something that ends with time, and had no time: given one. */
+  /** A record that must expire, but had no time: given one. */
   "expiry_missing",
-  /** A time to end for what is not there: dropped. */
+  /** An expiry without a record: removed. */
   "record_missing",
-  /** A record beyond reading: set aside in the field `~b:…` for seven days. */
+  /** An invalid record: set aside in the field `~b:…` for seven days. */
   "record_broken",
-  /** A record that lacks, or keeps, what it should not in its state: completed. */
+  /** A record that lacks a field of its state, or has a field of another: completed. */
   "record_incomplete",
-  /** A newer release's record: left as it is. */
+  /** A record of a newer release: left as it is. */
   "record_newer",
-  /** A time beyond all reason: set to now. */
+  /** An impossible time: set to now. */
   "time_broken",
-  /** Miscounted ghosts: counted anew. */
+  /** A wrong count of ghosts: corrected. */
   "ghosts_wrong",
-  /** A group whose state did not say where its tasks are: counted anew. */
+  /** A group whose state does not match its tasks: counted again. */
   "group_wrong",
-  /** A timer that was not set, or miscounted. */
+  /** A timer that was not set, or a wrong count of timers: corrected. */
   "timer_wrong",
-  /** A lease that a worker had, or lacked, in `worker-leases` against its record. */
+  /** A lease that `worker-leases` had or lacked against its record: corrected. */
   "worker_lease_wrong",
-  /** A turn that a group had, or lacked, in `fair-by-group` against `fair`. */
+  /** An entry that `fair-by-group` had or lacked against `fair`: corrected. */
   "turn_wrong",
-  /** The record of a worker that is not registered: gone. */
+  /** The record of a worker that is not registered: removed. */
   "worker_wrong",
-  /** A schedule kept by half, or beyond reading: gone; or without its next occurrence: given it. */
+  /** An incomplete or invalid schedule: removed. One without its next occurrence: given it. */
   "schedule_broken",
-  /** A control field beyond reading, or behind what it counts. */
+  /** A control field that is invalid, or lower than what it counts: corrected. */
   "control_broken",
 ] as const;
 
+/** A kind of fault. */
 export type Fault = (typeof FAULTS)[number];

@@ -4,27 +4,28 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_LENGTH = 8;
 const RANDOM_LENGTH = 12;
 
-/** Chance is drawn in blocks: asking for it costs more than the bytes do. */
+/** Random bytes are drawn in blocks, because the call costs more than the bytes. */
 const block = new Uint8Array(256);
-let unspent = 0;
+let unused = 0;
 let drawnAt = 0;
 
-/** One byte of chance. A block lasts a millisecond, so that what was copied with its process gives nothing twice. */
+/** A random byte. */
 function randomByte(): number {
-  if (unspent === 0) {
+  if (unused === 0) {
     crypto.getRandomValues(block);
-    unspent = block.length;
+    unused = block.length;
   }
-  return block[--unspent] as number;
+  return block[--unused] as number;
 }
 
 function randomDigits(length: number, nowMs: number): string {
-  if (nowMs !== drawnAt) unspent = 0;
+  // A block is used for one millisecond only, so that a copy of the process does not repeat its bytes.
+  if (nowMs !== drawnAt) unused = 0;
   drawnAt = nowMs;
   let digits = "";
   while (digits.length < length) {
     const byte = randomByte();
-    // 248 = 4 * 62: bytes above would favour the first digits.
+    // 248 = 4 * 62: the bytes above it would favour the first digits.
     if (byte < 248) digits += DIGITS[byte % 62];
   }
   return digits;
@@ -52,8 +53,8 @@ let lastTime = "";
 let lastRandom = "";
 
 /**
- * A new task id: 20 characters, 8 of time and 12 of chance (71 bits), rising within a process. The
- * time in it orders ids; no deadline rests on it.
+ * A new task id: 20 characters, 8 of time and 12 random ones (71 bits). Ids of one process rise. The time
+ * only orders ids; no deadline depends on it.
  */
 export function newTaskId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
@@ -66,14 +67,14 @@ export function newTaskId(nowMs: number = Date.now()): string {
   return lastTime + lastRandom;
 }
 
-/** A new lease or enqueue token: 16 characters, 95 bits of chance. */
+/** A new token of a lease or an enqueue: 16 characters, 95 random bits. */
 export function newToken(): string {
   return randomDigits(16, Date.now());
 }
 
 /**
- * Names that are the same for the same parts, and for no others: how an idempotency key becomes ids
- * and tokens. 22 characters, 131 bits of a SHA-256.
+ * A name that derives from texts: the same for the same texts, and different for others. Ids and tokens
+ * derive from an idempotency key so. 22 characters, 131 bits of a SHA-256.
  */
 export async function derivedName(...parts: readonly string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
@@ -86,8 +87,9 @@ export async function derivedName(...parts: readonly string[]): Promise<string> 
 }
 
 /**
- * Ids for tasks that are sent with an idempotency key and have no id of their own, 22 characters each. Queue, key and
- * place in the batch decide the id. Ids rise with the place, so tasks of a batch that are due together keep its order.
+ * Ids of tasks without an id of their own in a call with an idempotency key, 22 characters each. An id
+ * derives from the queue, the key and the place in the batch. Ids rise with the place, so that tasks of a
+ * batch that are due together keep their order.
  * @returns the id for a place, from 0 to 3,843
  */
 export async function derivedTaskIds(queue: string, key: string): Promise<(place: number) => string> {

@@ -1,6 +1,6 @@
 import { keyPrefix, queueName } from "./validation.ts";
 
-/** The keys of one queue. All are declared to every script that touches them. */
+/** The parts of a queue's keys. A script declares all keys that it uses. */
 export const parts = [
   "pending",
   "fair",
@@ -15,27 +15,37 @@ export const parts = [
   "workerLeases",
 ] as const;
 
-/** Declared only where they are used: schedules, and what is remembered of operators' calls. */
-const furtherParts = ["schedules", "timetable", "operatorCalls"] as const;
+/** The parts, and those of schedules. */
+export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
 
-/** The parts, and `queues`: the registry of all queues. */
-export type KeyName = (typeof parts)[number] | (typeof furtherParts)[number] | "queues";
+/** All parts, with that of the last calls of operators. Few scripts declare all of them. */
+export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 
+/** A part, or `queues`: the registry of all queues. */
+export type KeyName = (typeof allParts)[number] | "queues";
+
+/** The full keys of one queue, by part. */
 export type Keys = Readonly<Record<KeyName, string>>;
 
-/** Each name with the part of the key that it stands for, such as `fair-by-group`. */
-const names = [...parts, ...furtherParts].map(
+/** Each name with its part of the key, such as `fair-by-group`. */
+const names = allParts.map(
   (name) => [name, name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] as const,
 );
 
 export const DEFAULT_PREFIX = "sluice";
 
-/** Key of the registry of queues. */
+/**
+ * The key of the registry of queues.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function registryKey(prefix: string = DEFAULT_PREFIX): string {
   return `${keyPrefix(prefix)}:queues`;
 }
 
-/** The keys of a queue; its name is the hash tag, so one cluster node holds them all. */
+/**
+ * The keys of a queue. Its name is their hash tag, so one cluster node holds them all.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
   const tag = `${keyPrefix(prefix)}:{${queueName(queue)}}`;
   const keys = Object.fromEntries(names.map(([name, part]) => [name, `${tag}:${part}`]));

@@ -1,3 +1,4 @@
+/** An object or list on the path, and how far it has been searched. */
 interface Level {
   readonly of: object;
   /** Undefined for a list. */
@@ -8,7 +9,7 @@ interface Level {
 
 /**
  * Finds the first number that `JSON.stringify` writes as `null`: NaN, or an infinite one, which `JSON.parse`
- * makes of `1e400`. Looks at what `toJSON` returns, as `JSON.stringify` does, and walks without recursion.
+ * makes of `1e400`. Calls `toJSON` as `JSON.stringify` does. Does not recurse, so depth is not limited.
  * @param value one that `JSON.stringify` accepts
  * @param path of the value
  * @returns the path of the number; undefined if there is none
@@ -35,15 +36,15 @@ function levelOf(part: object): Level {
   return { of: part, names, size: names.length, next: 0 };
 }
 
-/** What `JSON.stringify` writes for a part of a value. */
+/** The value that `JSON.stringify` writes for a part. */
 function written(part: unknown, key: string): unknown {
   if ((typeof part !== "object" && typeof part !== "function") || part === null) return part;
   const { toJSON } = part as { toJSON?: unknown };
-  const told: unknown = typeof toJSON === "function" ? toJSON.call(part, key) : part;
-  return Object.prototype.toString.call(told) === "[object Number]" ? unboxed(told) : told;
+  const value: unknown = typeof toJSON === "function" ? toJSON.call(part, key) : part;
+  return Object.prototype.toString.call(value) === "[object Number]" ? unboxed(value) : value;
 }
 
-/** A number out of its box; anything else that only calls itself one as it is. */
+/** The number in a `Number` object. Any other value, even with that tag, stays as it is. */
 function unboxed(value: unknown): unknown {
   try {
     return Number.prototype.valueOf.call(value);
@@ -52,7 +53,7 @@ function unboxed(value: unknown): unknown {
   }
 }
 
-/** The first level holds the value itself. */
+/** The path to the current part. The first level has the value itself. */
 function pathOf(levels: readonly Level[], path: string): string {
   const steps = levels
     .slice(1)

@@ -3,7 +3,7 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
-/** What a record means where it fixes nothing itself; the Lua prelude holds the same. */
+/** The options of a record that does not fix them; the Lua prelude has the same. */
 export const RECORD_DEFAULTS = {
   maxAttempts: 5,
   resultTtl: 3_600_000,
@@ -15,9 +15,9 @@ export const DEFAULT_LEASE = 300_000;
 /** Limit of a task's headers, in bytes of JSON. */
 export const MAX_HEADER_BYTES = 16_384;
 
-/** What one task fixes at enqueue; durations in ms. */
+/** The options that a task fixes at enqueue; durations in ms. */
 export interface Fixed {
-  /** Tells the producer's own resend from another producer's task of the same id. */
+  /** Distinguishes the producer's own resend from another producer's task with the same id. */
   readonly token: string | undefined;
   readonly lease: number | undefined;
   readonly maxAttempts: number | undefined;
@@ -31,7 +31,7 @@ export interface Fixed {
   readonly payload: string;
 }
 
-/** A fixed record from its options on; the script puts version and time in front. */
+/** Writes a fixed record from its options on; the script adds version and time before them. */
 export function writeFixed(task: Fixed): string {
   const headers = task.headers ? asciiJson(task.headers) : "";
   const head =
@@ -50,7 +50,7 @@ function option(letter: string, value: string | number | undefined, implied?: nu
   return value === undefined || value === implied ? "" : `;${letter}=${value}`;
 }
 
-/** JSON in ASCII only, so that its length is the same in characters and in Redis's bytes. */
+/** JSON in ASCII only, so that its length in characters is its length in bytes. */
 export function asciiJson(value: unknown): string {
   return inAscii(JSON.stringify(value));
 }
@@ -59,7 +59,10 @@ function inAscii(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Progress as a record's first line can hold it, once it is escaped. */
+/**
+ * Progress as the first line of a record holds it, before it is escaped.
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
 export function encodeProgress(progress: unknown, path: string): string {
   if (progress instanceof Uint8Array) {
     throw invalidArgument(path, "must be something that JSON can express");
@@ -67,28 +70,32 @@ export function encodeProgress(progress: unknown, path: string): string {
   return inAscii(encodeValue(progress, path, MAX_PROGRESS_BYTES));
 }
 
-/** What a record's first line says: the fields in fixed places under the names given, then letters. */
-export function readRecord(
+/** The letters of the fields in fixed places: of a fixed record, and of a changing one. */
+const FIXED_PLACES = ["e"];
+const CHANGING_PLACES = ["v", "e", "a", "c", "s", "n", "k", "q", "l"];
+
+/**
+ * Splits a record into the fields of its first line, by letter, and the rest. Fields in fixed places get the
+ * letters given.
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
+ */
+function splitRecord(
   record: string,
-  names: readonly string[],
-): { says: Record<string, string>; rest: string } {
+  places: readonly string[],
+): { fields: Record<string, string>; rest: string } {
   const stop = record.indexOf("\n");
   if (!record.startsWith("1;") || stop < 0) {
     throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
   }
-  // No name is longer than a letter, and no object has such properties of its own accord.
-  const says: Record<string, string> = {};
-  const fields = record.slice(2, stop).split(";");
-  fields.forEach((field, i) => {
-    const name = names[i];
-    if (name === undefined) says[field.slice(0, 1)] = field.slice(2);
-    else if (field !== "") says[name] = field;
-  });
-  return { says, rest: record.slice(stop + 1) };
+  // A letter is never the name of an inherited property.
+  const fields: Record<string, string> = {};
+  for (const [i, field] of record.slice(2, stop).split(";").entries()) {
+    const letter = places[i];
+    if (letter === undefined) fields[field.slice(0, 1)] = field.slice(2);
+    else if (field !== "") fields[letter] = field;
+  }
+  return { fields, rest: record.slice(stop + 1) };
 }
-
-const FIXED = ["e"];
-const CHANGING = ["v", "e", "a", "c", "s", "n", "k", "q", "l"];
 
 function instant(text: string | undefined): number {
   const ms = Number(text);
@@ -98,36 +105,74 @@ function instant(text: string | undefined): number {
   return ms;
 }
 
-export function readHeaders(json: string): Record<string, string> {
+function readHeaders(json: string): Record<string, string> {
   try {
     return JSON.parse(json) as Record<string, string>;
   } catch {
-    // The parser's message quotes the text.
+    // The message of the parser quotes the text.
     throw new SluiceError("unexpected_reply", "a task's headers are not JSON");
   }
 }
 
-/** What a dequeue tells of a task. */
+/** The options that a fixed record has; durations in ms. */
+function readOptions({ l, m, r, d, G, P }: Readonly<Record<string, string>>) {
+  const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  return {
+    lease: number(l),
+    maxAttempts: number(m),
+    resultTtl: number(r),
+    deadTtl: number(d),
+    group: G === undefined ? undefined : unescaped(G),
+    priority: number(P),
+  };
+}
+
+/** The headers and the payload behind the first line of a fixed record. */
+function readBody({ h: headersLength = "0" }: Readonly<Record<string, string>>, rest: string) {
+  const length = Number(headersLength);
+  return {
+    headers: length > 0 ? readHeaders(rest.slice(0, length)) : undefined,
+    payload: decodeValue(rest.slice(length)),
+  };
+}
+
+/**
+ * Reads a fixed record as a dequeue returns it. The lease, ms, is undefined if the task fixed none.
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
+ */
 export function readFixed(record: string): {
   enqueuedAt: number;
-  /** The lease that it fixed, ms. */
   lease: number | undefined;
   headers: Readonly<Record<string, string>> | undefined;
   group: string | undefined;
   payload: unknown;
 } {
-  const { says, rest } = readRecord(record, FIXED);
-  const length = Number(says["h"] ?? 0);
-  return {
-    enqueuedAt: instant(says["e"]),
-    lease: says["l"] === undefined ? undefined : Number(says["l"]),
-    headers: length > 0 ? readHeaders(rest.slice(0, length)) : undefined,
-    group: says["G"] === undefined ? undefined : unescaped(says["G"]),
-    payload: decodeValue(rest.slice(length)),
-  };
+  const { fields, rest } = splitRecord(record, FIXED_PLACES);
+  const { lease, group } = readOptions(fields);
+  return { enqueuedAt: instant(fields["e"]), lease, group, ...readBody(fields, rest) };
 }
 
-/** A worker as records hold it: name and incarnation, which may be empty. */
+/**
+ * The lease that a fixed record has, ms, even if the record is invalid otherwise; undefined if it has none.
+ */
+export function leaseOf(record: string): number | undefined {
+  const [, lease] = /^[^\n]*;l=(\d+)/.exec(record) ?? [];
+  return lease === undefined ? undefined : Number(lease);
+}
+
+/**
+ * Reads the options, headers and payload that {@link writeFixed} wrote.
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
+ */
+export function readWritten(written: string) {
+  const { fields, rest } = splitRecord(`1${written}`, []);
+  return { ...readOptions(fields), ...readBody(fields, rest) };
+}
+
+/**
+ * A worker as records hold it: its name and incarnation, which may be empty.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function writeWorker(worker: WorkerName, path: string): string {
   if (typeof worker !== "object" || worker === null) {
     throw invalidArgument(path, "must be an object with a name");
@@ -151,7 +196,10 @@ const STATES: Readonly<Record<string, Transition["to"]>> = {
   f: "cancelRequested",
 };
 
-/** Transitions in a record's history: a letter and the ms since enqueue, each; the last made the version. */
+/**
+ * The transitions in a history: for each a letter, and the ms since enqueue. The last one has the current
+ * version.
+ */
 function readHistory(text: string, version: number, enqueuedAt: number): Transition[] {
   const found = Array.from(text.matchAll(/([a-z])(\d+)/g), ([, letter, ms]) => ({ letter, ms: Number(ms) }));
   return found.map(({ letter = "", ms }, i) => ({
@@ -161,54 +209,73 @@ function readHistory(text: string, version: number, enqueuedAt: number): Transit
   }));
 }
 
-/** What inspect tells of a task. */
+/** A property that is there only if the record has it. */
+function optional<Name extends string, T>(
+  name: Name,
+  text: string | undefined,
+  read: (text: string) => T,
+): { readonly [N in Name]?: T } {
+  return text === undefined ? {} : ({ [name]: read(text) } as Record<Name, T>);
+}
+
+/**
+ * Reads the records of a task as `get` and `list` return them; one of them may be empty.
+ * @param found.at when the task is due, or its lease ends, epoch ms
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
+ */
 export function readTaskInfo(
   queue: string,
   id: string,
   found: { state: TaskState; at: number; fixed: string; changing: string },
 ): TaskInfo {
-  const fixed = found.fixed === "" ? undefined : readRecord(found.fixed, FIXED);
-  const { says, rest } =
-    found.changing === ""
-      ? { says: {} as Record<string, string>, rest: "" }
-      : readRecord(found.changing, CHANGING);
-  const enqueuedAt = instant(says["e"] ?? fixed?.says["e"]);
-  const group = says["G"] ?? fixed?.says["G"];
-  const priority = says["P"] ?? fixed?.says["P"];
-  const optional = (name: string, letter: string) =>
-    says[letter] === undefined ? {} : { [name]: instant(says[letter]) };
+  const none = { fields: {} as Record<string, string | undefined>, rest: "" };
+  const fixed = found.fixed === "" ? none : splitRecord(found.fixed, FIXED_PLACES);
+  const changing = found.changing === "" ? none : splitRecord(found.changing, CHANGING_PLACES);
+  const { e: fixedEnqueued, h: headersLength, G: fixedGroup, P: fixedPriority } = fixed.fields;
+  const {
+    a: attempt = "0",
+    b: requeues = "0",
+    c: charged = "0",
+    e: enqueued = fixedEnqueued,
+    f: cancelRequested,
+    h: history = "",
+    n: lease = "0",
+    q: dequeued,
+    u: requeued,
+    v: version = "1",
+    y: reason,
+    z: ended,
+    G: group = fixedGroup,
+    O: progress,
+    P: priority = fixedPriority,
+    W: worker,
+  }: Record<string, string | undefined> = changing.fields;
+  const enqueuedAt = instant(enqueued);
   return {
     id,
     queue,
     state: found.state,
-    ...(says["y"] !== undefined && { reason: says["y"] as RejectReason }),
-    attempt: Number(says["a"] ?? 0),
-    charged: Number(says["c"] ?? 0),
-    lease: Number(says["n"] ?? 0),
-    requeues: Number(says["b"] ?? 0),
-    version: Number(says["v"] ?? 1),
-    transitions: readHistory(says["h"] ?? "", Number(says["v"] ?? 1), enqueuedAt),
+    ...(reason !== undefined && { reason: reason as RejectReason }),
+    attempt: Number(attempt),
+    charged: Number(charged),
+    lease: Number(lease),
+    requeues: Number(requeues),
+    version: Number(version),
+    transitions: readHistory(history, Number(version), enqueuedAt),
     enqueuedAt,
     ...(found.state === "delayed" && { dueAt: found.at }),
     ...(found.state === "working" && { deadlineAt: found.at }),
-    ...optional("dequeuedAt", "q"),
-    ...optional("requeuedAt", "u"),
-    ...optional("endedAt", "z"),
-    ...(says["f"] !== undefined && { cancelRequested: true as const }),
-    ...(group !== undefined && { group: unescaped(group) }),
-    ...(priority !== undefined && { priority: Number(priority) }),
-    ...(says["W"] !== undefined && { worker: readWorker(says["W"]) }),
-    ...(says["O"] !== undefined && { progress: decodeValue(unescaped(says["O"])) }),
-    ...(fixed?.says["h"] !== undefined && { headers: readHeaders(fixed.rest) }),
-    ...(rest !== "" && { [found.state === "completed" ? "result" : "error"]: decodeValue(rest) }),
+    ...optional("dequeuedAt", dequeued, instant),
+    ...optional("requeuedAt", requeued, instant),
+    ...optional("endedAt", ended, instant),
+    ...(cancelRequested !== undefined && { cancelRequested: true as const }),
+    ...optional("group", group, unescaped),
+    ...optional("priority", priority, Number),
+    ...optional("worker", worker, readWorker),
+    ...(progress !== undefined && { progress: decodeValue(unescaped(progress)) }),
+    ...(headersLength !== undefined && { headers: readHeaders(fixed.rest) }),
+    ...(changing.rest !== "" && {
+      [found.state === "completed" ? "result" : "error"]: decodeValue(changing.rest),
+    }),
   };
-}
-
-/** The letters of a record of settings, or the events of one of statistics. */
-export function readLetters(record: string): ReadonlyMap<string, string> {
-  const [version, ...fields] = record.split(";");
-  if (record !== "" && version !== "1") {
-    throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
-  }
-  return new Map(fields.map((field) => field.split("=") as [string, string]));
 }

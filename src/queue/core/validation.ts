@@ -3,7 +3,10 @@ import { invalidArgument } from "../../errors.ts";
 /** The last instant that a date can have, epoch ms. */
 export const LAST_INSTANT = 8_640_000_000_000_000;
 
-/** The last instant that a task can wait for, epoch ms: half a millisecond, which marks those that share, must still show. */
+/**
+ * The last instant at which a task can be due, epoch ms. Scores mark tasks of groups by half a millisecond
+ * more.
+ */
 export const LAST_DUE = 2 ** 52 - 1;
 
 export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
@@ -13,6 +16,9 @@ export const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
 export const KEY = /^[!-~]{1,255}$/;
 const CURSOR = /^\d{1,20}$/;
 
+/** Options of every call that is a request. */
+export const REQUEST_OPTIONS = ["signal", "idempotencyKey"] as const;
+
 function checked(value: unknown, pattern: RegExp, path: string, allowed: string): string {
   if (typeof value !== "string" || !pattern.test(value)) {
     throw invalidArgument(path, `must be ${allowed}`);
@@ -20,30 +26,36 @@ function checked(value: unknown, pattern: RegExp, path: string, allowed: string)
   return value;
 }
 
-/** @throws {SluiceError} `invalid_argument` */
+/**
+ * Checks the name of a queue.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function queueName(value: unknown, path = "queue"): string {
   return checked(value, QUEUE, path, "1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot");
 }
 
-/** @throws {SluiceError} `invalid_argument` */
+/**
+ * Checks the id of a task.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function taskId(value: unknown, path = "id"): string {
   return checked(value, ID, path, "1 to 128 visible ASCII characters, beginning with a letter or a digit");
 }
 
 /**
- * The name of a group, worker or incarnation, as records hold it: there `;` ends a field.
+ * Checks the name of a group, worker or incarnation, and escapes it for records, in which `;` ends a field.
  * @throws {SluiceError} `invalid_argument`
  */
 export function recordName(value: unknown, path: string): string {
   return escaped(taskId(value, path));
 }
 
-/** A text as records hold it. */
+/** Escapes a text for records. */
 export function escaped(text: string): string {
   return text.replace(/[;%]/g, (unit) => (unit === ";" ? "%3B" : "%25"));
 }
 
-/** The text that {@link escaped} wrote. */
+/** Reverses {@link escaped}. */
 export function unescaped(text: string): string {
   return text.replaceAll("%3B", ";").replaceAll("%25", "%");
 }
@@ -54,7 +66,7 @@ export function keyPrefix(value: unknown, path = "prefix"): string {
 }
 
 /**
- * Undefined where there is none.
+ * The idempotency key of a call; undefined if it has none.
  * @throws {SluiceError} `invalid_argument`
  */
 export function requestKey({
@@ -68,8 +80,27 @@ export function requestKey({
 }
 
 /** @throws {SluiceError} `invalid_argument` */
-export function scanCursor(value: unknown, path = "cursor"): string {
-  return checked(value, CURSOR, path, "one that an earlier page gave");
+function scanCursor(value: unknown, path = "cursor"): string {
+  return checked(value, CURSOR, path, "the cursor of an earlier page");
+}
+
+/** Options of a call that lists by pages. */
+export const LIST_OPTIONS = ["cursor", "size", "signal", "idempotencyKey"] as const;
+
+/**
+ * The arguments of a script that scans: `size` is 1 to 1,000, 100 by default.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function pageArguments({ cursor = "0", size = 100 }: { cursor?: unknown; size?: unknown }): {
+  cursor: string;
+  size: string;
+} {
+  return { cursor: scanCursor(cursor), size: String(wholeNumber(size, "size", 1, 1_000)) };
+}
+
+/** The cursor of the next page, from the one that a scan returned; null after the last page. */
+export function nextCursor(cursor: string): string | null {
+  return cursor === "0" ? null : cursor;
 }
 
 /** @throws {SluiceError} `invalid_argument` */
@@ -85,13 +116,12 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
   return value;
 }
 
-/** Options of every call that is a request. */
-export const REQUEST_OPTIONS = ["signal", "idempotencyKey"] as const;
-
 /**
- * A misspelt option must not be as good as none: no delay, or all tasks.
- * @param at what stands before the options' names in errors
- * @throws {SluiceError} `invalid_argument` for what is no object, or has other options, or a `signal` that is none
+ * Refuses unknown options: a misspelt option must not be ignored, as if there were no delay or no filter.
+ * Checks `signal` too.
+ * @param at what errors put before the names of options, such as `tasks[3].`
+ * @throws {SluiceError} `invalid_argument` for a value that is not an object, an unknown option or an invalid
+ *   signal
  */
 export function onlyOptions(options: unknown, known: readonly string[], at = ""): void {
   if (typeof options !== "object" || options === null) {
@@ -100,12 +130,12 @@ export function onlyOptions(options: unknown, known: readonly string[], at = "")
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw invalidArgument(`${at}${unknown}`, `is no option here; there are ${known.join(", ")}`);
+    throw invalidArgument(`${at}${unknown}`, `is an unknown option; expected one of ${known.join(", ")}`);
   }
   if ("signal" in options) abortSignal(options.signal, `${at}signal`);
 }
 
-/** @throws {SluiceError} `invalid_argument` for what is neither undefined nor an AbortSignal, of whichever realm */
+/** @throws {SluiceError} `invalid_argument` if it is neither undefined nor an AbortSignal (of any realm) */
 export function abortSignal(value: unknown, path: string): void {
   const { addEventListener } = (value ?? {}) as Partial<AbortSignal>;
   if (value !== undefined && typeof addEventListener !== "function") {
@@ -114,8 +144,8 @@ export function abortSignal(value: unknown, path: string): void {
 }
 
 /**
- * Bound on the bytes of payloads, results and errors in one reply.
- * @param value 8 MB where there is none
+ * Checks the limit of payloads, results and errors in one reply.
+ * @param value bytes; 8 MB by default
  * @throws {SluiceError} `invalid_argument`
  */
 export function replyBytes(value: number = 8_000_000): number {
@@ -130,9 +160,12 @@ export function trueOrFalse(value: unknown, path: string): boolean {
   return value;
 }
 
-/** @throws {SluiceError} `invalid_argument` for what is no list, or a longer one */
+/**
+ * Checks the length of an array.
+ * @throws {SluiceError} `invalid_argument` if it is not an array, or longer than `most`
+ */
 export function listOf(value: unknown, path: string, most: number): void {
   if (!Array.isArray(value) || value.length > most) {
-    throw invalidArgument(path, `must be an array of at most ${most}`);
+    throw invalidArgument(path, `must be an array of at most ${most} items`);
   }
 }

@@ -2,24 +2,27 @@ import { invalidArgument } from "../../errors.ts";
 import { LAST_INSTANT, recordName, wholeNumber } from "../core/validation.ts";
 import { rejectReasons, type RejectReason } from "../core/types.ts";
 
+/** Longest text of a filter, in characters. */
 const MAX_TEXT = 1_000;
 
-/** Which tasks are meant: all that is given has to hold. Instants are epoch ms. */
+/** Selects tasks that match all given conditions. Instants are epoch ms. */
 export interface TaskFilter {
-  /** What the last error, or the result, contains; as it is written, at most 1,000 characters. */
+  /** Text that the last error, or the result, contains: 1 to 1,000 characters, case-sensitive. */
   readonly text?: string | undefined;
   readonly group?: string | undefined;
-  /** Why they were rejected. Cancelled ones are no dead letters, and are only meant where this says so. */
+  /** Why the tasks were rejected. Cancelled tasks match only `"cancelled"`. */
   readonly reason?: RejectReason | undefined;
+  /** Ended at or after this instant. */
   readonly endedSince?: number | undefined;
-  /** Ended before. */
+  /** Ended before this instant. */
   readonly endedUntil?: number | undefined;
+  /** Enqueued at or after this instant. */
   readonly enqueuedSince?: number | undefined;
-  /** Enqueued before. */
+  /** Enqueued before this instant. */
   readonly enqueuedUntil?: number | undefined;
 }
 
-/** The names of a filter's parts. */
+/** The options of a filter. */
 export const FILTER_OPTIONS = [
   "text",
   "group",
@@ -52,7 +55,7 @@ export function writeFilter(filter: TaskFilter): string {
   ] as const;
   let written = "";
   for (const [letter, value] of letters) if (value !== undefined) written += `;${letter}=${value}`;
-  // Results and errors are kept as JSON: what stands in their texts is escaped there.
+  // Results and errors are stored as JSON, so their texts are escaped.
   return text === undefined ? written : `${written}\n${JSON.stringify(text).slice(1, -1)}`;
 }
 
@@ -63,16 +66,17 @@ function instant(filter: TaskFilter, name: Instant): number | undefined {
   return value === undefined ? undefined : wholeNumber(value, name, 0, LAST_INSTANT);
 }
 
-const place = String.raw`\d{1,17}(?:\.\d{1,3})? [ -~]{1,500}`;
-const inLine = String.raw`\d{1,17} [!-~]{1,200}`;
+const member = String.raw`\d{1,17}(?:\.\d{1,3})? [ -~]{1,500}`;
+const listed = String.raw`\d{1,17} [!-~]{1,200}`;
 const CURSORS = {
-  /** Through the members of a zset. */
-  members: new RegExp(`^${place}$`),
-  /** A page of what waits, in the order of delivery. */
-  line: new RegExp(String.raw`^\d{1,16} ${inLine} ${inLine}$`),
-  /** A purge of what waits, one place after the other. */
-  places: new RegExp(`^(?:limited|fair|pending) ${place}$`),
-  redrive: new RegExp(String.raw`^\d{1,16} \d{1,16} ${place}$`),
+  /** The members of a zset. */
+  members: new RegExp(`^${member}$`),
+  /** Pending tasks, in the order of delivery. */
+  pending: new RegExp(String.raw`^\d{1,16} ${listed} ${listed}$`),
+  /** A purge of pending tasks: the key, and where in it. */
+  purgePending: new RegExp(`^(?:limited|fair|pending) ${member}$`),
+  /** A redrive by filter. */
+  redrive: new RegExp(String.raw`^\d{1,16} \d{1,16} ${member}$`),
 };
 
 /**
@@ -82,7 +86,7 @@ const CURSORS = {
 export function writeCursor(cursor: string | undefined, kind: keyof typeof CURSORS): string {
   if (cursor === undefined) return "";
   if (typeof cursor !== "string" || !CURSORS[kind].test(cursor)) {
-    throw invalidArgument("cursor", "must be one that an earlier call gave");
+    throw invalidArgument("cursor", "must be the cursor of an earlier call");
   }
   return cursor;
 }

@@ -1,4 +1,5 @@
 import { callOf } from "../redis/binding.ts";
+import { settingItem } from "../core/settings-record.ts";
 import { onlyOptions, recordName, REQUEST_OPTIONS, trueOrFalse } from "../core/validation.ts";
 import {
   configureScript,
@@ -12,9 +13,9 @@ import { unregisterScript } from "../redis/sweep-scripts.ts";
 import {
   groupChanges,
   queueChanges,
-  readGroupSettings,
-  readQueueSettings,
-  type Change,
+  groupSettings,
+  queueSettings,
+  type SettingItem,
   type GroupChanges,
   type GroupSettings,
   type QueueChanges,
@@ -24,55 +25,70 @@ import { readStatistics, type QueueStatistics } from "./statistics.ts";
 import type { RequestOptions } from "../core/types.ts";
 import { WorkerOperator } from "./worker-operator.ts";
 
-/** A group: its settings, and how many of its tasks may be dequeued, are worked on, and wait for its limits. */
+/** The settings of a group, and how many tasks it has. */
 export interface GroupInfo extends GroupSettings {
   readonly queue: string;
   readonly group: string;
+  /** Tasks that can be dequeued. */
   readonly ready: number;
   readonly working: number;
-  readonly held: number;
+  /** Tasks that wait for the limits of the group. */
+  readonly limited: number;
 }
 
-/** `still_working`: so many tasks are working, and nothing was deleted. */
+/** `still_working`: nothing was deleted, because `working` tasks are leased. */
 export type QueueDeleted =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: "still_working"; readonly working: number };
 
 /**
- * Operates a queue. Settings stand in Redis, so every instance heeds them: pause and limits at its next request;
- * what concerns a lone enqueue, `maxPending`, `events` and `statistics`, within a minute.
+ * Operates a queue: pauses it, changes its settings, reads statistics, and what {@link WorkerOperator} and
+ * {@link TaskOperator} do. Settings are in Redis. All instances follow pause and limits from their next
+ * request on; single enqueues follow `maxPending`, `events` and `statistics` within a minute.
+ * @example
+ * const operator = new Operator("emails", { transport: upstash(env) });
+ * await operator.configure({ maxWorking: 10, rate: { max: 5, per: "1s" } });
  */
 export class Operator extends WorkerOperator {
   /**
-   * Makes every dequeue give nothing until {@link resume}. Holders settle as before, and all else goes on.
+   * Pauses the queue: every dequeue returns no task until {@link resume}. All else continues, settles
+   * included.
+   * @returns the settings of the queue
    * @throws {SluiceError}
    */
   async pause(options: RequestOptions = {}): Promise<QueueSettings> {
-    return this.#setQueue([{ letter: "p", value: "1" }], options);
-  }
-
-  /** @throws {SluiceError} */
-  async resume(options: RequestOptions = {}): Promise<QueueSettings> {
-    return this.#setQueue([{ letter: "p", value: "" }], options);
+    return this.#configureQueue([settingItem("paused", "1")], options);
   }
 
   /**
-   * Changes settings of the queue; null unsets one, and an absent one stays as it is. Limits hold from the next
-   * dequeue on; a limit below what is working waits until enough have ended. Other instances' producers heed
+   * Resumes the queue after {@link pause}.
+   * @returns the settings of the queue
+   * @throws {SluiceError}
+   */
+  async resume(options: RequestOptions = {}): Promise<QueueSettings> {
+    return this.#configureQueue([settingItem("paused", "")], options);
+  }
+
+  /**
+   * Changes settings of the queue. Limits apply from the next dequeue on. If more tasks are working than a
+   * new limit allows, no more are delivered until enough have ended. Producers of other instances follow
    * `maxPending`, `events` and `statistics` within a minute.
-   * @returns the settings as they now are
-   * @throws {SluiceError} `invalid_argument`, with nothing changed
+   * @param changes null unsets a setting; an absent one is unchanged
+   * @returns the settings after the change
+   * @throws {SluiceError} `invalid_argument`; nothing was changed
+   * @example await operator.configure({ maxPending: 10_000, rate: null })
    */
   async configure(changes: QueueChanges, options: RequestOptions = {}): Promise<QueueSettings> {
-    return this.#setQueue(queueChanges(changes), options);
+    return this.#configureQueue(queueChanges(changes), options);
   }
 
   /**
-   * Changes settings of a group; null unsets one, and an absent one stays as it is. What a limit held back goes on
-   * where it is loosened: a hundred tasks at once, the rest with the next dequeues or sweeps.
+   * Changes settings of a group. If a limit is raised, tasks that waited for it continue: a hundred at once,
+   * the others with the next dequeues or sweeps.
    * @param name of the group, named like an id
-   * @returns the settings as they now are
-   * @throws {SluiceError} `invalid_argument`, with nothing changed
+   * @param changes null unsets a setting; an absent one is unchanged
+   * @returns the settings after the change
+   * @throws {SluiceError} `invalid_argument`; nothing was changed
    */
   async configureGroup(
     name: string,
@@ -84,30 +100,34 @@ export class Operator extends WorkerOperator {
       token: await this.token("configure", options),
       group: recordName(name, "group"),
     };
-    return readGroupSettings(await this.run(configureScript, args, groupChanges(changes), options));
-  }
-
-  /** @throws {SluiceError} */
-  async settings(options: RequestOptions = {}): Promise<QueueSettings> {
-    return readQueueSettings((await this.run(settingsScript, { group: "" }, [], options)).letters);
+    return groupSettings(await this.run(configureScript, args, groupChanges(changes), options));
   }
 
   /**
-   * The settings of a group, and how many tasks it has where.
+   * Reads the settings of the queue. One request.
+   * @throws {SluiceError}
+   */
+  async settings(options: RequestOptions = {}): Promise<QueueSettings> {
+    return queueSettings((await this.run(settingsScript, { group: "" }, [], options)).settings);
+  }
+
+  /**
+   * Reads the settings of a group, and counts its tasks. One request.
+   * @param name of the group
    * @throws {SluiceError}
    */
   async groupSettings(name: string, options: RequestOptions = {}): Promise<GroupInfo> {
-    const { letters, numbers } = await this.run(
+    const { settings, counts } = await this.run(
       settingsScript,
       { group: recordName(name, "group") },
       [],
       options,
     );
-    return { queue: this.name, group: name, ...readGroupSettings(letters), ...numbers };
+    return { queue: this.name, group: name, ...groupSettings(settings), ...counts };
   }
 
   /**
-   * What happened in the last hour, by the minute, and what to scale by.
+   * Reads the counts of events by the minute for the last hour, and rates to scale by. One request.
    * @throws {SluiceError}
    */
   async statistics(options: RequestOptions = {}): Promise<QueueStatistics> {
@@ -116,10 +136,10 @@ export class Operator extends WorkerOperator {
   }
 
   /**
-   * Deletes the queue: tasks, dead letters, results, settings, and its place among the registered queues. Refused
-   * while tasks are working; with `force` their holders are told `lease_lost`. An enqueue begins the queue anew;
-   * other producers' instances may take a minute to register it again. Two requests.
-   * @param options.force deletes even where tasks are working. @default false
+   * Deletes the queue: tasks, dead letters, results, settings, schedules, and its entry in the registry. An
+   * enqueue creates it again; producers of other instances may take a minute to register it. Two requests.
+   * @param options.force deletes the queue even if tasks are working; their holders then get `lease_lost`.
+   *   @default false
    * @throws {SluiceError}
    */
   async deleteQueue(
@@ -133,21 +153,21 @@ export class Operator extends WorkerOperator {
     };
     const { deletedAt, working } = await this.run(deleteQueueScript, args, [], options);
     if (working !== undefined) return { ok: false, code: "still_working", working };
-    // A request of its own, for where the first is refused the queue must stay registered, or no sweep would come.
+    // A separate request: if the first is refused, the queue must stay registered, or it would not be swept.
     await this.run(unregisterScript, { since: String(deletedAt) }, [{ queue: this.name }], options);
     forgetNote(this.transport, this.keys);
     return { ok: true };
   }
 
-  async #setQueue(changes: readonly Change[], options: RequestOptions): Promise<QueueSettings> {
-    // A queue that is set before its first task is listed, and this instance's producers heed it at once.
+  async #configureQueue(changes: readonly SettingItem[], options: RequestOptions): Promise<QueueSettings> {
+    // Registers a queue without tasks too, and makes producers of this instance follow the settings at once.
     const note = registration(this.transport, this.keys, this.name, this.testNow());
     const args = { testNow: this.testNow(), token: await this.token("configure", options), group: "" };
     const call = callOf(configureScript, this.keys, args, changes);
     const outcomes = await this.transport.send([...note.commands, call], options);
-    const letters = configureScript.decode(lastReply(outcomes));
-    const look = ["b", "e", "s"].some((letter) => letters.has(letter));
-    if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
-    return readQueueSettings(letters);
+    const settings = queueSettings(configureScript.decode(lastReply(outcomes)));
+    const concernsEnqueues = settings.maxPending !== null || settings.events || settings.statistics;
+    if (outcomes[0] && "reply" in outcomes[0]) note.done(concernsEnqueues);
+    return settings;
   }
 }

@@ -1,43 +1,48 @@
-import { endOf, type Duration } from "../core/duration.ts";
+import { deadlineOf, type Duration } from "../core/duration.ts";
 import { wholeNumber } from "../core/validation.ts";
 import type { RequestOptions } from "../core/types.ts";
 
-/** Most tasks of one redrive or purge script call: more would keep Redis busy for too long. */
+/** Most tasks of one redrive or purge call of a script: more would keep Redis busy for too long. */
 export const MAX_STEP = 160;
 
-/** The options that bound a run. */
-export const BOUNDS = ["limit", "cursor", "budget"] as const satisfies readonly (keyof RunOptions)[];
+/** Options that limit a run. */
+export const RUN_BOUNDS = ["limit", "cursor", "budget"] as const satisfies readonly (keyof RunOptions)[];
 
-/** How far a call goes that may need several requests. */
+/** Limits of a call that may need several requests. */
 export interface RunOptions extends RequestOptions {
-  /** The cursor of an earlier call that was not done. @default from the beginning */
+  /** The cursor of an earlier report, to continue from there. @default from the beginning */
   readonly cursor?: string | undefined;
   /** Most tasks in all. @default all */
   readonly limit?: number | undefined;
-  /** When to stop and give a cursor; 0 is one request. @default "20s" */
+  /** When to stop and return a cursor. 0 makes one request. @default "20s" */
   readonly budget?: Duration | undefined;
 }
 
-/** What a run has done. */
+/** The report of a run. */
 export interface RunReport {
-  /** To go on; null where nothing is left to do. */
+  /** To continue with the option `cursor`; null if nothing is left to do. */
   readonly cursor: string | null;
-  /** Tasks left alone because a newer release of Sluice wrote their records, or because those are broken. */
+  /** Tasks that were skipped, because their records are invalid or of a newer release of Sluice. */
   readonly unreadable: number;
 }
 
-interface Step {
+/** The reply of one script call. */
+interface Page {
   readonly count: number;
+  /** Empty after the last page. */
   readonly cursor: string;
-  readonly left: number;
+  readonly unreadable: number;
 }
 
-/** Bounded calls until nothing is left, the limit is reached, or the budget is used up. */
-export async function untilDone(
+/**
+ * Runs pages until nothing is left, the limit is reached, or the budget is used up.
+ * @param runPage runs one page
+ */
+export async function runPages(
   options: RunOptions & { readonly cursor: string },
-  step: (cursor: string, limit: string) => Promise<Step>,
+  runPage: (cursor: string, limit: string) => Promise<Page>,
 ): Promise<RunReport & { readonly count: number }> {
-  const deadline = endOf(options.budget);
+  const deadline = deadlineOf(options.budget);
   const limit =
     options.limit === undefined
       ? Number.POSITIVE_INFINITY
@@ -46,10 +51,10 @@ export async function untilDone(
   let count = 0;
   let unreadable = 0;
   do {
-    const done = await step(cursor, String(Math.min(limit - count, MAX_STEP)));
-    cursor = done.cursor;
-    count += done.count;
-    unreadable += done.left;
+    const page = await runPage(cursor, String(Math.min(limit - count, MAX_STEP)));
+    cursor = page.cursor;
+    count += page.count;
+    unreadable += page.unreadable;
   } while (cursor !== "" && count < limit && performance.now() < deadline);
   return { count, cursor: cursor || null, unreadable };
 }

@@ -1,32 +1,35 @@
-/** What a queue or a group can be set to, and how records hold it. */
+/** The settings of a queue and of a group: checks them, and reads and writes them as records hold them. */
+import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
+import { settingItem, type readSettings, type SettingName } from "../core/settings-record.ts";
 import { onlyOptions, trueOrFalse, wholeNumber } from "../core/validation.ts";
 
-/** At most `max` dequeues in any period of that length. */
+/** At most `max` dequeues in any period of the length `per`. */
 export interface Rate<Period = Duration> {
   /** 1 to 1,000,000. */
   readonly max: number;
-  /** At least 1 ms. As Redis holds it: in ms. */
+  /** At least 1 ms. Settings that are read have it in ms. */
   readonly per: Period;
 }
 
-/** Settings of a queue to change. What is absent stays as it is; null unsets. */
+/** Changes of a queue's settings. An absent setting is unchanged; null unsets it. */
 export interface QueueChanges {
-  /** At most so many tasks working at once, 1 to 1,000,000. */
+  /** Most tasks working at once, 1 to 1,000,000. */
   readonly maxWorking?: number | null | undefined;
+  /** Most dequeues in a period, such as `{ max: 5, per: "1s" }`. */
   readonly rate?: Rate | null | undefined;
   /**
-   * At most so many tasks pending, 1 to 100,000,000: an enqueue of more than fit throws `queue_full`. Delayed
-   * tasks do not count until they are due, and what is requeued or redriven is never refused.
+   * Most pending tasks, 1 to 100,000,000: an enqueue of more throws `queue_full`. Delayed tasks do not count
+   * until they are due. Requeued and redriven tasks are never refused.
    */
   readonly maxPending?: number | null | undefined;
-  /** Whether what happens to tasks is published. */
+  /** Whether events of tasks are published. */
   readonly events?: boolean | null | undefined;
-  /** Whether what happens to tasks is counted, by the minute, for an hour. */
+  /** Whether events of tasks are counted, by the minute, for an hour. */
   readonly statistics?: boolean | null | undefined;
 }
 
-/** The settings of a queue; null where there is no limit. */
+/** The settings of a queue; null if there is no limit. */
 export interface QueueSettings {
   readonly paused: boolean;
   readonly maxWorking: number | null;
@@ -36,97 +39,102 @@ export interface QueueSettings {
   readonly statistics: boolean;
 }
 
-/** Settings of a group to change. What is absent stays as it is; null unsets. */
+/** Changes of a group's settings. An absent setting is unchanged; null unsets it. */
 export interface GroupChanges {
-  /** Its share of the queue beside those of other groups, 1 to 100. Unset: 1. */
+  /** Its share of the queue relative to other groups, 1 to 100. Unset: 1. */
   readonly weight?: number | null | undefined;
-  /** At most so many of its tasks working at once, 1 to 1,000,000. */
+  /** Most tasks of the group working at once, 1 to 1,000,000. */
   readonly maxWorking?: number | null | undefined;
+  /** Most dequeues of its tasks in a period, such as `{ max: 5, per: "1s" }`. */
   readonly rate?: Rate | null | undefined;
 }
 
-/** The settings of a group; null where there is no limit. */
+/** The settings of a group; null if there is no limit. */
 export interface GroupSettings {
   readonly weight: number;
   readonly maxWorking: number | null;
   readonly rate: Rate<number> | null;
 }
 
-/** One setting as the scripts take it; an empty value unsets it. */
-export interface Change {
-  readonly letter: string;
-  readonly value: string;
-}
+/** One setting as the scripts take it. */
+export type SettingItem = ReturnType<typeof settingItem>;
 
-/** A setting's letter in the record, and how a value that sets it is written. */
-type Form = readonly [letter: string, write: (value: never, path: string) => string];
+/** The settings that a record has. */
+type StoredSettings = ReturnType<typeof readSettings>;
+
+/** Checks a value, and writes it as records hold it. */
+type Write = (value: never, path: string) => string;
 
 const count = (most: number) => (value: number, path: string) => String(wholeNumber(value, path, 1, most));
 
 const flag = (value: boolean, path: string) => (trueOrFalse(value, path) ? "1" : "");
 
 function rate(value: Rate, path: string): string {
+  if (typeof value !== "object" || value === null) {
+    throw invalidArgument(path, 'must be { max, per }, such as { max: 5, per: "1s" }');
+  }
   onlyOptions(value, ["max", "per"], `${path}.`);
   const max = count(1_000_000)(value.max, `${path}.max`);
   return `${max}/${milliseconds(value.per, `${path}.per`, { min: 1 })}`;
 }
 
-const QUEUE_FORMS: Readonly<Record<keyof QueueChanges, Form>> = {
-  maxWorking: ["m", count(1_000_000)],
-  rate: ["r", rate],
-  maxPending: ["b", count(100_000_000)],
-  events: ["e", flag],
-  statistics: ["s", flag],
+const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
+  maxWorking: count(1_000_000),
+  rate,
+  maxPending: count(100_000_000),
+  events: flag,
+  statistics: flag,
 };
 
-const GROUP_FORMS: Readonly<Record<keyof GroupChanges, Form>> = {
-  weight: ["k", count(100)],
-  maxWorking: ["m", count(1_000_000)],
-  rate: ["r", rate],
+const GROUP_SETTINGS: Readonly<Record<keyof GroupChanges, Write>> = {
+  weight: count(100),
+  maxWorking: count(1_000_000),
+  rate,
 };
 
-function written(changes: object, forms: Readonly<Record<string, Form>>): Change[] {
-  onlyOptions(changes, Object.keys(forms));
-  return Object.entries(forms).flatMap(([name, [letter, write]]) => {
+function writeChanges(changes: object, settings: Readonly<Partial<Record<SettingName, Write>>>) {
+  onlyOptions(changes, Object.keys(settings));
+  return Object.entries(settings).flatMap(([name, write]) => {
     const value = (changes as Readonly<Record<string, unknown>>)[name];
-    return value === undefined ? [] : [{ letter, value: value === null ? "" : write(value as never, name) }];
+    if (value === undefined) return [];
+    return [settingItem(name as SettingName, value === null ? "" : write(value as never, name))];
   });
 }
 
 /** @throws {SluiceError} `invalid_argument` */
-export function queueChanges(changes: QueueChanges): Change[] {
-  return written(changes, QUEUE_FORMS);
+export function queueChanges(changes: QueueChanges): SettingItem[] {
+  return writeChanges(changes, QUEUE_SETTINGS);
 }
 
 /** @throws {SluiceError} `invalid_argument` */
-export function groupChanges(changes: GroupChanges): Change[] {
-  return written(changes, GROUP_FORMS);
+export function groupChanges(changes: GroupChanges): SettingItem[] {
+  return writeChanges(changes, GROUP_SETTINGS);
 }
 
-function readCount(letters: ReadonlyMap<string, string>, letter: string): number | null {
-  return letters.has(letter) ? Number(letters.get(letter)) : null;
+function readCount(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
 }
 
-function readRate(letters: ReadonlyMap<string, string>): Rate<number> | null {
-  const [max, per] = (letters.get("r") ?? "").split("/").map(Number);
+function readRate(text = ""): Rate<number> | null {
+  const [max, per] = text.split("/").map(Number);
   return max !== undefined && per !== undefined ? { max, per } : null;
 }
 
-export function readQueueSettings(letters: ReadonlyMap<string, string>): QueueSettings {
+export function queueSettings(stored: StoredSettings): QueueSettings {
   return {
-    paused: letters.has("p"),
-    maxWorking: readCount(letters, "m"),
-    rate: readRate(letters),
-    maxPending: readCount(letters, "b"),
-    events: letters.has("e"),
-    statistics: letters.has("s"),
+    paused: stored.paused !== undefined,
+    maxWorking: readCount(stored.maxWorking),
+    rate: readRate(stored.rate),
+    maxPending: readCount(stored.maxPending),
+    events: stored.events !== undefined,
+    statistics: stored.statistics !== undefined,
   };
 }
 
-export function readGroupSettings(letters: ReadonlyMap<string, string>): GroupSettings {
+export function groupSettings(stored: StoredSettings): GroupSettings {
   return {
-    weight: readCount(letters, "k") ?? 1,
-    maxWorking: readCount(letters, "m"),
-    rate: readRate(letters),
+    weight: readCount(stored.weight) ?? 1,
+    maxWorking: readCount(stored.maxWorking),
+    rate: readRate(stored.rate),
   };
 }

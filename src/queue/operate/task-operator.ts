@@ -1,8 +1,9 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
-import { BOUNDS, MAX_STEP, untilDone, type RunOptions, type RunReport } from "./paged-run.ts";
+import { RUN_BOUNDS, MAX_STEP, runPages, type RunOptions, type RunReport } from "./paged-run.ts";
 import { decodeValue } from "../core/codec.ts";
 import { QueueBase } from "../tasks/queue-base.ts";
 import {
+  LIST_OPTIONS,
   listOf,
   onlyOptions,
   replyBytes,
@@ -12,30 +13,32 @@ import {
   wholeNumber,
 } from "../core/validation.ts";
 import { readTaskInfo } from "../core/record.ts";
-import { isUndecryptable, openedTask } from "../values/encryption.ts";
+import { decryptTask, isUndecryptable } from "../values/encryption.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./filters.ts";
 import { listScript, purgeScript, redriveScript, removeScript } from "../redis/operate-scripts.ts";
-import { taskStates, type RequestOptions, type TaskInfo, type TaskState } from "../core/types.ts";
+import {
+  taskStates,
+  type ListOptions,
+  type RequestOptions,
+  type TaskInfo,
+  type TaskState,
+} from "../core/types.ts";
 
 /** Most tasks of one page, and of a redrive by id. */
 const MAX_TASKS = 1_000;
 
 export interface ListedTask extends TaskInfo {
-  /** Where the list was asked for payloads, and the task still has one. */
+  /** The payload, if the list was called with `payloads` and the task still has one. */
   readonly payload?: unknown;
-  /** Why payload, result, error and progress are left out: some of them cannot be decrypted here. */
+  /** Why payload, result, error and progress are left out: one of them cannot be decrypted. */
   readonly undecryptable?: string;
 }
 
-export interface ListTasksOptions extends TaskFilter, RequestOptions {
+export interface ListTasksOptions extends TaskFilter, ListOptions {
   readonly state: TaskState;
-  /** The cursor of the page before. @default the first page */
-  readonly cursor?: string | undefined;
-  /** At most this many tasks, 1 to 1,000. @default 100 */
-  readonly size?: number | undefined;
-  /** Whether to give payloads. @default false */
+  /** Whether to return payloads. @default false */
   readonly payloads?: boolean | undefined;
-  /** Bound on the bytes of payloads, results and errors; at least one task is always given. @default 8 MB */
+  /** Most bytes of payloads, results and errors; at least one task is returned anyway. @default 8 MB */
   readonly maxBytes?: number | undefined;
 }
 
@@ -43,33 +46,37 @@ export interface TaskPage {
   readonly tasks: readonly ListedTask[];
   /** For the next page; null after the last. */
   readonly cursor: string | null;
-  /** Tasks left out because a newer release of Sluice wrote their records, or because those are broken. */
+  /** Tasks that were left out, because their records are invalid or of a newer release of Sluice. */
   readonly unreadable: number;
 }
 
 export type Removed =
   | { readonly ok: true }
-  /** `alive`: it is pending, delayed or working. */
+  /** `alive`: the task is pending, delayed or working. */
   | { readonly ok: false; readonly code: "not_found" | "alive" };
 
 export interface RedriveOptions extends TaskFilter, RunOptions {
   /**
-   * Which dead letters, at most 1,000; `lease` is the lease number that one must have (as `get` shows it), so that a
-   * late copy of the request does nothing to one that has died again. Stands in place of filter, limit and cursor.
-   * @default all that the filter means
+   * Ids of dead letters, at most 1,000. With `lease`, the task must have that lease number, as `get` shows
+   * it: a late copy of the request then does not redrive a task that has died again. Not together with a
+   * filter, `limit` or `cursor`.
+   * @default all that match the filter
    */
   readonly ids?:
     | readonly (string | { readonly id: string; readonly lease?: number | undefined })[]
     | undefined;
-  /** True: counts what would be redriven, and changes nothing. @default false */
+  /** True counts the tasks that would be redriven, and changes nothing. @default false */
   readonly dryRun?: boolean | undefined;
-  /** At most so many become pending in a second, 0.001 to 1,000,000; the others are delayed. @default all at once */
+  /**
+   * How many tasks become pending in a second, 0.001 to 1,000,000; the others are delayed.
+   * @default all at once
+   */
   readonly rate?: number | undefined;
 }
 
 export interface RedriveReport extends RunReport {
   readonly redriven: number;
-  /** Of the ids that were given, those that were not redriven. */
+  /** Given ids that were not redriven, and why. */
   readonly refused: readonly {
     readonly id: string;
     readonly code: "not_found" | "not_dead_letter" | "lease_lost" | "newer_schema";
@@ -84,36 +91,31 @@ export interface PurgeReport extends RunReport {
   readonly purged: number;
 }
 
-const RUN_OPTIONS = [...FILTER_OPTIONS, ...BOUNDS, ...REQUEST_OPTIONS];
-const LIST_OPTIONS = [
-  "state",
-  "cursor",
-  "size",
-  "payloads",
-  "maxBytes",
-  ...FILTER_OPTIONS,
-  ...REQUEST_OPTIONS,
-];
+const RUN_OPTIONS = [...FILTER_OPTIONS, ...RUN_BOUNDS, ...REQUEST_OPTIONS];
+const LIST_TASKS_OPTIONS = ["state", "payloads", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
 
-/** Looks at a queue's tasks and operates on them: pages, deletes, redrives, purges. */
+/** Lists a queue's tasks, and removes, redrives and purges them. */
 export class TaskOperator extends QueueBase {
   /**
-   * A page of the tasks in one state: pending ones in the order of delivery, delayed and working ones as they fall
-   * due, completed ones as their records expire, dead letters as they died. One request. With a filter it looks at
-   * 1,000 tasks, so a page may hold few or none while the cursor says that there are more. A task that moves
-   * meanwhile may come twice, or, where pending ones are dequeued or cancelled between pages, be passed by. So may, on two
-   * pages, a pending one whose id was cancelled in line before: where that entry still stands, and where its own does.
+   * Reads a page of the tasks in one state. Pending tasks are in the order of delivery, delayed and working
+   * ones in the order of their times, completed ones by the expiry of their records, dead letters by when
+   * they died. One request.
    *
-   * Where groups, priorities or their limits are in use, the order of pending tasks is that of the moment; those
-   * that wait for a group's limit come last.
+   * With a filter it checks 1,000 tasks, so a page may have few or none although the cursor is not null. If
+   * tasks move between pages, a task may come twice, and a pending task may be missed. If groups, priorities
+   * or their limits are in use, the order of pending tasks is that of the moment, and tasks that wait for a
+   * group's limit come last.
+   * @param options.state the state of the tasks
+   * @param options.size at most this many tasks, 1 to 1,000. @default 100
    * @throws {SluiceError}
+   * @example const { tasks, cursor } = await operator.list({ state: "rejected", group: "tenant-7" })
    */
   async list(options: ListTasksOptions): Promise<TaskPage> {
-    onlyOptions(options, LIST_OPTIONS);
+    onlyOptions(options, LIST_TASKS_OPTIONS);
     const state = stateOf(options?.state, taskStates);
     const args = {
       state,
-      cursor: writeCursor(options.cursor, state === "pending" ? "line" : "members"),
+      cursor: writeCursor(options.cursor, state === "pending" ? "pending" : "members"),
       size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_TASKS)),
       filter: writeFilter(options),
       payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
@@ -128,22 +130,22 @@ export class TaskOperator extends QueueBase {
           ...readTaskInfo(this.name, found.id, { state, ...found }),
           ...(payload !== "" && { payload: decodeValue(payload) }),
         };
-        tasks.push(await this.#opened(task));
+        tasks.push(await this.#decrypted(task));
       } catch (error) {
-        // One beyond reading must not hide the others.
+        // An invalid record must not hide the other tasks.
         if (!(error instanceof SluiceError)) throw error;
       }
     }
     return {
       tasks,
       cursor: page.cursor || null,
-      unreadable: page.left + page.tasks.length - tasks.length,
+      unreadable: page.unreadable + page.tasks.length - tasks.length,
     };
   }
 
-  async #opened(task: ListedTask): Promise<ListedTask> {
+  async #decrypted(task: ListedTask): Promise<ListedTask> {
     try {
-      return await openedTask(this.values, task, task.id);
+      return await decryptTask(this.values, task, task.id);
     } catch (error) {
       if (!isUndecryptable(error)) throw error;
       const { payload: _, result: __, error: ___, progress: ____, ...rest } = task;
@@ -152,7 +154,7 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * The tasks that are next, with their payloads, as dequeue would give them; none is leased. One request.
+   * Reads the next tasks with their payloads, in the order of delivery, without leasing them. One request.
    * @param options.max at most this many, 1 to 1,000. @default 10
    * @throws {SluiceError}
    */
@@ -167,8 +169,9 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * Deletes the record of a completed or rejected task, with its result, error and payload. Within five minutes of
-   * the task's end its id stays known, so that a late copy of its enqueue creates nothing. One request.
+   * Deletes the record of a completed or rejected task, with its result, error and payload. Its id stays
+   * known for five minutes after its end, so that a late copy of its enqueue creates nothing. One request.
+   * @returns `ok: false` with a code if nothing was deleted
    * @throws {SluiceError}
    */
   async remove(id: string, options: RequestOptions = {}): Promise<Removed> {
@@ -178,12 +181,16 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * Makes dead letters pending again, at the back, the longest dead first: by id, by filter, or all. Attempts that
-   * were charged are forgotten; `attempt`, the last error and the record's history go on. Cancelled tasks are no
-   * dead letters. Those that die while it runs are left. A second copy of a request by id does no more than the
-   * first until a task has died again, and with `lease` not even then; one of a request by filter goes on where
-   * the first stopped.
+   * Redrives dead letters: makes them pending again, at the back, the oldest first. Their charged attempts
+   * are reset; `attempt`, the last error and the history are kept. Cancelled tasks are not dead letters, and
+   * are not redriven. Tasks that die while it runs are left.
+   *
+   * A second copy of a request by id does nothing until a task has died again, and with `lease` not even
+   * then. A second copy of a request by filter continues where the first stopped.
+   * @param options a filter, or `ids`; by default all dead letters
+   * @returns how many tasks were redriven, and a cursor if the limit or the budget ended the run first
    * @throws {SluiceError}
+   * @example await operator.redrive({ endedSince: Date.now() - 3_600_000, rate: 10 })
    */
   async redrive(options: RedriveOptions = {}): Promise<RedriveReport> {
     onlyOptions(options, ["ids", "dryRun", "rate", ...RUN_OPTIONS]);
@@ -199,12 +206,12 @@ export class TaskOperator extends QueueBase {
     };
     if (ids !== undefined) {
       if (filter !== "" || options.limit !== undefined || options.cursor !== undefined) {
-        throw invalidArgument("ids", "must stand without filter, limit and cursor");
+        throw invalidArgument("ids", "must not be given with a filter, limit or cursor");
       }
       return this.#redriveByIds(ids, args, options);
     }
     const cursor = writeCursor(options.cursor, "redrive");
-    const { count, ...report } = await untilDone({ ...options, cursor }, (cursor, limit) =>
+    const { count, ...report } = await runPages({ ...options, cursor }, (cursor, limit) =>
       this.run(redriveScript, { ...args, testNow: this.testNow(), limit, cursor }, [], options),
     );
     return { redriven: count, ...report, refused: [] };
@@ -217,8 +224,8 @@ export class TaskOperator extends QueueBase {
   ): Promise<RedriveReport> {
     listOf(ids, "ids", MAX_TASKS);
     const leases = new Map<string, string>();
-    for (const [i, which] of ids.entries()) {
-      const { id, lease } = typeof which === "string" ? { id: which } : (which ?? {});
+    for (const [i, item] of ids.entries()) {
+      const { id, lease } = typeof item === "string" ? { id: item } : (item ?? {});
       const number = lease === undefined ? "" : wholeNumber(lease, `ids[${i}].lease`, 0, 2 ** 53 - 1);
       leases.set(taskId(id, `ids[${i}]`), String(number));
     }
@@ -238,11 +245,16 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * Ends or deletes all tasks in one state, or those that a filter means: pending and delayed ones are cancelled;
-   * of completed and rejected ones the records go, as by {@link remove}. Working ones are never purged: cancel
-   * them. A filter of pending tasks has to name a group, and may pass by tasks of it that move up between two
-   * requests, as they do where one before them is cancelled: purge again.
+   * Purges tasks in one state, all or those that match a filter. Pending and delayed tasks are cancelled.
+   * Records of completed and rejected ones are deleted, as by {@link remove}. Working tasks are never purged:
+   * cancel them.
+   *
+   * A filter of pending tasks must name a group. It may miss tasks of the group that move while it runs, as
+   * they do if a task before them is cancelled: purge again.
+   * @param options.state `pending`, `delayed`, `completed` or `rejected`
+   * @returns how many tasks were purged, and a cursor if the limit or the budget ended the run first
    * @throws {SluiceError}
+   * @example await operator.purge({ state: "completed" })
    */
   async purge(options: PurgeOptions): Promise<PurgeReport> {
     onlyOptions(options, ["state", ...RUN_OPTIONS]);
@@ -254,8 +266,8 @@ export class TaskOperator extends QueueBase {
     if (state === "pending" && filter !== "" && options.group === undefined) {
       throw invalidArgument("group", "must be given with a filter of pending tasks");
     }
-    const cursor = writeCursor(options.cursor, state === "pending" ? "places" : "members");
-    const { count, ...report } = await untilDone({ ...options, cursor }, (cursor, limit) =>
+    const cursor = writeCursor(options.cursor, state === "pending" ? "purgePending" : "members");
+    const { count, ...report } = await runPages({ ...options, cursor }, (cursor, limit) =>
       this.run(purgeScript, { testNow: this.testNow(), state, limit, cursor, filter }, [], options),
     );
     return { purged: count, ...report };

@@ -1,26 +1,37 @@
-import { onlyOptions, recordName, REQUEST_OPTIONS, scanCursor, wholeNumber } from "../core/validation.ts";
+import {
+  LIST_OPTIONS,
+  nextCursor,
+  onlyOptions,
+  pageArguments,
+  recordName,
+  REQUEST_OPTIONS,
+  wholeNumber,
+} from "../core/validation.ts";
 import { readWorker, writeWorker } from "../core/record.ts";
 import { TaskOperator } from "./task-operator.ts";
-import type { RequestOptions, WorkerName } from "../core/types.ts";
-import { readSignOfLife } from "../tasks/heartbeat.ts";
+import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
+import { readWorkerInfo } from "../tasks/worker-info.ts";
 import { failWorkerScript, listWorkersScript } from "../redis/operate-scripts.ts";
 
-/** Most ids that the list of workers tells of each. */
+/** Most ids of tasks that the list has for each worker. */
 const MAX_LISTED_TASKS = 100;
 
 /** A worker as the list shows it. Instants are epoch ms. */
 export interface WorkerInfo extends WorkerName {
   readonly node?: string | undefined;
   readonly pid?: number | undefined;
-  /** As it told last, ms; absent where it is never to be failed. */
+  /** As the worker reported it last, ms; absent if it is never failed. */
   readonly silentAfter?: number | undefined;
-  /** Its last dequeue or heartbeat; null where it was failed and some of its tasks are still to be taken. */
+  /** Its last dequeue or heartbeat; null while it is being failed. */
   readonly seenAt: number | null;
-  /** When it is failed unless it shows a sign of life before; one not to be failed leaves the list, once it has no tasks. */
+  /**
+   * When the worker is failed, without a dequeue or heartbeat until then. A worker that is never failed
+   * leaves the list at that time, if it has no tasks.
+   */
   readonly silentAt: number;
   /** How many tasks it has. */
   readonly working: number;
-  /** Their ids, at most 100, the first taken first. */
+  /** Their ids, at most 100, in the order of their leases. */
   readonly tasks: readonly string[];
 }
 
@@ -32,60 +43,54 @@ export interface WorkerPage {
   readonly cursor: string | null;
 }
 
-export interface ListWorkersOptions extends RequestOptions {
-  /** The cursor of the page before. @default the first page */
-  readonly cursor?: string | undefined;
-  /** About this many workers, 1 to 1,000. @default 100 */
-  readonly size?: number | undefined;
-}
+/** `size`: about this many workers. */
+export type ListWorkersOptions = ListOptions;
 
-/** What became of the tasks of a failed worker. */
+/** The tasks of a failed worker. */
 export interface WorkerFailed {
-  /** Tasks that became pending again: at the front; with a group or a priority, at the back of their group. */
+  /**
+   * Tasks that became pending again: at the front, or with a group or a priority at the back of their group.
+   */
   readonly returned: number;
-  /** Tasks that had no attempt left, or were to be cancelled. */
+  /** Tasks that had no attempt left, or were cancelled. */
   readonly rejected: number;
-  /** True where the limit was reached: call again for the rest. A sweep does so when the worker would be silent. */
+  /**
+   * True if the limit was reached: call again for the rest. A sweep does so when the worker would be silent.
+   */
   readonly more: boolean;
 }
 
-/** Looks at a queue's workers, and takes their tasks from those that are dead. */
+/** Lists a queue's workers, and reclaims the tasks of dead ones. */
 export class WorkerOperator extends TaskOperator {
   /**
-   * A page of those who listen to this queue, in no order, and what each works on. A worker may come twice where the
-   * list changes between pages; none that stays is missed.
+   * Reads a page of the workers of this queue, in no order, with their tasks. If the list changes between
+   * pages, a worker may come twice; none that stays is missed. One request.
    * @throws {SluiceError}
    */
   async workers(options: ListWorkersOptions = {}): Promise<WorkerPage> {
-    onlyOptions(options, ["cursor", "size", ...REQUEST_OPTIONS]);
-    const { cursor = "0", size = 100 } = options;
-    const args = {
-      testNow: this.testNow(),
-      cursor: scanCursor(cursor),
-      size: String(wholeNumber(size, "size", 1, 1_000)),
-      most: String(MAX_LISTED_TASKS),
-    };
+    onlyOptions(options, LIST_OPTIONS);
+    const args = { testNow: this.testNow(), ...pageArguments(options), most: String(MAX_LISTED_TASKS) };
     const page = await this.run(listWorkersScript, args, [], options);
     return {
       workers: page.workers.map(({ worker, record, ...rest }) => ({
         ...readWorker(worker),
-        ...readSignOfLife(record),
+        ...readWorkerInfo(record),
         ...rest,
       })),
       now: page.now,
-      cursor: page.cursor === "0" ? null : page.cursor,
+      cursor: nextCursor(page.cursor),
     };
   }
 
   /**
-   * Declares a worker dead. Exactly its tasks become pending again, in the order in which it took them: at the
-   * front, or at the back of their group if they have a group or a priority. Tasks without another attempt become
-   * dead letters. The worker leaves the list, and learns of it at its next heartbeat. A second copy of the request
-   * takes what the worker has by then.
-   * @param worker a name for all who have it, or one incarnation; an object without `incarnation` is the one
-   *   that told none
+   * Fails a worker that is dead. Exactly its tasks become pending again, in the order of their leases: at the
+   * front, or at the back of their group if they have a group or a priority. Tasks without another attempt
+   * become dead letters. The worker leaves the list; its next heartbeat returns `worker_lost`. A second copy
+   * of the request takes the tasks that the worker has by then.
+   * @param worker a name, for all incarnations; or one incarnation. An object without `incarnation` is the
+   *   worker that reported none
    * @param options.limit at most this many tasks, 1 to 1,000. @default 1,000
-   * @throws {SluiceError} `newer_schema` where only a newer release can read the tasks; nothing was changed
+   * @throws {SluiceError} `newer_schema` if only a newer release can read the tasks; nothing was changed
    */
   async failWorker(
     worker: string | WorkerName,

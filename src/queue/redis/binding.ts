@@ -1,21 +1,27 @@
 /** How a Lua script is bound to TypeScript: its keys and arguments by name, and how its reply is read. */
-import { SluiceError } from "../../errors.ts";
+import { newerSchema, SluiceError } from "../../errors.ts";
 import type { KeyName, Keys } from "../core/keys.ts";
 import type { Reply, Script, ScriptCall } from "./transport.ts";
 
+/** A script with the names of its keys and arguments, and the decoder of its reply. */
 export interface Binding {
   readonly script: Script;
   readonly keys: readonly KeyName[];
-  /** Arguments that every call has, in order. */
+  /** The arguments of every call, in order. */
   readonly args: readonly string[];
-  /** Arguments that follow once for each item, in order. */
+  /** The arguments of each item, in order. They follow the others. */
   readonly each: readonly string[];
   readonly decode: (reply: Reply) => unknown;
 }
 
 type Arguments<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
 
-/** A call of a bound script. A missing or misspelt argument does not compile. */
+/**
+ * A call of a bound script. A missing or misspelt argument does not compile.
+ * @param at the keys of the queue
+ * @param given the arguments by name
+ * @param items the arguments of each item, by name
+ */
 export function callOf<const B extends Binding>(
   { script, keys, args, each }: B,
   at: Pick<Keys, B["keys"][number]>,
@@ -28,13 +34,13 @@ export function callOf<const B extends Binding>(
 }
 
 function unexpected(script: string): SluiceError {
-  return new SluiceError(
-    "unexpected_reply",
-    `script ${script} gave a reply of another form than it documents`,
-  );
+  return new SluiceError("unexpected_reply", `the script ${script} returned an undocumented reply`);
 }
 
-/** Reads a reply from front to back and throws at what the contract does not promise. */
+/**
+ * Reads a reply from front to back, and throws `unexpected_reply` for one that breaks the contract of its
+ * script.
+ */
 export class ReplyReader {
   readonly #script: string;
   readonly #items: readonly Reply[];
@@ -68,7 +74,7 @@ export class ReplyReader {
     return item;
   }
 
-  /** Whether a text comes next. */
+  /** Whether the next item is a text. */
   get isText(): boolean {
     return typeof this.#items[this.#next] === "string";
   }
@@ -77,33 +83,33 @@ export class ReplyReader {
     return new ReplyReader(this.#script, this.#items[this.#next++]);
   }
 
-  /** What comes next, as it is. */
+  /** The next item, unread. */
   reply(): Reply {
     const item = this.#items[this.#next++];
     if (item === undefined) throw unexpected(this.#script);
     return item;
   }
 
-  /** What is left, item by item of `read`. */
+  /** The rest of the reply, item by item. */
   rest<T>(read: (reader: this) => T): T[] {
     const found: T[] = [];
     while (this.#next < this.#items.length) found.push(read(this));
     return found;
   }
 
-  /** The status word, which has to be one of those given. */
+  /**
+   * The status of the reply.
+   * @throws {SluiceError} `newer_schema`, or `unexpected_reply` if it is not one of those allowed
+   */
   status<const T extends string>(...allowed: T[]): T {
     if (this.#items[0] === "newer_schema") {
-      throw new SluiceError(
-        "newer_schema",
-        "the queue holds a record of a newer release of Sluice; deploy that release here too",
-      );
+      throw newerSchema("a record of the queue");
     }
     return this.oneOf(allowed);
   }
 }
 
-/** A reply whose status has to be `ok`. */
+/** Reads a reply whose status must be `ok`. */
 export function okay(script: string, reply: Reply): ReplyReader {
   const reader = new ReplyReader(script, reply);
   reader.status("ok");

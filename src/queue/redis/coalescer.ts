@@ -1,27 +1,27 @@
-/** Gathers single calls that are made together, so that they travel in one request. */
+/** Joins single calls that are made together into one request. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { byteLength } from "../core/codec.ts";
 import type { Transport } from "./transport.ts";
 
 /**
- * Which single calls share a request. `"turn"`: those of one instance that are made in the same turn of the event loop, or
- * where the platform cannot tell its end directly after each other; so never those of two requests of a Worker.
- * `"in-flight"`: those of all instances with the same transport object; what is called while such a request is under way
- * waits for its answer, at most 250 ms. `false`: none.
+ * Which single calls share a request. `"turn"`: calls of one instance in the same turn of the event loop; on
+ * platforms that cannot tell its end, calls directly after each other. Calls of two requests of a Worker
+ * never share one. `"in-flight"`: calls of all instances with the same transport object; a call made while
+ * such a request is under way waits for its answer, at most 250 ms. `false`: none.
  */
 export type Coalesce = "turn" | "in-flight" | false;
 
-/** How many microtasks a group stays open where the platform cannot tell the end of a turn. */
-const GATHERING = 4;
+/** How many microtasks a group stays open if the platform cannot tell the end of a turn. */
+const GATHER_STEPS = 4;
 
-/** How many microtasks the callers of an answer then have for their next calls, before what waited for it is sent. */
-const REJOINING = 16;
+/** After an answer, how many microtasks its callers have to join the next request with their next calls. */
+const REJOIN_STEPS = 16;
 
-/** How many requests of a kind `"in-flight"` lets be under way. */
-const MOST_UNDER_WAY = 1;
+/** How many requests of a kind may be under way with `"in-flight"`. */
+const MAX_UNDER_WAY = 1;
 
-/** How long a request holds back the next of its kind, ms: one that is lost must not hold back others for long. */
-const PATIENCE = 250;
+/** How long a request delays the next of its kind, ms. A lost request must not delay others for long. */
+const MAX_DELAY = 250;
 
 /** Most bytes of a group's items. */
 const MAX_GROUP_BYTES = 8_000_000;
@@ -30,26 +30,32 @@ const MAX_GROUP_BYTES = 8_000_000;
 export interface Shareable<Item, Answer> {
   /** Most calls of one request. */
   readonly most: number;
-  /** What may be long in one call's part. @default nothing */
+  /** The long text of one item, to limit the size of a request. @default none */
   readonly text?: (item: Item) => string;
-  /** Sends one request, and answers or fails each call. What it throws fails those that have no answer by then. */
-  readonly send: (calls: readonly Call<Item, Answer>[], signal: AbortSignal | undefined) => Promise<void>;
+  /**
+   * Sends one request, and answers or fails each call. An error that it throws fails the calls without an
+   * answer.
+   */
+  readonly send: (
+    calls: readonly SharedCall<Item, Answer>[],
+    signal: AbortSignal | undefined,
+  ) => Promise<void>;
 }
 
-/** One caller's part of a request. */
-export class Call<Item, Answer> {
+/** The call of one caller, which may share a request with others. */
+export class SharedCall<Item, Answer> {
   readonly kind: Shareable<Item, Answer>;
   readonly signal: AbortSignal | undefined;
   readonly answered: Promise<Answer>;
-  /** Resolves when there is an item, or the call has failed. */
+  /** Resolves when the item is ready, or the call has failed. */
   readonly prepared: Promise<void>;
-  /** What is sent of it. */
+  /** What the call sends. */
   item!: Item;
   ready = false;
-  /** True once nobody waits for an answer any more. */
+  /** True once the call has been answered, has failed, or was aborted. */
   done = false;
   sent = false;
-  /** Called if its caller leaves before there is an answer. */
+  /** Called if the caller aborts before the answer. */
   onLeave: (() => void) | undefined;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
@@ -97,20 +103,20 @@ export class Call<Item, Answer> {
   }
 }
 
-/** Sends calls in one request, that of the first of them. */
-async function dispatch<Item, Answer>(calls: readonly Call<Item, Answer>[]): Promise<void> {
+/** Sends calls in one request, of the kind of the first call. */
+async function dispatch<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]): Promise<void> {
   for (const call of calls) call.sent = true;
   try {
     await calls[0]?.kind.send(calls, signalOf(calls));
     if (calls.every(({ done }) => done)) return;
-    throw new SluiceError("unexpected_reply", "the script gave fewer answers than it was asked for");
+    throw new SluiceError("unexpected_reply", "the script returned too few answers");
   } catch (error) {
     for (const call of calls) call.fail(error);
   }
 }
 
-/** What aborts a request: all of its callers together. */
-function signalOf<Item, Answer>(calls: readonly Call<Item, Answer>[]): AbortSignal | undefined {
+/** The signal of a request: it aborts once all callers have aborted. */
+function signalOf<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]): AbortSignal | undefined {
   if (calls.length === 1) return calls[0]?.signal;
   if (calls.some(({ signal }) => signal === undefined)) return undefined;
   const all = new AbortController();
@@ -119,29 +125,32 @@ function signalOf<Item, Answer>(calls: readonly Call<Item, Answer>[]): AbortSign
   return all.signal;
 }
 
-/** What Node, Bun and Deno have for the end of a turn. Written so that bundlers for the edge do not object to it. */
+/**
+ * `process.nextTick` of Node, Bun and Deno marks the end of a turn. Written so that bundlers for the edge
+ * accept it.
+ */
 const { process: host } = globalThis as { process?: { nextTick?: (resolve: () => void) => void } };
 
 /**
- * Resolves when all promises of this turn of the event loop have run that can; never waits for a timer.
- * @param steps after so many microtasks where the platform cannot tell
+ * Resolves when all promises of this turn of the event loop that can run have run; never waits for a timer.
+ * @param steps how many microtasks to wait if the platform cannot tell
  */
 async function endOfTurn(steps: number): Promise<void> {
   for (let i = 0; i < steps; i++) await Promise.resolve();
-  // Asked for by a microtask, it comes when no microtask is left.
+  // A tick requested by a microtask runs when no microtask is left.
   await new Promise<void>((resolve) => (host?.nextTick ? host.nextTick(resolve) : resolve()));
 }
 
-/** The calls that can share requests. */
+/** Calls that can share requests. */
 class Lane<Item, Answer> {
   readonly #mostUnderWay: number;
   readonly #onIdle: () => void;
-  /** Those of this turn, while others may still join them. */
-  #open: Call<Item, Answer>[] | undefined;
-  /** How many groups are open, or not prepared yet. */
+  /** The group of this turn, while calls may still join it. */
+  #open: SharedCall<Item, Answer>[] | undefined;
+  /** How many groups are open, or wait for items. */
   #groups = 0;
-  /** Those that can be sent, in order of asking. */
-  #waiting: Call<Item, Answer>[] = [];
+  /** Calls that are ready to be sent, in order. */
+  #waiting: SharedCall<Item, Answer>[] = [];
   #underWay = 0;
 
   constructor(mostUnderWay: number, onIdle: () => void) {
@@ -149,14 +158,14 @@ class Lane<Item, Answer> {
     this.#onIdle = onIdle;
   }
 
-  add(call: Call<Item, Answer>): void {
+  add(call: SharedCall<Item, Answer>): void {
     if (this.#open) this.#open.push(call);
     else void this.#gather((this.#open = [call]));
   }
 
-  async #gather(group: readonly Call<Item, Answer>[]): Promise<void> {
+  async #gather(group: readonly SharedCall<Item, Answer>[]): Promise<void> {
     this.#groups++;
-    await endOfTurn(GATHERING);
+    await endOfTurn(GATHER_STEPS);
     this.#open = undefined;
     for (const call of group) if (!call.ready) await call.prepared;
     this.#groups--;
@@ -164,7 +173,7 @@ class Lane<Item, Answer> {
     this.#send();
   }
 
-  /** Sends what waits, as far as it may; what is being gathered sends it along. */
+  /** Sends the calls that wait, as far as the limit allows. If a group is open, they go along with it. */
   #send(): void {
     if (this.#open) return;
     this.#waiting = this.#waiting.filter(({ done }) => !done);
@@ -172,7 +181,7 @@ class Lane<Item, Answer> {
     if (this.#groups + this.#waiting.length + this.#underWay === 0) this.#onIdle();
   }
 
-  #take(): Call<Item, Answer>[] {
+  #take(): SharedCall<Item, Answer>[] {
     let [count, bytes] = [0, 0];
     for (const { kind, item } of this.#waiting) {
       if (this.#waiting.length > 1) bytes += roughBytes(kind.text?.(item));
@@ -182,35 +191,35 @@ class Lane<Item, Answer> {
     return this.#waiting.splice(0, count);
   }
 
-  async #request(calls: readonly Call<Item, Answer>[]): Promise<void> {
+  async #request(calls: readonly SharedCall<Item, Answer>[]): Promise<void> {
     this.#underWay++;
-    let counts = true;
-    const makeWay = () => {
-      if (!counts) return;
-      counts = false;
+    let isCounted = true;
+    const finish = () => {
+      if (!isCounted) return;
+      isCounted = false;
       this.#underWay--;
       this.#send();
     };
     if (this.#mostUnderWay === Number.POSITIVE_INFINITY) {
       await dispatch(calls);
     } else {
-      const timer = setTimeout(makeWay, PATIENCE);
+      const timer = setTimeout(finish, MAX_DELAY);
       await dispatch(calls);
       clearTimeout(timer);
-      await endOfTurn(REJOINING);
+      await endOfTurn(REJOIN_STEPS);
     }
-    makeWay();
+    finish();
   }
 }
 
-/** The bytes of a text, or somewhat more: a short one is not worth counting. */
+/** The bytes of a text, or an upper bound for a short text. */
 function roughBytes(text = ""): number {
   return text.length < 1_000 ? 3 * text.length : byteLength(text);
 }
 
 type Lanes = Map<string, Lane<unknown, unknown>>;
 
-/** By transport, for calls of all its queues; a lane that is idle leaves. */
+/** The lanes of each transport, for calls of all its queues. A lane is removed when it is idle. */
 const inFlight = new WeakMap<Transport, Lanes>();
 
 function lanesOf(transport: Transport): Lanes {
@@ -219,7 +228,7 @@ function lanesOf(transport: Transport): Lanes {
   return lanes;
 }
 
-/** Makes single calls, together where it can. */
+/** Makes single calls, joined into shared requests. */
 export class Coalescer {
   readonly #lanes: Lanes | undefined;
   readonly #mostUnderWay: number;
@@ -229,15 +238,18 @@ export class Coalescer {
     if (![undefined, "turn", "in-flight", false].includes(mode)) {
       throw invalidArgument("coalesce", 'must be "turn", "in-flight" or false');
     }
-    this.#mostUnderWay = mode === "in-flight" ? MOST_UNDER_WAY : Number.POSITIVE_INFINITY;
+    this.#mostUnderWay = mode === "in-flight" ? MAX_UNDER_WAY : Number.POSITIVE_INFINITY;
     if (mode !== false) this.#lanes = mode === "in-flight" ? lanesOf(transport) : new Map();
   }
 
   /**
    * Makes a call.
-   * @param lane only calls with the same one share a request: it names the queue's key, the kind, and what else is to
-   *   be equal
-   * @param item what is to be sent, when it is prepared; the others of a group wait for it
+   * @param kind of the request
+   * @param lane calls share a request only in the same lane. It names the queue's key, the kind, and all else
+   *   that must be equal
+   * @param item what to send, once it is prepared; the others of a group wait for it
+   * @returns the answer
+   * @throws {SluiceError} `aborted`, and what the request throws
    */
   call<Item, Answer>(
     kind: Shareable<Item, Answer>,
@@ -245,7 +257,7 @@ export class Coalescer {
     item: Promise<Item>,
     signal: AbortSignal | undefined,
   ): Promise<Answer> {
-    const call = new Call(kind, item, signal);
+    const call = new SharedCall(kind, item, signal);
     if (this.#lanes) this.#lane<Item, Answer>(this.#lanes, lane).add(call);
     else void call.prepared.then(() => (call.done ? undefined : dispatch([call])));
     return call.answered;
@@ -257,7 +269,7 @@ export class Coalescer {
       lane = new Lane<unknown, unknown>(this.#mostUnderWay, () => void lanes.delete(name));
       lanes.set(name, lane);
     }
-    // Whoever names a lane calls for one kind of thing.
+    // The name of a lane implies its types.
     return lane as unknown as Lane<Item, Answer>;
   }
 }

@@ -1,6 +1,6 @@
 /** The scripts in lua/operate, bound as in `task-scripts.ts`. */
-import { parts } from "../core/keys.ts";
-import { readLetters } from "../core/record.ts";
+import { allParts, parts } from "../core/keys.ts";
+import { readSettings } from "../core/settings-record.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
@@ -35,7 +35,7 @@ export const listScript = {
     const reader = okay("list", reply);
     return {
       cursor: reader.text(),
-      left: reader.integer(),
+      unreadable: reader.integer(),
       tasks: reader.rest((item) => ({
         id: item.text(),
         at: item.integer(),
@@ -65,7 +65,7 @@ export const redriveScript = {
     return {
       count: reader.integer(),
       cursor: reader.text(),
-      left: reader.integer(),
+      unreadable: reader.integer(),
       answers: reader.rest((item) =>
         item.oneOf(["redriven", "not_found", "not_dead_letter", "lease_lost", "newer_schema"]),
       ),
@@ -80,7 +80,7 @@ export const purgeScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("purge", reply);
-    return { count: reader.integer(), cursor: reader.text(), left: reader.integer() };
+    return { count: reader.integer(), cursor: reader.text(), unreadable: reader.integer() };
   },
 } as const satisfies Binding;
 
@@ -89,7 +89,7 @@ export const configureScript = {
   keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
   args: ["testNow", "token", "group"],
   each: ["letter", "value"],
-  decode: (reply: Reply) => readLetters(okay("configure", reply).text()),
+  decode: (reply: Reply) => readSettings(okay("configure", reply).text()),
 } as const satisfies Binding;
 
 export const settingsScript = {
@@ -100,8 +100,8 @@ export const settingsScript = {
   decode: (reply: Reply) => {
     const reader = okay("settings", reply);
     return {
-      letters: readLetters(reader.text()),
-      numbers: { ready: reader.integer(), working: reader.integer(), held: reader.integer() },
+      settings: readSettings(reader.text()),
+      counts: { ready: reader.integer(), working: reader.integer(), limited: reader.integer() },
     };
   },
 } as const satisfies Binding;
@@ -139,13 +139,13 @@ export const listWorkersScript = {
       now: reader.integer(),
       cursor: reader.text(),
       workers: reader.rest((item) => {
-        const told = item.nested();
+        const worker = item.nested();
         return {
-          worker: told.text(),
-          record: told.text(),
-          silentAt: told.integer(),
-          working: told.integer(),
-          tasks: told.rest((id) => id.text()),
+          worker: worker.text(),
+          record: worker.text(),
+          silentAt: worker.integer(),
+          working: worker.integer(),
+          tasks: worker.rest((id) => id.text()),
         };
       }),
     };
@@ -154,23 +154,7 @@ export const listWorkersScript = {
 
 export const deleteQueueScript = {
   script: lua.deleteQueue,
-  // Written out: bundlers keep what has a spread, whether it is used or not.
-  keys: [
-    "pending",
-    "fair",
-    "fairByGroup",
-    "limited",
-    "working",
-    "delayed",
-    "tasks",
-    "expiry",
-    "dead",
-    "workers",
-    "workerLeases",
-    "schedules",
-    "timetable",
-    "operatorCalls",
-  ],
+  keys: allParts,
   args: ["testNow", "token", "force"],
   each: [],
   decode: (reply: Reply) => {

@@ -1,7 +1,7 @@
 /** The scripts in lua/repair, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { FAULTS } from "../core/faults.ts";
-import { parts } from "../core/keys.ts";
+import { parts, partsWithSchedules } from "../core/keys.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
@@ -10,28 +10,13 @@ const readFaults = (reader: ReplyReader) =>
 
 export const checkScript = {
   script: lua.check,
-  // Written out: bundlers keep what has a spread, whether it is used or not.
-  keys: [
-    "pending",
-    "fair",
-    "fairByGroup",
-    "limited",
-    "working",
-    "delayed",
-    "tasks",
-    "expiry",
-    "dead",
-    "workers",
-    "workerLeases",
-    "schedules",
-    "timetable",
-  ],
+  keys: partsWithSchedules,
   args: ["testNow"],
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("check", reply);
-    const sound = reader.status("valid", "scan") === "valid";
-    return { sound, entries: reader.integer(), scheduled: reader.integer() === 1 };
+    const valid = reader.status("valid", "scan") === "valid";
+    return { valid, entries: reader.integer(), hasSchedules: reader.integer() === 1 };
   },
 } as const satisfies Binding;
 
@@ -48,7 +33,7 @@ export const scanScript = {
       bytes: reader.integer(),
       ghosts: reader.integer(),
       faults: readFaults(reader),
-      /** What the list must hold of each id. */
+      /** The entries that the list must have of each id. */
       expected: reader.nested().rest((item) => ({
         id: item.text(),
         ghosts: item.integer(),
@@ -57,7 +42,7 @@ export const scanScript = {
       })),
       groups: reader.nested().rest((item) => ({ name: item.text(), state: item.text() })),
       timers: reader.nested().rest((item) => item.text()),
-      /** Tasks of groups in `fair` and `working`, and what a group's state counts of each. */
+      /** Tasks of groups in `fair` and `working`, and how a group's state counts each. */
       members: reader
         .nested()
         .rest((item) => ({ id: item.text(), group: item.text(), counted: item.text() })),

@@ -3,11 +3,11 @@ import type { CommandOutcome, Reply } from "./transport.ts";
 
 /**
  * The reply to one command of a request.
- * @throws the error that the command met
+ * @throws {SluiceError} the error of the command
  */
 export function replyAt(outcomes: readonly CommandOutcome[], index: number): Reply {
   const outcome = outcomes[index];
-  if (!outcome) throw new SluiceError("unexpected_reply", "the transport gave fewer replies than commands");
+  if (!outcome) throw new SluiceError("unexpected_reply", "the transport returned too few replies");
   if ("error" in outcome) throw outcome.error;
   return outcome.reply;
 }

@@ -23,8 +23,9 @@ export const putScheduleScript = {
   },
 } as const satisfies Binding;
 
-/** The error if `putSchedule` was called to read and replied otherwise. */
-export const notRead = () => new SluiceError("unexpected_reply", "putSchedule did not return the schedule");
+/** The error if `putSchedule` was called to read, but did not return the schedule. */
+export const scheduleNotReturned = () =>
+  new SluiceError("unexpected_reply", "putSchedule did not return the schedule");
 
 export const listSchedulesScript = {
   script: lua.listSchedules,
@@ -54,7 +55,7 @@ export const dueSchedulesScript = {
     const reader = okay("dueSchedules", reply);
     return {
       now: reader.integer(),
-      /** The occurrence that comes after these; 0 where there is none. */
+      /** The occurrence after these, epoch ms; 0 if there is none. */
       after: reader.integer(),
       due: reader.rest((item) => ({ name: item.text(), at: item.integer(), record: item.text() })),
     };
@@ -70,7 +71,7 @@ export const runSchedulesScript = {
     const reader = okay("runSchedules", reply);
     return {
       full: reader.integer() === 1,
-      /** `next`: -1 where the schedule was not as read, -2 where it has no task. */
+      /** `next`: -1 if the schedule is not as it was read, -2 if it has no task. */
       schedules: reader.rest((item) => ({ added: item.integer(), next: item.integer() })),
     };
   },

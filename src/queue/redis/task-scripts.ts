@@ -1,6 +1,6 @@
 /**
  * The scripts in lua/tasks: each with the names of its keys and arguments, as in its contract block, and the
- * decoder of its reply. Separate exports, so that a bundle carries only what it calls.
+ * decoder of its reply. They are separate exports, so that a bundle has only the scripts that it calls.
  */
 import { parts } from "../core/keys.ts";
 import { rejectReasons, taskStates } from "../core/types.ts";
@@ -17,18 +17,21 @@ export const enqueueScript = {
     const reader = new ReplyReader("enqueue", reply);
     const status = reader.status("ok", "full", "reused");
     if (status !== "ok")
-      return { refused: status, look: status === "full" || undefined, wake: false, tasks: [] };
-    const look = reader.integer();
+      return { refused: status, hasSettings: status === "full" || undefined, wake: false, tasks: [] };
+    const settings = reader.integer();
     const wake = reader.integer() === 1;
     return {
       /** Why all tasks were refused. */
       refused: undefined,
-      /** Whether producers should look at the queue's settings; nothing where this call did not look. */
-      look: look < 0 ? undefined : look === 1,
+      /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
+      hasSettings: settings < 0 ? undefined : settings === 1,
       /** Whether a consumer is to be woken. */
       wake,
-      /** For each task whether it was created, and the id that its key stands for; or, apart from others, why it was refused. */
-      tasks: reader.rest((item) => toldOf(item.textOrInteger())),
+      /**
+       * Whether each task was created, and the id that its key stands for; or why this task alone was
+       * refused.
+       */
+      tasks: reader.rest((item) => readAdded(item.textOrInteger())),
     };
   },
 } as const satisfies Binding;
@@ -36,18 +39,18 @@ export const enqueueScript = {
 const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
 
 /**
- * Why an enqueue refuses. `full`: more than maxPending would be pending; `reused`: the idempotency key belongs to other
- * tasks; `newer_schema`: the id's record is of a later release.
+ * Why an enqueue is refused. `full`: more tasks than `maxPending` would be pending; `reused`: the idempotency
+ * key belongs to other tasks; `newer_schema`: a newer release wrote the record of the id.
  */
 export type EnqueueRefusal = (typeof enqueueRefusals)[number];
 
-function toldOf(
-  told: string | number,
+function readAdded(
+  added: string | number,
 ): { readonly created: boolean; readonly id?: string } | { readonly refused: EnqueueRefusal } {
-  if (typeof told === "number") return { created: told === 1 };
-  // An id has no space.
-  if (!told.startsWith(" ")) return { id: told, created: false };
-  return { refused: new ReplyReader("enqueue", [told.slice(1)]).oneOf(enqueueRefusals) };
+  if (typeof added === "number") return { created: added === 1 };
+  // A refusal begins with a space, an id does not.
+  if (!added.startsWith(" ")) return { id: added, created: false };
+  return { refused: new ReplyReader("enqueue", [added.slice(1)]).oneOf(enqueueRefusals) };
 }
 
 export const dequeueScript = {
@@ -59,7 +62,7 @@ export const dequeueScript = {
     const reader = new ReplyReader("dequeue", reply);
     const status = reader.status("ok", "more", "paused");
     const paused = status === "paused";
-    /** True if the call met only entries that are not to be delivered: sent again, it goes on behind them. */
+    /** True if the call found only entries that cannot be delivered. Sent again, it continues after them. */
     const more = status === "more";
     if (paused) return { nextDueAt: 0, paused, more, tasks: [] };
     const nextDueAt = reader.integer();
@@ -110,19 +113,19 @@ export const settleScript = {
 export const settleAndDequeueScript = {
   script: lua.settleAndDequeue,
   keys: parts,
-  // Written out: bundlers keep what has a spread or a property, whether it is used or not.
+  // Written out: a bundler keeps a value with a spread or a property, even if it is unused.
   args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "call"],
   each: ["id", "proof", "terms", "text"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("settleAndDequeue", reply);
     const settled = reader.reply();
-    // Then no array stands there, but the status of both.
+    // A text in place of the array is the status of the whole reply.
     if (typeof settled === "string") okay("settleAndDequeue", reply);
     return { settled: settleScript.decode(settled), dequeued: dequeueScript.decode(reader.reply()) };
   },
 } as const satisfies Binding;
 
-/** One call that does what a settle and a dequeue of the same queue do. */
+/** Joins a settle and a dequeue of the same queue into one call. */
 export function settleAndDequeueCall(settle: ScriptCall, dequeue: ScriptCall): ScriptCall {
   const settlements = settle.args.slice(settleScript.args.indexOf("call"));
   const { args, resendArgs } = dequeue;

@@ -1,9 +1,9 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 
-/** A Lua script as the build embeds it. */
+/** A Lua script that the build embeds. */
 export interface Script {
   readonly name: string;
-  /** Its text, joined from the parts that scripts share when it is read. */
+  /** The text, joined from shared parts when it is read. */
   readonly source: string;
   /** SHA-1 of `source`, as EVALSHA names it. */
   readonly sha1: string;
@@ -13,66 +13,68 @@ export interface Script {
 
 /**
  * The first line that makes Upstash lock only the declared keys of a script, so that queues run in
- * parallel. Open-source Redis refuses it, so the transport adds it, not the file.
+ * parallel. Open-source Redis refuses it, so the transport adds it.
  */
 export const keyLocking = "#!lua flags=allow-key-locking\n";
 
-/** A Redis reply in its RESP2 shape. */
+/** A reply of Redis in RESP2. */
 export type Reply = string | number | null | readonly Reply[];
 
-/** One script call of a request. */
+/** A script call in a request. */
 export interface ScriptCall {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly args: readonly string[];
-  /** The arguments of every copy after the first, where a resend has to say that it is one. */
+  /** The arguments of resends, if they must differ from those of the first copy. */
   readonly resendArgs?: readonly string[];
 }
 
-/** One ordinary Redis command of a request; only ever a read. */
+/** A Redis command in a request that only reads. */
 export type PlainCommand = readonly [name: string, ...args: string[]];
 
 export type Command = ScriptCall | PlainCommand;
 
-/** What became of one command. */
+/** The reply to one command, or its error. */
 export type CommandOutcome = { readonly reply: Reply } | { readonly error: SluiceError };
 
 export interface SendOptions {
-  /** Gives up when it aborts: `send` then rejects with code `aborted`. */
+  /** Aborts the request: `send` then rejects with the code `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** How the queue reaches Redis. */
 export interface Transport {
   /**
-   * Names the database, without secrets: what a function instance remembers of a database then outlives
-   * a transport that is made anew for each request.
+   * Names the database, without secrets. What a function instance remembers of a database then stays valid
+   * for a new transport, for example one for each request.
+   * @default nothing is remembered beyond the transport
    */
   readonly database?: string | undefined;
   /**
-   * Sends the commands, in order, in one request, and resends what is worth resending until the
-   * transport's deadline. The commands of one request are not atomic together, and one whose script Redis has
-   * forgotten runs behind the others.
+   * Sends the commands in one request, in order, and resends it after faults that may pass, until the
+   * transport's deadline. The commands of a request are not atomic together. A command whose script Redis
+   * does not have runs after the others.
    * @returns one outcome per command, in order
-   * @throws {SluiceError} when the request as a whole failed
+   * @throws {SluiceError} if the request as a whole failed
    */
   send(commands: readonly Command[], options?: SendOptions): Promise<CommandOutcome[]>;
   /**
-   * Listens to a channel, where the transport can. Best effort, as Redis's pub/sub is: what is published while
-   * nobody listens is lost, so an end of the connection is told and no other is opened quietly.
-   * @returns once Redis has confirmed it: what is published from then on, until the signal aborts or the iteration
-   *   is left
-   * @throws {SluiceError} when it cannot be opened; from the iteration `redis_unreachable`, when its connection ends
+   * Subscribes to a channel. Optional. Best effort, as Redis's pub/sub is: messages without a listener are
+   * lost. If the connection ends, the iteration throws, and does not reconnect.
+   * @returns once Redis has confirmed it: the messages from then on, until the signal aborts or the iteration
+   *   ends
+   * @throws {SluiceError} if it cannot subscribe; from the iteration `redis_unreachable` if the connection
+   *   ends
    */
   subscribe?(channel: string, options?: SendOptions): Promise<AsyncIterable<string>>;
 }
 
-/** @throws {SluiceError} `invalid_argument` for what is no transport */
+/** @throws {SluiceError} `invalid_argument` if it is not a transport */
 export function checkedTransport(value: Transport): Transport {
   if (typeof value?.send !== "function") {
     throw invalidArgument(
       "transport",
-      "must be a Transport: sluice-queue/upstash and sluice-queue/resp make them",
+      "must be a Transport, such as one of sluice-queue/upstash or sluice-queue/resp",
     );
   }
   return value;

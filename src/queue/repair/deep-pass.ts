@@ -1,18 +1,14 @@
-import type { Fault } from "../core/faults.ts";
 import { GroupCount } from "./group-count.ts";
-import { QueueBase, type HandleOptions } from "../tasks/queue-base.ts";
-import { lastReply } from "../redis/replies.ts";
-import {
-  scanScript,
-  repairControlScript,
-  recountGroupsScript,
-  placeLostScript,
-  blankDuplicatesScript,
-} from "../redis/repair-scripts.ts";
-import type { PlainCommand, SendOptions } from "../redis/transport.ts";
+import type { Findings, ReportedFaults } from "./findings.ts";
+import { type ExpectedEntry, ListRepair, MAX_REPAIRED } from "./list-repair.ts";
+import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
+import { recountGroupsScript, repairControlScript, scanScript } from "../redis/repair-scripts.ts";
+import type { SendOptions } from "../redis/transport.ts";
 
-/** The order in which places are looked at: what is taken out of one is missed in a later one. */
-const PLACES = [
+/**
+ * The parts of a queue's keys in the order of the pass: an entry removed from one is missing in a later one.
+ */
+const SCANNED_PARTS = [
   "working",
   "fair",
   "limited",
@@ -26,121 +22,117 @@ const PLACES = [
   "tasks",
 ] as const;
 
-type Place = (typeof PLACES)[number];
+type ScannedPart = (typeof SCANNED_PARTS)[number];
 
-/** Where a pass through a queue stands: in a place, at a cursor of that place. */
-export interface Stand {
-  readonly place: Place;
-  readonly scan: string;
+/** How far a pass through a queue has come: a part, and a scan cursor within that part. */
+export interface Position {
+  readonly part: ScannedPart;
+  readonly cursor: string;
 }
 
-export function isPlace(text: string): text is Place {
-  return (PLACES as readonly string[]).includes(text);
+export function isScannedPart(text: string): text is ScannedPart {
+  return (SCANNED_PARTS as readonly string[]).includes(text);
 }
 
-export const FIRST: Stand = { place: PLACES[0], scan: "0" };
+export const START: Position = { part: SCANNED_PARTS[0], cursor: "0" };
 
-/** Most bytes of records, and most entries, that one call looks at: more would keep Redis busy for too long. */
+export function isStart({ part, cursor }: Position): boolean {
+  return part === START.part && cursor === START.cursor;
+}
+
+/** Bytes of records, and entries, that one scan aims for: more would keep Redis busy for too long. */
 const PAGE_BYTES = 4_000_000;
-const MOST_ENTRIES = 400;
+const PAGE_ENTRIES = 400;
 
 /** Ids that are compared with the list at once. More are compared in turns, each with the whole list. */
-const MOST_EXPECTED = 100_000;
+const MAX_EXPECTED = 100_000;
 
-const LIST_PAGE = 5_000;
+/** Tasks of groups that are counted. If there are more, the states of groups stay as they are. */
+const MAX_MEMBERS = 400_000;
 
-/** Tasks of groups that are counted. Where there are more, the states of groups are left as they are. */
-const MOST_MEMBERS = 400_000;
-
-/** Ids that one call repairs. */
-const MOST_REPAIRED = 100;
-
-/** A call that takes entries out of the list is sent once it has so many, and those that are kept beside them. */
-const MOST_WEEDED = 50;
-
-/** How far an entry of the list may have moved since it was seen. Those further are tried one by one. */
-const REACH = 256;
-const FAR_REACH = 5_000;
-const MOST_FAR = 50;
-
-/** What the list must hold of an id, and where it was seen there. */
-interface Expected {
-  readonly id: string;
-  readonly ghosts: number;
-  readonly waits: number;
-  readonly witness: string;
-  readonly places: number[];
+/**
+ * A control field that counts what was added, its counterpart for what was removed, and the true difference.
+ */
+interface ControlCount {
+  readonly field: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly count: number;
 }
 
-const own = ({ ghosts, waits }: Expected) => ghosts + waits;
-
-/** Where the findings of a pass go. */
-export interface Findings {
-  looked(entries: number): void;
-  found(fault: Fault, id: string): void;
-}
-
-/** One pass through one queue: page by page through each place, then the records against the list as a whole. */
+/**
+ * One pass through one queue: page by page through each part, then the records against the list as a whole.
+ */
 export class DeepPass extends QueueBase {
   readonly #findings: Findings;
   readonly #options: SendOptions;
+  readonly #list: ListRepair;
+  /** Entries that the next scan reads. */
   #size = 16;
-  #metNewer = false;
-  #turns = 0;
-  /** Ghosts that this pass added and dropped, and how many there were before by the records. */
-  #ghostsAdded = 0;
-  #ghostsDropped = 0;
+  /** Whether the queue has records of a newer release. */
+  #hasNewer = false;
+  /** How many slices of the records were compared with the list. */
+  #slices = 0;
+  /** Ghosts that the scans added. */
+  #ghostsScanned = 0;
+  /** Ghosts that the records had before the repairs. */
   #ghostsBefore = 0;
   readonly #timers = new Set<string>();
 
-  constructor(name: string, options: HandleOptions & SendOptions, findings: Findings) {
+  constructor(name: string, options: QueueBaseOptions & SendOptions, findings: Findings) {
     super(name, options);
     this.#findings = findings;
     this.#options = options;
+    this.#list = new ListRepair(name, options, (faults) => this.#report(faults));
   }
 
   /**
-   * Goes on from where an earlier pass stood, one step at least.
-   * @returns where to go on once time is up; null at the end
+   * Continues from a position, by at least one step.
+   * @returns the position at which the next pass continues; null at the end of the queue
+   * @throws {SluiceError} for a fault of the queue or the transport
    */
-  async goOn(from: Stand, timeIsUp: () => boolean): Promise<Stand | null> {
-    const before = await this.#control("", []);
-    const whole = from.place === FIRST.place && from.scan === FIRST.scan;
-    for (let stand: Stand | null = from; stand !== null;) {
-      const scan: string =
-        stand.place === "tasks" ? await this.#compare(stand.scan) : await this.#look(stand);
-      const next: Place | undefined = PLACES[PLACES.indexOf(stand.place) + 1];
-      if (scan !== "0") stand = { place: stand.place, scan };
-      else stand = next === undefined ? null : { place: next, scan: "0" };
-      if (stand !== null && timeIsUp()) return stand;
+  async continueFrom(from: Position, timeIsUp: () => boolean): Promise<Position | null> {
+    const before = await this.#repairControl("", []);
+    for (let position: Position | null = from; position !== null;) {
+      const { part, cursor }: Position = position;
+      const next: string = part === "tasks" ? await this.#compare(cursor) : await this.#scanPart(position);
+      const nextPart: ScannedPart | undefined = SCANNED_PARTS[SCANNED_PARTS.indexOf(part) + 1];
+      if (next !== "0") position = { part, cursor: next };
+      else position = nextPart === undefined ? null : { part: nextPart, cursor: "0" };
+      if (position !== null && timeIsUp()) return position;
     }
-    // Only a pass that has counted all of them at once knows how many there are.
+    const added = this.#ghostsAdded;
+    const dropped = this.#list.ghostsDropped;
     const counts = [
       {
         field: "~ghosts",
-        added: before.ghosts.added + this.#ghostsAdded,
-        removed: before.ghosts.removed + this.#ghostsDropped,
-        count: this.#ghostsBefore + this.#ghostsAdded - this.#ghostsDropped,
+        added: before.ghosts.added + added,
+        removed: before.ghosts.removed + dropped,
+        count: this.#ghostsBefore + added - dropped,
       },
       { field: "~timers", ...before.timers, count: this.#timers.size },
       { field: "~broken", ...before.broken, count: 0 },
     ];
-    await this.#control(String(before.now), whole && this.#turns === 1 && !this.#metNewer ? counts : []);
+    // The counts are true only if this pass saw the whole queue, and compared all its records at once.
+    const complete = isStart(from) && this.#slices === 1 && !this.#hasNewer;
+    await this.#repairControl(String(before.now), complete ? counts : []);
     return null;
   }
 
-  #note<T extends { faults: readonly { fault: Fault; id: string }[] }>(reply: T): T {
-    for (const { fault, id } of reply.faults) {
-      if (fault === "record_newer") this.#metNewer = true;
-      this.#findings.found(fault, id);
-    }
-    return reply;
+  /** Ghosts that this pass has added so far. */
+  get #ghostsAdded(): number {
+    return this.#ghostsScanned + this.#list.ghostsAdded;
   }
 
-  async #control(
-    began: string,
-    counts: readonly { field: string; added: number; removed: number; count: number }[],
-  ) {
+  #report(faults: ReportedFaults): void {
+    for (const { fault, id } of faults) {
+      if (fault === "record_newer") this.#hasNewer = true;
+      this.#findings.found(fault, id);
+    }
+  }
+
+  /** @param began when the counts began, epoch ms; empty in the first call of a pass */
+  async #repairControl(began: string, counts: readonly ControlCount[]) {
     const items = counts.map(({ field, added, removed, count }) => ({
       field,
       added: String(added),
@@ -148,166 +140,114 @@ export class DeepPass extends QueueBase {
       count: String(count),
     }));
     const args = { testNow: this.testNow(), began };
-    return this.#note(await this.run(repairControlScript, args, items, this.#options));
+    const control = await this.run(repairControlScript, args, items, this.#options);
+    this.#report(control.faults);
+    return control;
   }
 
-  async #audit({ place, scan }: Stand) {
-    const args = { testNow: this.testNow(), part: place, cursor: scan, size: String(this.#size) };
-    const page = this.#note(await this.run(scanScript, args, [], this.#options));
-    this.#findings.looked(page.entries);
-    this.#ghostsAdded += page.ghosts;
-    // A page of the hash may hold notes of calls alone. A place that is empty tells nothing of the size of records.
+  /** Scans a page of a part, and adapts the size of the next. */
+  async #scanPage({ part, cursor }: Position) {
+    const args = { testNow: this.testNow(), part, cursor, size: String(this.#size) };
+    const page = await this.run(scanScript, args, [], this.#options);
+    this.#report(page.faults);
+    this.#findings.checked(page.entries);
+    this.#ghostsScanned += page.ghosts;
+    // An empty part says nothing about the size of records. A page of the hash may hold only control fields.
     if (page.entries > 0 || page.cursor !== "0") {
       const affordable = Math.floor((PAGE_BYTES * Math.max(1, page.entries)) / Math.max(1, page.bytes));
-      // What is in a group, has a long record or is repaired takes longer.
+      // Entries of groups, long records and repairs take longer.
       const work = page.entries + page.members.length / 2 + page.bytes / 1_500 + 8 * page.faults.length;
-      const quick = Math.floor((MOST_ENTRIES * Math.max(1, page.entries)) / Math.max(1, work));
+      const quick = Math.floor((PAGE_ENTRIES * Math.max(1, page.entries)) / Math.max(1, work));
       this.#size = Math.max(1, Math.min(quick, 16 * this.#size, affordable));
     }
     return page;
   }
 
-  async #look(stand: Stand): Promise<string> {
-    const page = await this.#audit(stand);
+  /** Scans a page of any part except the records. @returns the cursor of the next page */
+  async #scanPart(position: Position): Promise<string> {
+    const page = await this.#scanPage(position);
     for (const timer of page.timers) this.#timers.add(timer);
     return page.cursor;
   }
 
   /**
-   * Looks at records, as many as may be compared at once, then compares what they say with the list, and with the
-   * states of groups.
-   * @returns the cursor behind them
+   * Scans as many records as can be compared at once. Then compares them with the list, and with the states
+   * of groups.
+   * @returns the cursor of the next records
    */
   async #compare(from: string): Promise<string> {
-    const expected = new Map<string, Expected>();
+    const expected = new Map<string, ExpectedEntry>();
     const groups = new Map<string, string>();
-    let scan = from;
+    let cursor = from;
     do {
-      const page = await this.#audit({ place: "tasks", scan });
-      for (const entry of page.expected) expected.set(entry.id, { ...entry, places: [] });
+      const page = await this.#scanPage({ part: "tasks", cursor });
+      for (const entry of page.expected) expected.set(entry.id, entry);
       for (const { name, state } of page.groups) groups.set(name, state);
       for (const { group } of page.members) if (!groups.has(group)) groups.set(group, "");
-      scan = page.cursor;
-    } while (scan !== "0" && expected.size < MOST_EXPECTED);
+      cursor = page.cursor;
+    } while (cursor !== "0" && expected.size < MAX_EXPECTED);
     const entries = [...expected.values()];
-    this.#turns++;
+    this.#slices++;
     this.#ghostsBefore = entries.reduce((sum, { ghosts }) => sum + ghosts, 0) - this.#ghostsAdded;
-    if (entries.length > 0) {
-      await this.#readList(expected);
-      // Before anything is put into the list, which moves the others.
-      const tooMany = entries.filter((entry) => entry.places.length > own(entry));
-      await this.#weed(tooMany.filter((entry) => own(entry) < MOST_REPAIRED));
-      await this.#repair(entries.filter((entry) => entry.places.length < own(entry)));
-    }
-    if (groups.size > 0 && !this.#metNewer) await this.#regroup(groups);
-    return scan;
+    if (entries.length > 0) await this.#list.repair(entries);
+    if (groups.size > 0 && !this.#hasNewer) await this.#recountGroups(groups);
+    return cursor;
   }
 
-  /** Notes where ids stand in the list. From the left, where entries come in: none that stays is missed. */
-  async #readList(expected: ReadonlyMap<string, Expected>): Promise<void> {
-    for (let first = 0, page: readonly string[] = [""]; page.length > 0; first += page.length) {
-      const command: PlainCommand = [
-        "LRANGE",
-        this.keys.pending,
-        String(first),
-        String(first + LIST_PAGE - 1),
-      ];
-      page = lastReply(await this.transport.send([command], this.#options)) as readonly string[];
-      for (const [i, id] of page.entries()) expected.get(id)?.places.push(first + i);
-    }
-  }
-
-  /** Gives places to what the list lacks. */
-  async #repair(entries: readonly Expected[]): Promise<void> {
-    for (let first = 0; first < entries.length; first += MOST_REPAIRED) {
-      const items = entries
-        .slice(first, first + MOST_REPAIRED)
-        .map(({ id, witness, places }) => ({ id, witness, seen: String(places.length) }));
-      const args = { testNow: this.testNow() };
-      const { ghosts, dropped } = this.#note(await this.run(placeLostScript, args, items, this.#options));
-      this.#ghostsAdded += ghosts;
-      this.#ghostsDropped += dropped;
-    }
-  }
-
-  /** Takes out what the list has too often. */
-  async #weed(entries: readonly Expected[]): Promise<void> {
-    const moved: { id: string; index: string }[][] = [];
-    let batch: { id: string; index: string }[][] = [];
-    const flush = async () => {
-      const found = await this.#weedOnce(batch.flat(), REACH);
-      let next = 0;
-      for (const items of batch) {
-        if (found.slice(next, (next += items.length)).includes(false)) moved.push(items);
-      }
-      batch = [];
-    };
-    for (const entry of entries) {
-      // Those that come out first are kept, and stand beside each slice of the others.
-      const kept = entry.places.slice(-own(entry));
-      const others = entry.places.slice(0, -own(entry));
-      for (let first = 0; first < others.length; first += MOST_WEEDED) {
-        const places = [...others.slice(first, first + MOST_WEEDED), ...kept];
-        batch.push(places.map((index) => ({ id: entry.id, index: String(index) })));
-        if (batch.flat().length >= MOST_WEEDED) await flush();
-      }
-    }
-    if (batch.length > 0) await flush();
-    for (const items of moved.slice(0, MOST_FAR)) await this.#weedOnce(items.slice(-4), FAR_REACH);
-  }
-
-  async #weedOnce(items: readonly { id: string; index: string }[], reach: number) {
-    const args = { testNow: this.testNow(), reach: String(reach) };
-    const { ghosts, found } = this.#note(await this.run(blankDuplicatesScript, args, items, this.#options));
-    this.#ghostsAdded += ghosts;
-    return found;
-  }
-
-  /** Corrects the states of groups. told: what they said before. */
-  async #regroup(told: ReadonlyMap<string, string>): Promise<void> {
-    const unknown = Array.from(told, ([name, before]) => ({ name, before, state: "" }));
-    if (await this.#regroupAll(unknown, "")) return;
-    // Too many for one look. A state is never the same twice: where it is unchanged, the count is right. A group without
-    // one may have come and gone meanwhile: of that two counts have to agree.
-    const once = await this.#countGroups();
-    const names = [...new Set([...told.keys(), ...once.keys()])];
-    const stateless = names.some((name) => (told.get(name) ?? "") === "" && once.has(name));
-    const again = stateless ? await this.#countGroups() : once;
-    const sure = names.filter((name) => (told.get(name) ?? "") !== "" || once.get(name) === again.get(name));
-    const items = sure.map((name) => ({
+  /**
+   * Corrects the states of groups.
+   * @param recorded the state of each group before; empty if it has none
+   */
+  async #recountGroups(recorded: ReadonlyMap<string, string>): Promise<void> {
+    const uncounted = Array.from(recorded, ([name, before]) => ({ name, before, state: "" }));
+    if (await this.#writeGroups(uncounted, "")) return;
+    // The queue is too large for the script to count, so the count is made here. A state never repeats: if it
+    // is unchanged, the count is right. A group without a state may appear and end meanwhile: two counts must
+    // agree.
+    const first = await this.#countGroups();
+    const names = [...new Set([...recorded.keys(), ...first.keys()])];
+    const hasState = (name: string) => (recorded.get(name) ?? "") !== "";
+    const second = names.some((name) => !hasState(name) && first.has(name))
+      ? await this.#countGroups()
+      : first;
+    const certain = names.filter((name) => hasState(name) || first.get(name) === second.get(name));
+    const items = certain.map((name) => ({
       name,
-      before: told.get(name) ?? "",
-      state: once.get(name) ?? "",
+      before: recorded.get(name) ?? "",
+      state: first.get(name) ?? "",
     }));
-    if (once.size > 0 && !this.#metNewer) await this.#regroupAll(items, "1");
+    if (first.size > 0 && !this.#hasNewer) await this.#writeGroups(items, "1");
   }
 
-  /** False where there is too much for the script to count. */
-  async #regroupAll(
+  /**
+   * @param counted "1" if the items have the states to write; empty if the script is to count
+   * @returns false if there are too many tasks for the script to count
+   */
+  async #writeGroups(
     items: readonly { name: string; before: string; state: string }[],
     counted: string,
   ): Promise<boolean> {
-    for (let first = 0; first < items.length; first += MOST_REPAIRED) {
+    for (let first = 0; first < items.length; first += MAX_REPAIRED) {
       const args = { testNow: this.testNow(), counted };
-      const slice = items.slice(first, first + MOST_REPAIRED);
+      const slice = items.slice(first, first + MAX_REPAIRED);
       const reply = await this.run(recountGroupsScript, args, slice, this.#options);
       if (reply === null) return false;
-      this.#note(reply);
+      this.#report(reply.faults);
     }
     return true;
   }
 
-  /** The states that groups ought to have; none where there is more than fits into memory. */
+  /** Computes the states of groups from their tasks; empty if there are more tasks than fit into memory. */
   async #countGroups(): Promise<Map<string, string>> {
     const count = new GroupCount();
-    for (const place of ["fair", "working"] as const) {
-      let scan = "0";
+    for (const part of ["fair", "working"] as const) {
+      let cursor = "0";
       do {
-        const page = await this.#audit({ place, scan });
+        const page = await this.#scanPage({ part, cursor });
         for (const member of page.members) count.add(member);
-        scan = page.cursor;
-        if (count.size > MOST_MEMBERS) return new Map();
-      } while (scan !== "0");
+        cursor = page.cursor;
+        if (count.size > MAX_MEMBERS) return new Map();
+      } while (cursor !== "0");
     }
     return count.states();
   }

@@ -1,7 +1,8 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
-import { DeepPass, FIRST, isPlace, type Findings, type Stand } from "./deep-pass.ts";
+import { DeepPass, isScannedPart, isStart, START, type Position } from "./deep-pass.ts";
+import type { Findings } from "./findings.ts";
 import { callOf } from "../redis/binding.ts";
-import { endOf, type Duration } from "../core/duration.ts";
+import { deadlineOf, type Duration } from "../core/duration.ts";
 import type { Fault } from "../core/faults.ts";
 import { queueKeys } from "../core/keys.ts";
 import { onlyOptions, queueName, wholeNumber } from "../core/validation.ts";
@@ -11,18 +12,22 @@ import { ScheduleRepair } from "./schedule-repair.ts";
 import { checkedTransport, type Transport } from "../redis/transport.ts";
 
 export interface DeepSweepOptions {
-  /** When to stop and give a cursor; a step that was begun is finished. @default "20s" */
+  /** When to stop and return a cursor. A step that has begun is finished. @default "20s" */
   readonly budget?: Duration | undefined;
-  /** The cursor of an earlier report, to go on from there. @default from the beginning */
+  /** The cursor of an earlier report, to continue from there. @default from the beginning */
   readonly cursor?: string | undefined;
-  /** @default "sluice" */
+  /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
-  /** One queue, registered or not: a failover may have lost the registry too. @default all registered ones */
+  /**
+   * One queue, registered or not, because a failover may have lost the registry too.
+   * @default all registered queues
+   */
   readonly queue?: string | undefined;
   /** Which of the registered queues. @default all */
   readonly queues?: ((name: string) => boolean) | undefined;
-  /** How many ids are told of each fault in each queue, 0 to 1,000. @default 10 */
+  /** How many ids the report has of each fault in each queue, 0 to 1,000. @default 10 */
   readonly examples?: number | undefined;
+  /** Aborts the requests; `deepSweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
@@ -30,33 +35,33 @@ export interface DeepSweepOptions {
 
 const OPTIONS = ["budget", "cursor", "prefix", "queue", "queues", "examples", "signal", "now"];
 
-/** What was found of one fault in one queue, and repaired. */
+/** One kind of fault that was found in one queue, and repaired. */
 export interface FaultReport {
   readonly queue: string;
   readonly fault: Fault;
   readonly count: number;
-  /** Some of the ids: of tasks, or names of groups, workers and control fields. */
+  /** Examples: ids of tasks, or names of groups, workers, schedules or control fields. */
   readonly ids: readonly string[];
 }
 
 export interface DeepSweepReport {
-  /** How many queues were looked at to their end. */
+  /** How many queues were checked to the end. */
   readonly queues: number;
-  /** How many entries were looked at; a task is looked at wherever it stands. */
+  /** How many entries were checked. A task counts once for each key that holds it. */
   readonly entries: number;
-  /** Empty where everything is sound. */
+  /** Empty if everything is valid. */
   readonly faults: readonly FaultReport[];
-  /** Queues that could not be looked at, or not to their end. */
+  /** Queues that could not be checked to the end, each with the code of the error. */
   readonly failed: readonly { readonly queue: string; readonly code: string }[];
-  /** Where to go on; null where all has been looked at. */
+  /** Continues from here with the option `cursor`; null if everything has been checked. */
   readonly cursor: string | null;
 }
 
-/** How many queues one request glances at. */
+/** How many queues one request checks. */
 const QUEUES_PER_REQUEST = 50;
 
-/** What a queue's own state can cause; whatever else is thrown concerns the way to Redis. */
-const OF_ONE_QUEUE: readonly string[] = [
+/** Errors that the state of one queue can cause. Any other concerns the connection to Redis. */
+const ERRORS_OF_ONE_QUEUE: readonly string[] = [
   "redis_error",
   "newer_schema",
   "queue_full",
@@ -65,26 +70,37 @@ const OF_ONE_QUEUE: readonly string[] = [
 ];
 
 /**
- * Looks for whatever contradicts itself in queues, as a failover leaves it where keys went back in time one by one,
- * repairs it, and reports what it found. Tasks without a place get one, tasks in two places keep one, leases
- * that are gone are taken back, unreadable records are set aside, counts are corrected. It works beside live
- * traffic and other deep sweeps; what is valid stays as it is.
+ * Finds contradictions in the state of queues, repairs them, and reports what it found. A failover leaves
+ * such contradictions if it sets single keys back in time. Tasks that no key lists are listed again, tasks
+ * listed twice are listed once, lost leases are reclaimed, unreadable records are set aside, counts are
+ * corrected. Valid state is not changed. It can run beside live traffic and other deep sweeps.
  *
- * A small queue without faults costs at most 20 Redis commands; 50 such queues go in one request. Other queues
- * cost about 5 commands for each 100 tasks, 15 if the tasks have groups. A resent call repairs nothing twice,
- * and reports what its own copy found.
- * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
+ * A small queue without faults costs at most 20 Redis commands; 50 such queues go in one request. Other
+ * queues cost about 5 commands for each 100 tasks, 15 if the tasks have groups. A resent call repairs nothing
+ * twice, and reports what its own copy found.
+ * @param transport how to reach Redis, such as `upstash(env)`
+ * @param options by default all registered queues, for 20 s
+ * @returns the faults found, and a cursor if the budget ended the sweep first
+ * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the
+ *   report instead
+ * @example
+ * let cursor: string | undefined;
+ * do {
+ *   const report = await deepSweep(transport, { cursor });
+ *   for (const { queue, fault, count } of report.faults) console.warn(queue, fault, count);
+ *   cursor = report.cursor ?? undefined;
+ * } while (cursor !== undefined);
  */
 export async function deepSweep(
   transport: Transport,
   options: DeepSweepOptions = {},
 ): Promise<DeepSweepReport> {
   onlyOptions(options, OPTIONS);
-  const deadline = endOf(options.budget);
+  const deadline = deadlineOf(options.budget);
   const timeIsUp = () => performance.now() >= deadline;
   const start = readCursor(options.cursor);
   if (options.queue !== undefined && start !== undefined && start.queue !== options.queue) {
-    throw invalidArgument("cursor", "must be one that a report of that queue gave");
+    throw invalidArgument("cursor", "must be the cursor of an earlier report on this queue");
   }
   const names =
     options.queue === undefined ? await registered(transport, options) : [queueName(options.queue)];
@@ -92,41 +108,40 @@ export async function deepSweep(
   const rest = names.filter((name) => start === undefined || name >= start.queue);
   for (let first = 0; first < rest.length; first += QUEUES_PER_REQUEST) {
     const page = rest.slice(first, first + QUEUES_PER_REQUEST);
-    if (report.begun > 0 && timeIsUp()) return report.done(writeCursor(page[0] ?? "", FIRST));
-    const begun = start !== undefined && !isFirst(start.stand) ? start.queue : undefined;
-    const glances = await glanceAt(
-      transport,
-      page.filter((name) => name !== begun),
-      options,
-    );
+    if (report.begun > 0 && timeIsUp()) return report.done(writeCursor(page[0] ?? "", START));
+    const begun = start !== undefined && !isStart(start.position) ? start.queue : undefined;
+    const unbegun = page.filter((name) => name !== begun);
+    const checks = await checkQueues(transport, unbegun, options);
     for (const name of page) {
-      const glance = glances.get(name);
-      // A queue without faults takes no more time.
-      if (glance?.sound !== true && report.begun > 0 && timeIsUp()) {
-        return report.done(writeCursor(name, FIRST));
+      const check = checks.get(name);
+      // A valid queue takes no more time.
+      if (check?.valid !== true && report.begun > 0 && timeIsUp()) {
+        return report.done(writeCursor(name, START));
       }
-      const stand = start?.queue === name ? start.stand : FIRST;
-      const left = await sweepQueue(transport, name, stand, glance, options, report, timeIsUp);
-      if (left !== null) return report.done(writeCursor(name, left));
+      const position = start?.queue === name ? start.position : START;
+      const rest = await sweepQueue(transport, name, position, check, options, report, timeIsUp);
+      if (rest !== null) return report.done(writeCursor(name, rest));
     }
   }
   return report.done(null);
 }
 
-interface Glance {
-  readonly sound: boolean;
+/** What one script call says of a queue. */
+interface QueueCheck {
+  /** True if the queue is small, and has no fault except perhaps in its schedules. */
+  readonly valid: boolean;
   readonly entries: number;
-  readonly scheduled: boolean;
+  readonly hasSchedules: boolean;
 }
 
-/** Glances at queues, in one request. A queue whose glance failed is left out. */
-async function glanceAt(
+/** Checks queues, in one request. A queue whose check fails is not in the result. */
+async function checkQueues(
   transport: Transport,
   names: readonly string[],
   { prefix, now, signal }: DeepSweepOptions,
-): Promise<Map<string, Glance>> {
-  const glances = new Map<string, Glance>();
-  if (names.length === 0) return glances;
+): Promise<Map<string, QueueCheck>> {
+  const checks = new Map<string, QueueCheck>();
+  if (names.length === 0) return checks;
   const testNow = now ? String(now()) : "";
   const calls = names.map((name) => callOf(checkScript, queueKeys(name, prefix), { testNow }));
   const outcomes = await checkedTransport(transport).send(calls, { signal });
@@ -134,46 +149,47 @@ async function glanceAt(
     const outcome = outcomes[i];
     if (!outcome || !("reply" in outcome)) continue;
     try {
-      glances.set(name, checkScript.decode(outcome.reply));
+      checks.set(name, checkScript.decode(outcome.reply));
     } catch {
-      // The pass through the queue reports what is wrong.
+      // The pass through the queue reports the error.
     }
   }
-  return glances;
+  return checks;
 }
 
+/** @returns the position at which to continue; null if the queue was checked to the end */
 async function sweepQueue(
   transport: Transport,
   name: string,
-  from: Stand,
-  glance: Glance | undefined,
+  from: Position,
+  check: QueueCheck | undefined,
   { prefix, now, signal }: DeepSweepOptions,
   report: Report,
   timeIsUp: () => boolean,
-): Promise<Stand | null> {
+): Promise<Position | null> {
   const findings = report.begin(name);
   try {
-    if (glance?.sound === true) {
-      findings.looked(glance.entries);
+    if (check?.valid === true) {
+      findings.checked(check.entries);
     } else {
       const pass = new DeepPass(name, { transport, prefix, now, signal }, findings);
-      const left = await pass.goOn(from, timeIsUp);
-      if (left !== null) return left;
+      const rest = await pass.continueFrom(from, timeIsUp);
+      if (rest !== null) return rest;
     }
-    if (glance?.scheduled !== false) {
+    if (check?.hasSchedules !== false) {
       const repair = new ScheduleRepair(name, { transport, prefix, now, signal }, findings);
-      await repair.repair(glance?.sound === true);
+      await repair.repair(check?.valid === true);
     }
     report.queues++;
     return null;
   } catch (error) {
-    if (!(error instanceof SluiceError) || !OF_ONE_QUEUE.includes(error.code)) throw error;
+    if (!(error instanceof SluiceError) || !ERRORS_OF_ONE_QUEUE.includes(error.code)) throw error;
     report.failed.push({ queue: name, code: error.code });
     return null;
   }
 }
 
-/** All registered queues that are wanted, in order of their names: a cursor can then name one. */
+/** The registered queues to sweep, in order of their names, so that a cursor can name the next. */
 async function registered(transport: Transport, options: DeepSweepOptions): Promise<string[]> {
   const { prefix, signal, now, queues = () => true } = options;
   const names = new Set<string>();
@@ -201,7 +217,7 @@ class Report {
   begin(queue: string): Findings {
     this.begun++;
     return {
-      looked: (entries) => (this.#entries += entries),
+      checked: (entries) => (this.#entries += entries),
       found: (fault, id) => {
         const known = this.#faults.get(`${queue} ${fault}`) ?? { queue, fault, count: 0, ids: [] };
         this.#faults.set(`${queue} ${fault}`, known);
@@ -218,22 +234,20 @@ class Report {
   }
 }
 
-const isFirst = ({ place, scan }: Stand) => place === FIRST.place && scan === FIRST.scan;
-
-/** What stands where an id should may be anything. */
+/** The visible form of an id: a broken key may hold any bytes in place of one. */
 function printable(id: string): string {
   return id.slice(0, 140).replace(/[^ -~]/g, "?");
 }
 
-function writeCursor(queue: string, { place, scan }: Stand): string {
-  return `${queue}/${place}/${scan}`;
+function writeCursor(queue: string, { part, cursor }: Position): string {
+  return `${queue}/${part}/${cursor}`;
 }
 
-function readCursor(cursor: string | undefined): { queue: string; stand: Stand } | undefined {
+function readCursor(cursor: string | undefined): { queue: string; position: Position } | undefined {
   if (cursor === undefined) return undefined;
-  const [, queue, place, scan] = /^([\w.-]+)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
-  if (queue === undefined || place === undefined || scan === undefined || !isPlace(place)) {
-    throw invalidArgument("cursor", "must be one that an earlier report gave");
+  const [, queue, part, scan] = /^([\w.-]+)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
+  if (queue === undefined || part === undefined || scan === undefined || !isScannedPart(part)) {
+    throw invalidArgument("cursor", "must be the cursor of an earlier report");
   }
-  return { queue: queueName(queue, "cursor"), stand: { place, scan } };
+  return { queue: queueName(queue, "cursor"), position: { part, cursor: scan } };
 }

@@ -1,22 +1,24 @@
-/** What one group's state ought to say. */
+/** The counts that a group's state should have. */
 interface Numbers {
   working: number;
-  /** In `fair`, by priority; with the last of their tags. */
+  /** Tasks in `fair` by priority, with the last of their tags. */
   readonly ready: Map<string, { count: number; last: number }>;
 }
 
-/** Counts tasks of groups by where they are. A scan may show a task twice; it counts once. */
+/** Counts the tasks of groups. A scan may return a task twice; it counts once. */
 export class GroupCount {
   readonly #seen = new Set<string>();
   readonly #groups = new Map<string, Numbers>();
 
+  /** How many tasks were counted. */
   get size(): number {
     return this.#seen.size;
   }
 
   /**
-   * @param counted `1` for a working task, `<priority>=<tag>` for one in `fair`; empty for one in `held`, which is not
-   *   counted here
+   * Adds a task.
+   * @param task.counted `1` for a working task, `<priority>=<tag>` for a task in `fair`; empty for a task in
+   *   `limited`, which is not counted
    */
   add({ id, group, counted }: { id: string; group: string; counted: string }): void {
     if (counted === "") return;
@@ -33,7 +35,7 @@ export class GroupCount {
     }
   }
 
-  /** The states of the groups, in the form of the control field `~g:<group>`. */
+  /** The states of the groups, as the control field `~g:<group>` holds them. */
   states(): Map<string, string> {
     const states = Array.from(this.#groups, ([group, { working, ready }]): [string, string] => {
       const shares = [...ready].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,57 +1,64 @@
 import { SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
-import type { Findings } from "./deep-pass.ts";
-import { QueueBase, type HandleOptions } from "../tasks/queue-base.ts";
+import type { Findings } from "./findings.ts";
+import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
-import { NEVER, nextOf, readPlan, tellable, type Plan } from "../schedules/schedule-record.ts";
-import { notRead, setReminderScript, putScheduleScript } from "../redis/schedule-scripts.ts";
+import { NEVER, nextOccurrence, orUnsupported, readPlan, type Plan } from "../schedules/schedule-record.ts";
+import { putScheduleScript, scheduleNotReturned, setReminderScript } from "../redis/schedule-scripts.ts";
 import type { PlainCommand, Reply, SendOptions } from "../redis/transport.ts";
 
-/** What is read at once: of fields few, for the tasks that recur come along. */
-const PAGE = { ZSCAN: "1000", HSCAN: "16" };
+/** How much one command reads. A page of the hash is smaller, because its fields hold whole tasks. */
+const PAGE_SIZE = { ZSCAN: "1000", HSCAN: "16" };
 
-/** The deep sweep's part in schedules: each has its record, its task and its next occurrence, and a reminder comes. */
+/**
+ * Repairs the schedules of a queue for the deep sweep. Each schedule needs its record, its task and its next
+ * occurrence, and the queue a reminder in the registry.
+ */
 export class ScheduleRepair extends QueueBase {
   readonly #options: SendOptions;
   readonly #findings: Findings;
 
-  constructor(name: string, options: HandleOptions & SendOptions, findings: Findings) {
+  constructor(name: string, options: QueueBaseOptions & SendOptions, findings: Findings) {
     super(name, options);
     this.#options = options;
     this.#findings = findings;
   }
 
   /**
-   * @param known true if the queue is known to have schedules; otherwise one command asks
-   * @throws {SluiceError} `newer_schema` where a newer release has written one of them; at the end `unsupported`, where
-   *   this runtime cannot tell when one occurs: that one stays as it is
+   * @param hasSchedules true if the queue is known to have schedules; otherwise one command checks
+   * @throws {SluiceError} `newer_schema` if a newer release wrote one of them; at the end `unsupported`, if
+   *   this runtime cannot compute when one occurs. That schedule stays as it is
    */
-  async repair(known: boolean): Promise<void> {
+  async repair(hasSchedules: boolean): Promise<void> {
     const { schedules, timetable } = this.keys;
-    if (!known && (await this.#ask(["EXISTS", schedules, timetable])) === 0) return;
+    if (!hasSchedules && (await this.#send(["EXISTS", schedules, timetable])) === 0) return;
     const members = await this.#scan(["ZSCAN", schedules]);
     const fields = await this.#scan(["HSCAN", timetable]);
-    const own = Array.from(fields.keys(), (field) => field.replace(/^\./, ""));
-    const names = new Set([...members.keys(), ...own]);
-    this.#findings.looked(names.size);
+    // The field of a record is the name behind a dot; the field of a task is the name alone.
+    const inTimetable = Array.from(fields.keys(), (field) => field.replace(/^\./, ""));
+    const names = new Set([...members.keys(), ...inTimetable]);
+    this.#findings.checked(names.size);
     let first = Number.POSITIVE_INFINITY;
-    let left: SluiceError | undefined;
+    let unsupported: SluiceError | undefined;
     for (const name of names) {
-      const plan = readable(fields.get(`.${name}`) ?? "");
+      const plan = readPlanIfValid(fields.get(`.${name}`) ?? "");
       const at = Number(members.get(name) ?? Number.NaN);
-      const sound = plan && fields.has(name) && (plan.paused ? at === NEVER : isInstant(at));
+      const valid = plan && fields.has(name) && (plan.paused ? at === NEVER : isInstant(at));
       try {
-        first = Math.min(first, sound ? at : await this.#repairOne(name));
+        first = Math.min(first, valid ? at : await this.#repairOne(name));
       } catch (error) {
         if (!(error instanceof SluiceError) || error.code !== "unsupported") throw error;
-        left = error;
+        unsupported = error;
       }
     }
     await this.#remind(first);
-    if (left) throw left;
+    if (unsupported) throw unsupported;
   }
 
-  /** Looks at one once more, for scans go on while the queue does. Returns its next occurrence. */
+  /**
+   * Reads one schedule again, because the queue may have changed during the scan, and repairs it.
+   * @returns its next occurrence, epoch ms; infinity if it has none
+   */
   async #repairOne(name: string): Promise<number> {
     const { schedules, timetable } = this.keys;
     const args = { testNow: this.testNow(), token: "", name, was: "?", record: "", task: "", at: "0" };
@@ -60,13 +67,15 @@ export class ScheduleRepair extends QueueBase {
       this.#options,
     );
     const read = putScheduleScript.decode(replyAt(outcomes, 0));
-    if (read.status !== "changed") throw notRead();
+    if (read.status !== "changed") throw scheduleNotReturned();
     const { record: was, now } = read;
     const [hasTask, score] = [replyAt(outcomes, 1) === 1, replyAt(outcomes, 2)];
     if (was === "" && !hasTask && score === null) return Number.POSITIVE_INFINITY;
-    const plan = hasTask ? readable(was) : undefined;
+    const plan = hasTask ? readPlanIfValid(was) : undefined;
     const at = Number(score ?? Number.NaN);
-    const next = plan && (plan.paused ? NEVER : isInstant(at) ? at : await tellable(() => nextOf(plan, now)));
+    const next =
+      plan &&
+      (plan.paused ? NEVER : isInstant(at) ? at : await orUnsupported(() => nextOccurrence(plan, now)));
     if (next === at) return at;
     this.#findings.found("schedule_broken", name);
     const record = next === undefined ? "" : was;
@@ -74,32 +83,32 @@ export class ScheduleRepair extends QueueBase {
     return next ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Without a reminder nobody would look at the schedules: a failover may have lost it. */
+  /** Sets the reminder if it is missing or too late: without one no sweep runs the schedules. */
   async #remind(first: number): Promise<void> {
     if (first === Number.POSITIVE_INFINITY) return;
-    const reminder = await this.#ask(["ZSCORE", this.keys.queues, `~${this.name}`]);
+    const reminder = await this.#send(["ZSCORE", this.keys.queues, `~${this.name}`]);
     if (reminder !== null && Number(reminder) <= first) return;
     const item = { queue: this.name, before: "", at: String(first) };
     await this.run(setReminderScript, { testNow: this.testNow() }, [item], this.#options);
   }
 
-  async #ask(command: PlainCommand): Promise<Reply> {
+  async #send(command: PlainCommand): Promise<Reply> {
     return lastReply(await this.transport.send([command], this.#options));
   }
 
-  /** Everything in a hash or a zset, page by page. */
+  /** Reads a whole hash or zset, page by page. Values of tasks are left out. */
   async #scan([command, key]: readonly ["ZSCAN" | "HSCAN", string]): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     let cursor = "0";
     do {
-      const page = (await this.#ask([command, key, cursor, "COUNT", PAGE[command]])) as readonly [
+      const page = (await this.#send([command, key, cursor, "COUNT", PAGE_SIZE[command]])) as readonly [
         string,
         readonly string[],
       ];
       for (let i = 0; i < page[1].length; i += 2) {
         const [member = "", value = ""] = page[1].slice(i, i + 2);
-        // Of a task it counts only that it is there.
-        found.set(member, command === "HSCAN" && !member.startsWith(".") ? "" : value);
+        const isTask = command === "HSCAN" && !member.startsWith(".");
+        found.set(member, isTask ? "" : value);
       }
       cursor = page[0];
     } while (cursor !== "0");
@@ -109,8 +118,11 @@ export class ScheduleRepair extends QueueBase {
 
 const isInstant = (at: number) => Number.isInteger(at) && at > 0 && at < NEVER;
 
-/** @throws {SluiceError} `newer_schema` */
-function readable(record: string): Plan | undefined {
+/**
+ * The plan in a record; undefined if the record is invalid.
+ * @throws {SluiceError} `newer_schema`
+ */
+function readPlanIfValid(record: string): Plan | undefined {
   try {
     return readPlan(record);
   } catch (error) {

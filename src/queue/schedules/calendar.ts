@@ -2,19 +2,21 @@ import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
 import { LAST_INSTANT, wholeNumber } from "../core/validation.ts";
 
-/** When something recurs, as a caller says it: by a cron expression, or after each interval. */
+/** When a schedule occurs: by a cron expression, or after each interval. */
 export type Recurrence =
   | {
       /**
-       * Five fields (minute, hour, day of month, month, day of week), or six with seconds in front; `*`, lists, ranges,
-       * steps, names, `L`, `W` and `#`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. Where both days are
-       * given, either is enough. A sweep enqueues what is due, so how often it runs is how exact the time is.
+       * Five fields (minute, hour, day of month, month, day of week), or six with seconds in front. It may
+       * have `*`, lists, ranges, steps, names, `L`, `W` and `#`; or it is `@hourly`, `@daily`, `@weekly`,
+       * `@monthly` or `@yearly`. If both days are given, either is enough. A sweep enqueues what is due, so
+       * the time is as exact as sweeps are frequent.
        */
       readonly cron: string;
       /**
-       * By whose clock, as the IANA names it, such as `"Europe/Berlin"`. Where the clock is put forward, the time of an
-       * expression with one hour and one minute that is skipped counts as the first after the gap, and where it is put
-       * back it counts once. Of one with several, what is skipped is left out, and what comes twice counts twice.
+       * IANA name of the time zone, such as `"Europe/Berlin"`. If the clock is put forward, an expression
+       * with one hour and one minute that is skipped occurs at the first instant after the gap. If the clock
+       * is put back, it occurs once. An expression with several times leaves out those that are skipped, and
+       * occurs twice at those that are repeated.
        * @default "UTC"
        */
       readonly timeZone?: string | undefined;
@@ -22,24 +24,27 @@ export type Recurrence =
       readonly from?: undefined;
     }
   | {
-      /** At least 1 s. */
+      /** The interval, at least 1 s. */
       readonly every: Duration;
-      /** The first one, epoch ms; of one that has passed the next that follows counts. @default after one interval */
+      /**
+       * The first occurrence, epoch ms. If it has passed, the next one counts.
+       * @default after one interval
+       */
       readonly from?: number | undefined;
       readonly cron?: undefined;
       readonly timeZone?: undefined;
     };
 
-/** The same as it is kept, every part told; instants epoch ms, durations ms. */
+/** A recurrence as it is stored: every part is given, instants in epoch ms, durations in ms. */
 export type Rhythm =
   | { readonly cron: string; readonly timeZone: string }
   | { readonly every: number; readonly from: number };
 
 /** The occurrences of a rhythm. */
 export interface Calendar {
-  /** The first at or after an instant; undefined where there is none. */
+  /** The first occurrence at or after an instant, epoch ms; undefined if there is none. */
   readonly firstFrom: (instant: number) => number | undefined;
-  /** The last up to an instant, that one included. */
+  /** The last occurrence at or before an instant, epoch ms; undefined if there is none. */
   readonly lastUntil: (instant: number) => number | undefined;
 }
 
@@ -51,7 +56,7 @@ const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 export const RECURRENCE = ["cron", "timeZone", "every", "from"] as const;
 
 /**
- * What a caller says, checked, but for when it first occurs.
+ * Checks a recurrence, except whether the cron expression can be read.
  * @throws {SluiceError} `invalid_argument`
  */
 export function readRecurrence(
@@ -59,20 +64,20 @@ export function readRecurrence(
 ): { cron: string; timeZone: string } | { every: number; from: number | undefined } {
   const { cron, timeZone, every, from } = recurrence;
   if ((cron === undefined) === (every === undefined))
-    throw invalidArgument("cron", "or every must be given, and not both");
+    throw invalidArgument("cron", "or every must be given, not both");
   if (cron === undefined) {
-    if (timeZone !== undefined) throw invalidArgument("timeZone", "must stand beside cron");
+    if (timeZone !== undefined) throw invalidArgument("timeZone", "must be given with cron only");
     return {
       every: milliseconds(every, "every", { min: 1_000 }),
       from: from === undefined ? undefined : wholeNumber(from, "from", 0, LAST_INSTANT),
     };
   }
-  if (from !== undefined) throw invalidArgument("from", "must stand beside every");
+  if (from !== undefined) throw invalidArgument("from", "must be given with every only");
   const fields = typeof cron === "string" ? cron.trim().split(/\s+/).join(" ") : "";
   if (!FIELDS.test(fields) || fields.length > MAX_EXPRESSION) {
     throw invalidArgument(
       "cron",
-      "must be a cron expression of five fields, of six with seconds in front, or such as @daily",
+      "must be a cron expression of five fields, of six with seconds in front, or a name such as @daily",
     );
   }
   return { cron: fields, timeZone: readZone(timeZone ?? "UTC") };
@@ -84,11 +89,16 @@ function readZone(timeZone: unknown): string {
     Intl.DateTimeFormat("en", { timeZone });
     return timeZone;
   } catch {
-    throw invalidArgument("timeZone", 'must be a time zone that the IANA names, such as "Europe/Berlin"');
+    throw invalidArgument("timeZone", 'must be an IANA time zone, such as "Europe/Berlin"');
   }
 }
 
-/** The rhythm that is wanted; `same` where it is the one before. */
+/**
+ * The rhythm to store for a recurrence.
+ * @param before the rhythm that is stored
+ * @param now Redis's time, epoch ms
+ * @returns the rhythm, and in `same` whether it is the one before
+ */
 export function rhythmOf(
   wanted: ReturnType<typeof readRecurrence>,
   before: Rhythm | undefined,
@@ -109,8 +119,9 @@ export function rhythmOf(
 }
 
 /**
- * The occurrences of a rhythm, up to an instant.
- * @throws {SluiceError} `invalid_argument` for an expression that cannot be read
+ * The occurrences of a rhythm.
+ * @param until the last instant at which it may occur, epoch ms
+ * @throws {SluiceError} `invalid_argument` for an invalid cron expression
  */
 export async function calendarOf(rhythm: Rhythm, until: number = LAST_INSTANT): Promise<Calendar> {
   const { firstFrom, lastUntil } = "every" in rhythm ? byInterval(rhythm) : await byCron(rhythm);
@@ -131,7 +142,7 @@ function byInterval({ every, from }: { every: number; from: number }): Calendar 
   };
 }
 
-/** Only who has schedules loads what reads cron expressions. */
+/** Loads the parser of cron expressions only if a schedule needs it. */
 async function byCron({ cron, timeZone }: { cron: string; timeZone: string }): Promise<Calendar> {
   const { Cron } = await import("croner");
   let expression: InstanceType<typeof Cron>;
@@ -142,7 +153,7 @@ async function byCron({ cron, timeZone }: { cron: string; timeZone: string }): P
     const reason = error instanceof Error ? error.message.replace(/^\w+: /, "") : "";
     throw invalidArgument("cron", `must be a cron expression: ${reason}`);
   }
-  // It looks for what lies strictly behind an instant, or before it.
+  // The parser finds runs strictly after an instant, or strictly before it.
   return {
     firstFrom: (instant) => expression.nextRun(new Date(instant - 1))?.getTime(),
     lastUntil: (instant) => expression.previousRuns(1, new Date(instant + 1))[0]?.getTime(),

@@ -3,43 +3,45 @@ import { callOf } from "../redis/binding.ts";
 import { calendarOf, type Calendar } from "./calendar.ts";
 import { queueKeys, registryKey } from "../core/keys.ts";
 import { lastReply } from "../redis/replies.ts";
-import { NEVER, readPlan, tellable, type Plan } from "./schedule-record.ts";
+import { NEVER, orUnsupported, readPlan, type Plan } from "./schedule-record.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/transport.ts";
 
-/** Queues that are looked at in one request: each may have many schedules that are due. */
+/** Queues whose schedules one request reads: each may have many that are due. */
 const QUEUES_PER_REQUEST = 20;
 
-/** Most schedules of one queue, and most occurrences of them all, that one call enqueues. */
-const MOST_SCHEDULES = 50;
-const MOST_OCCURRENCES = 200;
+/** Most schedules of one queue, and most occurrences of them all, that one call runs. */
+const MAX_SCHEDULES = 50;
+const MAX_OCCURRENCES = 200;
 
-/** Most schedules of one queue that a pass looks past because it cannot follow them. */
-const MOST_STUCK = 950;
+/** Most failed schedules of one queue that a pass skips. */
+const MAX_SKIPPED = 950;
 
-/** A schedule that is due, and what that means. */
-interface Due {
+/** A schedule that is due. */
+interface DueSchedule {
   readonly name: string;
+  /** The first occurrence that was not enqueued, epoch ms. */
   readonly at: number;
   readonly record: string;
-  /** Its occurrences that are due. */
+  /** The occurrences to enqueue, epoch ms. */
   readonly times: readonly number[];
-  /** The one after them. */
+  /** The occurrence after them, epoch ms. */
   readonly following: number;
 }
 
-/** What one look at the schedules of a queue found. */
-interface Look {
+/** The schedules of a queue that are due. */
+interface DueQueue {
   readonly reminder: Reminder;
+  /** Redis's time, epoch ms. */
   readonly now: number;
-  readonly due: readonly Due[];
-  /** True where some were found that cannot be followed. */
-  readonly stuck: boolean;
-  /** The first occurrence of the others; 0 where there is none. */
+  readonly due: readonly DueSchedule[];
+  /** Whether some schedules that are due failed. */
+  readonly hasFailed: boolean;
+  /** The first occurrence of the other schedules, epoch ms; 0 if there is none. */
   readonly after: number;
 }
 
-/** A queue that has schedules: when they are to be looked at, epoch ms. */
+/** A queue that has schedules, and when a sweep runs them next, epoch ms. */
 export interface Reminder {
   readonly queue: string;
   readonly at: number;
@@ -49,41 +51,42 @@ export interface SchedulePassOptions extends SendOptions {
   readonly prefix?: string | undefined;
   /** Most tasks that one call enqueues. */
   readonly limit: number;
-  /** Until when it may work, on the clock of `performance.now()`: however much was missed, queues have to be swept too. */
+  /** When to stop, on the clock of `performance.now()`: time must be left to sweep the queues. */
   readonly until: number;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
 
 /**
- * The sweep's part in schedules: it enqueues what is due. When that is, a script cannot know; so it is computed here, from
- * the schedule's record and Redis's time, and the script does it where the schedule still is as it was read.
+ * Enqueues the occurrences of schedules that are due, as part of a sweep. A script cannot compute
+ * occurrences, so they are computed here, from the schedule's record and Redis's time. The script enqueues
+ * them if the schedule is unchanged.
  */
 export class SchedulePass {
   readonly #transport: Transport;
   readonly #options: SchedulePassOptions;
-  readonly #schedules: number;
+  readonly #maxSchedules: number;
   /** How many occurrences were enqueued. */
   scheduled = 0;
-  /** True where time was up before all were. */
+  /** True if time was up with schedules left to run. */
   more = false;
-  /** Queues some schedule of which could not be followed, and why. */
+  /** Queues with a schedule that failed, and the code of the error. */
   readonly failed = new Map<string, string>();
-  /** Schedules of a queue that cannot be followed. They stay due, and those behind them must have their turn. */
-  readonly #stuck = new Map<string, Set<string>>();
+  /** Failed schedules by queue. They stay due, and are skipped so that the others run. */
+  readonly #skipped = new Map<string, Set<string>>();
 
   constructor(transport: Transport, options: SchedulePassOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#schedules = Math.min(options.limit, MOST_SCHEDULES);
+    this.#maxSchedules = Math.min(options.limit, MAX_SCHEDULES);
   }
 
   /**
-   * Follows the schedules of queues whose reminders are due.
-   * @returns the queues where something was due, which therefore have tasks
+   * Runs the schedules of queues whose reminders are due.
+   * @returns the queues that had schedules due, and so have new tasks
    */
   async run(reminders: readonly Reminder[]): Promise<ReadonlySet<string>> {
-    const given = new Set<string>();
+    const withTasks = new Set<string>();
     let rest = reminders;
     while (rest.length > 0) {
       if (performance.now() >= this.#options.until) {
@@ -91,60 +94,67 @@ export class SchedulePass {
         break;
       }
       const unfinished: Reminder[] = [];
-      const reminded: { queue: string; before: string; at: string }[] = [];
-      const looks = await this.#look(rest.slice(0, QUEUES_PER_REQUEST));
-      for (const { look, next } of await this.#occur(looks)) {
-        const { queue, at: before } = look.reminder;
-        if (look.due.length > 0) given.add(queue);
-        // Who left something as it was, or was not alone, leaves it to the next sweep to look again.
+      const nextReminders: { queue: string; before: string; at: string }[] = [];
+      const queues = await this.#readDue(rest.slice(0, QUEUES_PER_REQUEST));
+      for (const { reminder, now, due, hasFailed, next } of await this.#enqueueDue(queues)) {
+        const { queue, at: before } = reminder;
+        if (due.length > 0) withTasks.add(queue);
+        // The reminder stays, and the next sweep reads the schedules again.
         if (next === undefined) continue;
-        const gotOn = look.due.length > 0 || look.stuck;
-        if (next <= look.now && gotOn) unfinished.push(look.reminder);
-        else if (!this.#stuck.has(queue))
-          reminded.push({ queue, before: String(before), at: next === Infinity ? "" : String(next) });
+        const progressed = due.length > 0 || hasFailed;
+        if (next <= now && progressed) unfinished.push(reminder);
+        else if (!this.#skipped.has(queue))
+          nextReminders.push({ queue, before: String(before), at: next === Infinity ? "" : String(next) });
       }
-      if (reminded.length > 0) {
+      if (nextReminders.length > 0) {
         const keys = { queues: registryKey(this.#options.prefix) };
-        await this.#send([callOf(setReminderScript, keys, { testNow: this.#testNow() }, reminded)]);
+        await this.#send([callOf(setReminderScript, keys, { testNow: this.#testNow() }, nextReminders)]);
       }
       rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
     }
-    return given;
+    return withTasks;
   }
 
-  async #look(reminders: readonly Reminder[]): Promise<Look[]> {
+  /** Reads the schedules that are due, and computes what to enqueue. A queue that fails is left out. */
+  async #readDue(reminders: readonly Reminder[]): Promise<DueQueue[]> {
     const outcomes = await this.#send(
       reminders.map(({ queue }) => {
-        const past = Math.min(this.#stuck.get(queue)?.size ?? 0, MOST_STUCK);
-        const args = { testNow: this.#testNow(), limit: String(this.#schedules + past) };
+        const skipped = Math.min(this.#skipped.get(queue)?.size ?? 0, MAX_SKIPPED);
+        const args = { testNow: this.#testNow(), limit: String(this.#maxSchedules + skipped) };
         return callOf(dueSchedulesScript, this.#keys(queue), args);
       }),
     );
-    const looks = await Promise.all(
-      reminders.map(async (reminder, i): Promise<Look | undefined> => {
+    const queues = await Promise.all(
+      reminders.map(async (reminder, i): Promise<DueQueue | undefined> => {
         const found = this.#read(reminder.queue, outcomes[i], dueSchedulesScript.decode);
         if (!found) return undefined;
         const { now, after } = found;
-        const wanted = found.due.filter(({ name }) => !this.#stuck.get(reminder.queue)?.has(name));
-        const most = Math.max(1, Math.floor(Math.min(this.#options.limit, MOST_OCCURRENCES) / wanted.length));
-        const due: Due[] = [];
+        const wanted = found.due.filter(({ name }) => !this.#skipped.get(reminder.queue)?.has(name));
+        const most = Math.max(1, Math.floor(Math.min(this.#options.limit, MAX_OCCURRENCES) / wanted.length));
+        const due: DueSchedule[] = [];
         for (const { name, at, record } of wanted) {
           try {
-            due.push({ name, at, record, ...(await whatIsDue(record, at, now, most)) });
+            due.push({ name, at, record, ...(await occurrencesOf(record, at, now, most)) });
           } catch (error) {
             if (!(error instanceof SluiceError)) throw error;
-            this.#passBy(reminder.queue, name, error.code);
+            this.#skip(reminder.queue, name, error.code);
           }
         }
-        return { reminder, now, due, stuck: due.length < wanted.length, after };
+        return { reminder, now, due, hasFailed: due.length < wanted.length, after };
       }),
     );
-    return looks.filter((look) => look !== undefined);
+    return queues.filter((queue) => queue !== undefined);
   }
 
-  /** Enqueues what is due. `next`: the next occurrence of each queue, undefined where that is not sure. */
-  async #occur(looks: readonly Look[]): Promise<{ look: Look; next: number | undefined }[]> {
-    const wanted = looks.filter(({ due }) => due.length > 0);
+  /**
+   * Enqueues what is due.
+   * @returns for each queue also its next occurrence, epoch ms. It is undefined if the queue is full, or
+   *   another caller changed its schedules
+   */
+  async #enqueueDue(
+    queues: readonly DueQueue[],
+  ): Promise<(DueQueue & { readonly next: number | undefined })[]> {
+    const wanted = queues.filter(({ due }) => due.length > 0);
     const args = { testNow: this.#testNow() };
     const outcomes = await this.#send(
       wanted.map(({ reminder: { queue }, due }) => {
@@ -158,32 +168,33 @@ export class SchedulePass {
         return callOf(runSchedulesScript, this.#keys(queue), args, items);
       }),
     );
-    return looks.map((look) => {
-      const { queue } = look.reminder;
-      const place = wanted.indexOf(look);
+    return queues.map((dueQueue) => {
+      const { queue } = dueQueue.reminder;
+      const index = wanted.indexOf(dueQueue);
       const done =
-        place < 0
+        index < 0
           ? { full: false, schedules: [] }
-          : this.#read(queue, outcomes[place], runSchedulesScript.decode);
+          : this.#read(queue, outcomes[index], runSchedulesScript.decode);
       const nexts: number[] = [];
       for (const [i, { added, next }] of (done?.schedules ?? []).entries()) {
         this.scheduled += added;
-        if (next === -2) this.#passBy(queue, look.due[i]?.name ?? "", "unexpected_reply");
+        if (next === -2) this.#skip(queue, dueQueue.due[i]?.name ?? "", "unexpected_reply");
         else nexts.push(next);
       }
       if (done?.full) this.failed.set(queue, "queue_full");
       const sure = done && !done.full && nexts.every((next) => next >= 0);
-      return { look, next: sure ? Math.min(...nexts, look.after || Infinity) : undefined };
+      const next = sure ? Math.min(...nexts, dueQueue.after || Infinity) : undefined;
+      return { ...dueQueue, next };
     });
   }
 
-  /** Notes that a schedule cannot be followed, and why. */
-  #passBy(queue: string, name: string, code: string): void {
+  /** Records that a schedule failed, so that the pass skips it from now on. */
+  #skip(queue: string, name: string, code: string): void {
     this.failed.set(queue, code);
-    this.#stuck.set(queue, (this.#stuck.get(queue) ?? new Set()).add(name));
+    this.#skipped.set(queue, (this.#skipped.get(queue) ?? new Set()).add(name));
   }
 
-  /** What a script says of a queue; a fault of that queue is noted, and does not end the pass. */
+  /** Reads the reply of one queue; an error of that queue is recorded, and does not end the pass. */
   #read<T>(
     queue: string,
     outcome: CommandOutcome | undefined,
@@ -211,15 +222,21 @@ export class SchedulePass {
   }
 }
 
-/** Which occurrences of a schedule are due, at most so many, and which follows. at: the first that is not enqueued. */
-async function whatIsDue(
+/**
+ * The occurrences of a schedule that are due, and the one after them.
+ * @param at the first occurrence that was not enqueued, epoch ms
+ * @param now Redis's time, epoch ms
+ * @param most how many occurrences to return
+ * @throws {SluiceError} `unsupported`, `newer_schema`, or `unexpected_reply` for an invalid record
+ */
+async function occurrencesOf(
   record: string,
   at: number,
   now: number,
   most: number,
-): Promise<Pick<Due, "times" | "following">> {
+): Promise<Pick<DueSchedule, "times" | "following">> {
   const plan = readPlan(record);
-  return tellable(async () =>
+  return orUnsupported(async () =>
     occurrences(await calendarOf(plan.rhythm, plan.until), plan.missed, at, now, most),
   );
 }

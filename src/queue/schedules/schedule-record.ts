@@ -1,20 +1,22 @@
-/** What stands in a queue's timetable: when each schedule recurs, and the task that does. */
+/** The records in a queue's timetable: when each schedule recurs, and the task that it enqueues. */
 import { calendarOf, type Rhythm } from "./calendar.ts";
-import { decodeValue } from "../core/codec.ts";
-import { invalidArgument, SluiceError } from "../../errors.ts";
+import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
 import { escaped, LAST_INSTANT, unescaped } from "../core/validation.ts";
 import { fixedOptions } from "../tasks/task-options.ts";
-import { readHeaders, readRecord, writeFixed, readLetters } from "../core/record.ts";
+import { readWritten, writeFixed } from "../core/record.ts";
+import { readFields } from "../core/settings-record.ts";
 import type { EnqueueOptions } from "../core/types.ts";
 
-/** The next occurrence of a schedule that has none, for it is paused or has ended: later than any instant. */
+/** The next occurrence of a schedule that is paused or has ended: later than any instant. */
 export const NEVER = LAST_INSTANT + 1;
 
-/** The headers of an occurrence: whose it is, and its time, epoch ms. The last is filled in when it is enqueued. */
+/**
+ * The headers of a task: the schedule's name, and the occurrence, epoch ms, which the script adds at enqueue.
+ */
 const NAME_HEADER = "schedule";
 const TIME_HEADER = "scheduled-at";
 
-/** What of a task a schedule fixes, beside its payload. */
+/** Options of the task that a schedule enqueues. */
 export const SCHEDULED_OPTIONS = [
   "lease",
   "maxAttempts",
@@ -27,10 +29,10 @@ export const SCHEDULED_OPTIONS = [
 
 export type ScheduledOptions = Pick<EnqueueOptions, (typeof SCHEDULED_OPTIONS)[number]>;
 
-/** A schedule as its record has it; instants epoch ms. */
+/** A schedule without its task, as its record has it. Instants are epoch ms. */
 export interface Plan {
   readonly rhythm: Rhythm;
-  /** No occurrence is after that. */
+  /** The schedule ends after this instant. */
   readonly until: number | undefined;
   readonly missed: "last" | "all";
   readonly paused: boolean;
@@ -43,18 +45,18 @@ export interface Plan {
 export type ListedSchedule = Rhythm & {
   readonly name: string;
   readonly queue: string;
-  /** No occurrence is after that. */
+  /** The schedule ends after this instant. */
   readonly until?: number | undefined;
   readonly missed: "last" | "all";
   readonly paused: boolean;
   readonly createdAt: number;
-  /** Its next occurrence; null while it is paused, and once there is none any more. */
+  /** The next occurrence; null while the schedule is paused, and after it has ended. */
   readonly nextAt: number | null;
   /** The last occurrence that was enqueued; null before the first. */
   readonly lastAt: number | null;
 };
 
-/** The task that recurs; options that were not given are not there. Durations in ms. */
+/** The task of a schedule, with the options that were given. Durations are in ms. */
 export interface ScheduledTask<T = unknown> {
   readonly payload: T;
   readonly lease?: number;
@@ -69,6 +71,7 @@ export interface ScheduledTask<T = unknown> {
 /** A schedule with its task. */
 export type Schedule<T = unknown> = ListedSchedule & ScheduledTask<T>;
 
+/** Writes a record. {@link readPlan} reads it. */
 export function writePlan({ rhythm, until, missed, paused, createdAt, lastAt }: Plan): string {
   const letters: readonly (readonly [letter: string, value: string | number | undefined])[] = [
     ["a", missed === "all" ? 1 : undefined],
@@ -81,23 +84,24 @@ export function writePlan({ rhythm, until, missed, paused, createdAt, lastAt }: 
     ["u", until],
     ["z", "cron" in rhythm ? rhythm.timeZone : undefined],
   ];
-  const told = letters.filter(([, value]) => value !== undefined);
-  return `1${told.map(([letter, value]) => `;${letter}=${value}`).join("")}`;
+  const given = letters.filter(([, value]) => value !== undefined);
+  return `1${given.map(([letter, value]) => `;${letter}=${value}`).join("")}`;
 }
 
-/** @throws {SluiceError} `unexpected_reply` for a record of another form, `newer_schema` for a newer release's */
+/**
+ * Reads a record.
+ * @throws {SluiceError} `unexpected_reply` for an invalid record, `newer_schema` for the record of a newer
+ *   release
+ */
 export function readPlan(record: string): Plan {
   if (/^(?!1;)\d+;/.test(record)) {
-    throw new SluiceError(
-      "newer_schema",
-      "a schedule was written by a newer release of Sluice; deploy that release here too",
-    );
+    throw newerSchema("a schedule");
   }
-  const letters = readLetters(record);
+  const letters = readFields(record);
   const instant = (letter: string) => (letters.has(letter) ? Number(letters.get(letter)) : undefined);
   const [cron, every] = [letters.get("c"), instant("e")];
   if (cron === undefined && every === undefined) {
-    throw new SluiceError("unexpected_reply", "a schedule's record does not say when it recurs");
+    throw new SluiceError("unexpected_reply", "a schedule's record has neither cron nor interval");
   }
   return {
     rhythm:
@@ -112,26 +116,30 @@ export function readPlan(record: string): Plan {
   };
 }
 
-/** When it occurs first from now on, after what it has enqueued already. */
-export async function nextOf({ rhythm, until, lastAt = -1 }: Plan, now: number): Promise<number> {
+/** The first occurrence from now on that was not enqueued yet, epoch ms; {@link NEVER} if there is none. */
+export async function nextOccurrence({ rhythm, until, lastAt = -1 }: Plan, now: number): Promise<number> {
   const calendar = await calendarOf(rhythm, until);
   return calendar.firstFrom(Math.max(now, lastAt + 1)) ?? NEVER;
 }
 
 /**
- * When a schedule occurs that was put before, perhaps by another runtime, which knows its time zone.
- * @throws {SluiceError} `unsupported` where this one does not
+ * Computes an occurrence of a stored schedule. The runtime that stored it may know a time zone that this one
+ * does not.
+ * @throws {SluiceError} `unsupported` if this runtime cannot compute it
  */
-export async function tellable<T>(tell: () => Promise<T>): Promise<T> {
+export async function orUnsupported<T>(compute: () => Promise<T>): Promise<T> {
   try {
-    return await tell();
+    return await compute();
   } catch {
-    throw new SluiceError("unsupported", "this runtime cannot tell when a schedule occurs");
+    throw new SluiceError("unsupported", "this runtime cannot compute when a schedule occurs");
   }
 }
 
-/** A schedule as callers see it. at: its next occurrence. */
-export function listed(queue: string, name: string, plan: Plan, at: number): ListedSchedule {
+/**
+ * A schedule as callers see it.
+ * @param at its next occurrence, epoch ms
+ */
+export function listedSchedule(queue: string, name: string, plan: Plan, at: number): ListedSchedule {
   const { rhythm, until, missed, paused, createdAt, lastAt } = plan;
   return {
     name,
@@ -147,7 +155,7 @@ export function listed(queue: string, name: string, plan: Plan, at: number): Lis
 }
 
 /**
- * The fixed record of a schedule's tasks, from its options on.
+ * Writes the fixed record of a schedule's tasks, from its options on.
  * @param payload as the codec wrote it, or encrypted
  * @throws {SluiceError} `invalid_argument`
  */
@@ -155,30 +163,23 @@ export function writeTask(name: string, task: ScheduledOptions, payload: string)
   const fixed = fixedOptions({}, task, "");
   for (const header of [NAME_HEADER, TIME_HEADER]) {
     if (fixed.headers && Object.hasOwn(fixed.headers, header)) {
-      throw invalidArgument(`headers.${header}`, "must not be given: the schedule sets it");
+      throw invalidArgument(`headers.${header}`, "must not be set: the schedule sets it");
     }
   }
   const headers = (time: string) => ({ ...fixed.headers, [NAME_HEADER]: name, [TIME_HEADER]: time });
-  // As long as they can become.
+  // Checks the limit of headers at their greatest length.
   fixedOptions({}, { headers: headers(String(LAST_INSTANT)) }, "");
   return writeFixed({ token: undefined, ...fixed, headers: headers(""), payload });
 }
 
-/** What {@link writeTask} wrote. */
+/** Reads the task that {@link writeTask} wrote. */
 export function readTask(task: string): ScheduledTask {
-  const { says, rest } = readRecord(`1${task}`, []);
-  const length = Number(says["h"] ?? 0);
-  const { [NAME_HEADER]: _, [TIME_HEADER]: __, ...headers } = readHeaders(rest.slice(0, length));
-  const number = (name: keyof ScheduledOptions, letter: string) =>
-    says[letter] === undefined ? {} : { [name]: Number(says[letter]) };
+  const { payload, headers: stored = {}, ...options } = readWritten(task);
+  const { [NAME_HEADER]: _, [TIME_HEADER]: __, ...headers } = stored;
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return {
-    payload: decodeValue(rest.slice(length)),
-    ...number("lease", "l"),
-    ...number("maxAttempts", "m"),
-    ...number("resultTtl", "r"),
-    ...number("deadTtl", "d"),
-    ...(says["G"] !== undefined && { group: unescaped(says["G"]) }),
-    ...number("priority", "P"),
+    payload,
+    ...(Object.fromEntries(given) as Partial<ScheduledTask>),
     ...(Object.keys(headers).length > 0 && { headers }),
   };
 }

@@ -1,5 +1,5 @@
 import { registryKey } from "../core/keys.ts";
-import { onlyOptions, scanCursor, wholeNumber } from "../core/validation.ts";
+import { nextCursor, onlyOptions, pageArguments } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { callOf } from "../redis/binding.ts";
 import { listQueuesScript } from "../redis/sweep-scripts.ts";
@@ -8,7 +8,7 @@ import type { Reminder } from "../schedules/schedule-pass.ts";
 
 export interface RegisteredQueue {
   readonly name: string;
-  /** When it was last known to be in use, epoch ms, to within some minutes. */
+  /** When the queue was last in use, epoch ms, to within some minutes. */
   readonly seenAt: number;
 }
 
@@ -21,7 +21,7 @@ export interface QueuePage {
 }
 
 export interface ListQueuesOptions {
-  /** @default "sluice" */
+  /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
   /** The cursor of the page before. @default the first page */
   readonly cursor?: string | undefined;
@@ -32,45 +32,43 @@ export interface ListQueuesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A page of the registry: queues, and reminders of schedules, not of the same queues. */
+/** A page of the registry: queues, and reminders of schedules, which may be of other queues. */
 export interface RegistryPage extends QueuePage {
   readonly reminders: readonly Reminder[];
 }
 
 /**
- * A page of the registered queues, in no order. A queue may come twice where the registry changes
- * between pages; none that stays is missed (Redis's promise for ZSCAN).
+ * Reads a page of the registered queues, in no order. If the registry changes between pages, a queue may come
+ * twice; none that stays is missed (as Redis promises for ZSCAN). One request.
+ * @param transport how to reach Redis, such as `upstash(env)`
  * @throws {SluiceError}
+ * @example const { queues, cursor } = await listQueues(upstash(env))
  */
 export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
   const { queues, now, cursor } = await readRegistry(transport, options);
   return { queues, now, cursor };
 }
 
-/** As {@link listQueues}, with reminders. */
+/** Reads a page as {@link listQueues}, with reminders. */
 export async function readRegistry(
   transport: Transport,
   options: ListQueuesOptions = {},
 ): Promise<RegistryPage> {
   onlyOptions(options, ["prefix", "cursor", "size", "signal", "now"]);
-  const { prefix, cursor = "0", size = 100, signal, now } = options;
+  const { prefix, signal, now } = options;
   const call = callOf(
     listQueuesScript,
     { queues: registryKey(prefix) },
-    {
-      testNow: now ? String(now()) : "",
-      cursor: scanCursor(cursor),
-      size: String(wholeNumber(size, "size", 1, 1_000)),
-    },
+    { testNow: now ? String(now()) : "", ...pageArguments(options) },
   );
   const page = listQueuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
   return {
-    // No queue's name begins so.
+    // A reminder begins with a character that no queue's name begins with.
     queues: page.queues.filter(({ name }) => !name.startsWith("~")),
     reminders: page.queues
       .filter(({ name }) => name.startsWith("~"))
       .map(({ name, seenAt }) => ({ queue: name.slice(1), at: seenAt })),
     now: page.now,
-    cursor: page.cursor === "0" ? null : page.cursor,
+    cursor: nextCursor(page.cursor),
   };
 }

@@ -1,5 +1,5 @@
 import { SluiceError } from "../../errors.ts";
-import { endOf, type Duration } from "../core/duration.ts";
+import { deadlineOf, type Duration } from "../core/duration.ts";
 import { queueKeys, registryKey } from "../core/keys.ts";
 import { onlyOptions, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
@@ -10,56 +10,65 @@ import { SchedulePass } from "../schedules/schedule-pass.ts";
 import { unregisterScript, sweepScript } from "../redis/sweep-scripts.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
-import type { SweepCounts } from "../core/types.ts";
+import type { SweepCounts } from "../core/counts.ts";
 
 /**
- * A queue whose note is older is first asked, in one command, whether it holds anything; if it does,
- * the note is renewed. So an idle queue costs one command a sweep, and a busy one no more than its script.
+ * A queue whose note in the registry is older than this, ms, is first checked with one command. If it holds
+ * anything, the note is renewed. So an idle queue costs one command a sweep, and a busy one only its script.
  */
 const PROBE_AFTER = 600_000;
 
-/** A note this old, not renewed since: the queue has been empty for an hour and leaves the registry. */
-const FORGET_AFTER = PROBE_AFTER + 3_600_000;
+/** A queue whose note is this old, ms, has been empty for an hour and leaves the registry. */
+const UNREGISTER_AFTER = PROBE_AFTER + 3_600_000;
 
 /** Queues swept in one request. */
 const QUEUES_PER_REQUEST = 50;
 
 export interface SweepOptions {
-  /** When to stop and say `more`. @default "20s" */
+  /** When to stop, and report `more`. @default "20s" */
   readonly budget?: Duration | undefined;
-  /** @default "sluice" */
+  /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
-  /** Which of the registered queues. @default all */
+  /** Whether to sweep a registered queue. @default all of them */
   readonly queues?: ((name: string) => boolean) | undefined;
   /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
   readonly limit?: number | undefined;
-  /** Wakes the consumer of each queue that has tasks ready and nobody at work. @default nobody is woken */
+  /** Wakes a consumer of each queue that has tasks ready and no active consumer. @default none is woken */
   readonly wake?: Waker | undefined;
+  /** Aborts the requests; `sweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
 
 export interface SweepReport extends SweepCounts {
-  /** How many queues were looked at. */
+  /** How many queues were swept or checked. */
   readonly queues: number;
-  /** Occurrences of schedules that were enqueued. */
+  /** How many occurrences of schedules were enqueued. */
   readonly scheduled: number;
-  /** Queues of which a consumer was woken. */
+  /** How many queues had a consumer woken. */
   readonly woken: number;
-  /** Queues that could not be swept, or not wholly: a newer release's records are left to it. */
+  /** Queues that could not be swept completely, each with the code of the error. */
   readonly failed: readonly { readonly queue: string; readonly code: string }[];
 }
 
 /**
- * Sweeps every registered queue, in requests of many queues: promotes what is due, reclaims expired
- * leases, drops records whose time is over, and enqueues what schedules have due. Any number may run at once.
- * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
+ * Sweeps every registered queue: promotes due tasks, reclaims expired leases, removes expired records, and
+ * enqueues due occurrences of schedules. One request is for many queues. Any number of sweeps may run at
+ * once.
+ * @param transport how to reach Redis, such as `upstash(env)`
+ * @param options by default all queues, for 20 s
+ * @returns the counts; `more` is true if work is left
+ * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the
+ *   report instead
+ * @example
+ * // From a cron trigger, each minute.
+ * const { promoted, reclaimed, more } = await sweep(upstash(env), { budget: "20s" });
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
   onlyOptions(options, ["budget", "prefix", "queues", "limit", "wake", "signal", "now"]);
   const { prefix, signal, now } = options;
-  const deadline = endOf(options.budget);
+  const deadline = deadlineOf(options.budget);
   const pass = new SweepPass(checkedTransport(transport), options, deadline);
   let cursor: string | undefined;
   try {
@@ -69,7 +78,7 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
       cursor = page.cursor ?? undefined;
     } while (cursor !== undefined && performance.now() < deadline);
   } finally {
-    // Also where it ends early: those wakes are noted as sent.
+    // Also if the sweep throws: Redis counts these wakes as sent.
     await pass.wake();
   }
   return pass.report(cursor !== undefined);
@@ -84,7 +93,7 @@ class SweepPass {
   readonly #wanted: (name: string) => boolean;
   readonly #schedules: SchedulePass;
   readonly #waker: CheckedWaker | undefined;
-  readonly #asleep = new Set<string>();
+  readonly #toWake = new Set<string>();
   readonly #seen = new Set<string>();
   readonly #failed = new Map<string, string>();
   #counts: SweepCounts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false };
@@ -108,7 +117,7 @@ class SweepPass {
       ...this.#counts,
       more: this.#counts.more || this.#schedules.more || more,
       scheduled: this.#schedules.scheduled,
-      woken: this.#asleep.size,
+      woken: this.#toWake.size,
       failed: Array.from(new Map([...this.#schedules.failed, ...this.#failed]), ([queue, code]) => ({
         queue,
         code,
@@ -116,29 +125,29 @@ class SweepPass {
     };
   }
 
-  /** Wakes those whose queues have tasks ready. */
+  /** Wakes a consumer of each queue that needs one. */
   async wake(): Promise<void> {
     const waker = this.#waker;
-    if (waker) await Promise.all(Array.from(this.#asleep, (queue) => waker.wake(queue)));
+    if (waker) await Promise.all(Array.from(this.#toWake, (queue) => waker.wake(queue)));
   }
 
   async sweepPage({ queues: page, reminders, now }: RegistryPage): Promise<void> {
-    // First, so that a consumer is woken for what they enqueue.
-    const remind = reminders.filter(({ queue, at }) => at <= now && this.#wanted(queue));
-    const given = await this.#schedules.run(remind);
-    const fresh = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
-    // Where the budget ends a pass, another pass begins elsewhere.
-    const queues = shuffled(fresh);
+    // Schedules first, so that a consumer is woken for the tasks that they enqueue.
+    const dueReminders = reminders.filter(({ queue, at }) => at <= now && this.#wanted(queue));
+    const scheduled = await this.#schedules.run(dueReminders);
+    const unseen = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
+    // Shuffled, so that passes that the budget ends reach different queues.
+    const queues = shuffled(unseen);
     for (const { name } of queues) this.#seen.add(name);
     const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
     const empty = await this.#emptyAmong(old, now);
     const holding = queues.filter((queue) => !empty.has(queue));
-    for (const name of given) this.#seen.add(name);
-    await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...given])]);
-    await this.#note(
+    for (const name of scheduled) this.#seen.add(name);
+    await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...scheduled])]);
+    await this.#updateRegistry(
       old.filter((queue) => !empty.has(queue)),
-      [...empty].filter(({ seenAt }) => now - seenAt >= FORGET_AFTER),
-      now - FORGET_AFTER,
+      [...empty].filter(({ seenAt }) => now - seenAt >= UNREGISTER_AFTER),
+      now - UNREGISTER_AFTER,
     );
   }
 
@@ -148,9 +157,9 @@ class SweepPass {
       queues,
       ({ name, seenAt }) => {
         const { pending, fair, limited, working, delayed, expiry, schedules } = this.#keys(name);
-        const places = [pending, fair, limited, working, delayed, expiry];
-        // A queue that has schedules only has nothing to sweep, but is in use.
-        return ["EXISTS", ...places, ...(now - seenAt >= FORGET_AFTER ? [schedules] : [])];
+        const keys = [pending, fair, limited, working, delayed, expiry];
+        // A queue with schedules only has nothing to sweep, but is in use.
+        return ["EXISTS", ...keys, ...(now - seenAt >= UNREGISTER_AFTER ? [schedules] : [])];
       },
       (queue, outcome) => {
         if ("reply" in outcome && outcome.reply === 0) empty.add(queue);
@@ -183,7 +192,7 @@ class SweepPass {
     }
   }
 
-  /** Adds one queue's counts; true where it has work left. */
+  /** Adds the counts of one queue. @returns whether it has work left */
   #add(name: string, outcome: CommandOutcome): boolean {
     try {
       const counts = sweepScript.decode(lastReply([outcome]));
@@ -194,7 +203,7 @@ class SweepPass {
         expired: this.#counts.expired + counts.expired,
         more: this.#counts.more,
       };
-      if (counts.wake) this.#asleep.add(name);
+      if (counts.wake) this.#toWake.add(name);
       if (counts.newer > 0) this.#failed.set(name, "newer_schema");
       return counts.more;
     } catch (error) {
@@ -204,8 +213,10 @@ class SweepPass {
     }
   }
 
-  /** Renews the notes of queues in use, and takes those that were not in use since then off the registry. */
-  async #note(
+  /**
+   * Renews the notes of queues in use, and removes queues that were not in use since then from the registry.
+   */
+  async #updateRegistry(
     used: readonly RegisteredQueue[],
     unused: readonly RegisteredQueue[],
     since: number,
@@ -223,7 +234,7 @@ class SweepPass {
     if (commands.length > 0) await this.#transport.send(commands, this.#options);
   }
 
-  /** One command for each queue, many in a request. */
+  /** Sends one command for each queue, many in a request. */
   async #each<Q>(
     queues: readonly Q[],
     command: (queue: Q) => Command,

@@ -2,14 +2,14 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { derivedName } from "../core/ids.ts";
 import { type Batch, LeasedTask } from "./leased-task.ts";
 import { readReceipt } from "../core/receipt.ts";
-import { fit, misfitError } from "./schema.ts";
-import { isUndecryptable, opened, type ValuesQueue } from "../values/encryption.ts";
+import { schemaError, validatePayload } from "./schema.ts";
+import { isUndecryptable, decryptValue, type ValuesQueue } from "../values/encryption.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 
-/** How many more requests one dequeue sends because every task of the last one was invalid. */
-const MOST_MORE = 10;
+/** How many times one dequeue starts again because all its tasks were invalid. */
+const MAX_ROUNDS = 10;
 
-/** A task as it was leased, before a schema has seen its payload. */
+/** A task as it was leased, before its payload is decrypted and validated. */
 export type RawTask = ConstructorParameters<typeof LeasedTask>[1];
 
 /** What one request leased: a reader for each task, which may throw, and the state of the queue. */
@@ -23,14 +23,15 @@ interface DecodingQueue {
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
 }
 
-/** Of the tasks of one request, those for a handler. */
+/** The tasks of one request. */
 interface DecodedTasks<Out> {
+  /** The valid tasks. */
   readonly tasks: LeasedTask<Out>[];
-  /** Whether there were others, and no more than others. */
+  /** Whether there were invalid tasks, and no valid one. */
   readonly allInvalid: boolean;
-  /** How many others are dead letters now. */
+  /** How many invalid tasks became dead letters. */
   readonly invalid: number;
-  /** What kept a task from being read at all. */
+  /** The error of a task whose record cannot be read. */
   readonly unreadable: unknown;
 }
 
@@ -53,7 +54,7 @@ export async function decodeBatch<Out>(
     invalid += decoded.invalid;
     // The lease of such a task expires, until the task is a dead letter.
     if (unreadable !== undefined && tasks.length === 0) throw unreadable;
-    if (!decoded.allInvalid || more === MOST_MORE) {
+    if (!decoded.allInvalid || more === MAX_ROUNDS) {
       return Object.assign(tasks, { nextDueAt: batch.nextDueAt, paused: batch.paused, invalid });
     }
     batch = await dequeueAgain();
@@ -66,9 +67,10 @@ export function nextToken(queue: string, token: string): Promise<string> {
 }
 
 /**
- * Reads the tasks of a dequeue. Those that cannot be decrypted, or do not fit the schema, become dead letters; where
- * that fails their leases expire, and they are met again. One beyond reading does not take its batch along.
- * @param readers one for each task; it may throw
+ * Reads the tasks of a dequeue. Tasks that cannot be decrypted, or do not match the schema, become dead
+ * letters; if that fails, their leases expire and they are delivered again. An unreadable task does not fail
+ * its batch.
+ * @param readers one for each task; may throw
  */
 async function decodeTasks<Out>(
   queue: DecodingQueue,
@@ -77,34 +79,34 @@ async function decodeTasks<Out>(
 ): Promise<DecodedTasks<Out>> {
   const { name, encryption } = queue.values;
   const tasks: LeasedTask<Out>[] = [];
-  const misfits: Settlement[] = [];
+  const rejections: Settlement[] = [];
   let unreadable: unknown;
   for (const read of readers) {
     let receipt: string | undefined;
     try {
       const task = read();
       ({ receipt } = task);
-      // Whose result it will be: a server that is not trusted may say another id beside.
+      // The receipt has the id of the result. An untrusted server may send another id with the task.
       const id = encryption ? readReceipt(receipt, "receipt").id : task.id;
-      const found = opened(encryption, task.payload, { kind: "payload", queue: name, id });
-      // A turn of the event loop's queue for each plain task would be most of what it costs.
-      const payload = encryption ? await found : found;
-      const fitted = schema ? await fit(schema, payload) : { payload: payload as Out };
-      if ("misfits" in fitted) {
-        misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
+      const decrypted = decryptValue(encryption, task.payload, { kind: "payload", queue: name, id });
+      // Plain payloads are not awaited: a microtask for each would be most of the cost.
+      const payload = encryption ? await decrypted : decrypted;
+      const validated = schema ? await validatePayload(schema, payload) : { payload: payload as Out };
+      if ("issues" in validated) {
+        rejections.push({ receipt, outcome: "reject", error: schemaError(validated.issues) });
       } else {
-        tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: fitted.payload }));
+        tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: validated.payload }));
       }
     } catch (error) {
       if (receipt !== undefined && isUndecryptable(error))
-        misfits.push({ receipt, outcome: "reject", error });
+        rejections.push({ receipt, outcome: "reject", error });
       else unreadable = error;
     }
   }
-  const settled = misfits.length > 0 ? await queue.settle(misfits).catch(() => []) : [];
+  const settled = rejections.length > 0 ? await queue.settle(rejections).catch(() => []) : [];
   return {
     tasks,
-    allInvalid: tasks.length === 0 && misfits.length > 0,
+    allInvalid: tasks.length === 0 && rejections.length > 0,
     invalid: settled.filter(({ ok }) => ok).length,
     unreadable,
   };

@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { callOf } from "../redis/binding.ts";
-import type { Call, Shareable } from "../redis/coalescer.ts";
+import type { Shareable, SharedCall } from "../redis/coalescer.ts";
 import { milliseconds } from "../core/duration.ts";
 import { decodeBatch, nextToken, type RawBatch } from "./decode-tasks.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import type { Keys } from "../core/keys.ts";
-import { type LongPollSteps, pollUntilSome, waitOf } from "./long-poll.ts";
+import { type LongPollSteps, pollForTasks, waitMilliseconds } from "./long-poll.ts";
 import {
   leaseToken,
   onlyOptions,
@@ -17,26 +17,29 @@ import {
 import { lastReply, replyAt } from "../redis/replies.ts";
 import type { Batch } from "./leased-task.ts";
 import { writeReceipt } from "../core/receipt.ts";
-import { readFixed } from "../core/record.ts";
+import { leaseOf, readFixed } from "../core/record.ts";
 import type { ValuesQueue } from "../values/encryption.ts";
 import { dequeueScript } from "../redis/task-scripts.ts";
 import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
 import type { DequeueOptions, Settled, Settlement } from "../core/types.ts";
-import { signOfLife } from "./heartbeat.ts";
+import { workerArguments } from "./worker-info.ts";
 
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
 
-/** Most dequeues of one task in one request: the script's short way is for batches up to about this size. */
-const MOST_SHARED = 100;
+/**
+ * Most single dequeues that share a request: the fast path of the script is for batches up to about this
+ * size.
+ */
+const MAX_SHARED = 100;
 
-/** Most calls of one dequeue, the first included. Each passes some 200 entries that are not to be delivered. */
-const MOST_CALLS = 50;
+/** Most script calls of one dequeue. Each skips about 200 entries that cannot be delivered. */
+const MAX_CALLS = 50;
 
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
 
-/** What a pull needs of its queue. */
-export interface PullQueue<Out> {
+/** What a dequeue needs of its queue. */
+export interface DequeueContext<Out> {
   readonly name: string;
   readonly keys: Keys;
   readonly transport: Transport;
@@ -49,30 +52,31 @@ export interface PullQueue<Out> {
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
 }
 
-/** What a request leased, and the token of the leases. */
-interface Leased extends Pick<Dequeued, "nextDueAt" | "paused"> {
-  readonly tasks: readonly Dequeued["tasks"][number][];
+type DequeueReply = ReturnType<typeof dequeueScript.decode>;
+
+/** The tasks that a request leased, and the token of their leases. */
+interface LeasedRecords extends Pick<DequeueReply, "nextDueAt" | "paused"> {
+  readonly tasks: readonly DequeueReply["tasks"][number][];
   readonly token: string;
 }
 
-type Dequeued = ReturnType<typeof dequeueScript.decode>;
-
-/** One dequeue: its first request may be shared with a settle, and where nothing was there it may go on to wait. */
-export class Pull<Out> {
-  readonly #queue: PullQueue<Out>;
+/** One dequeue. Its first request may also settle tasks; if no task is there, it may wait for one. */
+export class DequeueCall<Out> {
+  readonly #queue: DequeueContext<Out>;
   readonly #options: DequeueOptions;
-  #first: ScriptCall | undefined;
+  #firstCall: ScriptCall | undefined;
+  /** ms */
   readonly #wait: number;
   readonly #args: Omit<Parameters<typeof callOf<typeof dequeueScript>>[2], "token" | "resend">;
-  /** With a token of the caller's, a call may be a copy even at its first sending. */
+  /** With a token of the caller's, even the first request may be a copy. */
   readonly #mayBeCopy: boolean;
-  /** None yet where it is neither the caller's nor needed. */
+  /** Undefined until a token is needed, unless the caller gave one. */
   #token: string | undefined;
-  /** What all its calls together made dead letters of. */
+  /** How many invalid tasks became dead letters. */
   #invalid = 0;
 
   /** @throws {SluiceError} `invalid_argument` */
-  static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
+  static async of<Out>(queue: DequeueContext<Out>, options: DequeueOptions): Promise<DequeueCall<Out>> {
     onlyOptions(options, OPTIONS);
     const key = requestKey(options);
     const token =
@@ -81,15 +85,15 @@ export class Pull<Out> {
         : key !== undefined
           ? await derivedName("dequeue", queue.name, key)
           : undefined;
-    return new Pull(queue, options, token);
+    return new DequeueCall(queue, options, token);
   }
 
-  private constructor(queue: PullQueue<Out>, options: DequeueOptions, token: string | undefined) {
+  private constructor(queue: DequeueContext<Out>, options: DequeueOptions, token: string | undefined) {
     this.#queue = queue;
     this.#options = options;
     this.#token = token;
     this.#mayBeCopy = token !== undefined;
-    this.#wait = waitOf(options.wait);
+    this.#wait = waitMilliseconds(options.wait);
     this.#args = {
       testNow: queue.testNow,
       maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_DEQUEUE)),
@@ -97,16 +101,18 @@ export class Pull<Out> {
         options.lease === undefined ? queue.lease : milliseconds(options.lease, "lease", { min: 1 }),
       ),
       maxBytes: String(replyBytes(options.maxBytes ?? queue.maxBytes)),
-      ...(options.worker === undefined ? { worker: "", info: "" } : signOfLife(options.worker)),
+      ...(options.worker === undefined ? { worker: "", info: "" } : workerArguments(options.worker)),
     };
   }
 
-  /** The first call. */
-  get call(): ScriptCall {
-    return (this.#first ??= this.#call(this.#wait === 0));
+  /** The first script call. */
+  get firstCall(): ScriptCall {
+    return (this.#firstCall ??= this.#scriptCall(this.#wait === 0));
   }
 
-  /** Those with the same can share a request: see {@link share}. Undefined if it has one of its own: {@link call}. */
+  /**
+   * Dequeues with the same lane can share a request, see {@link dequeueFor}. Undefined if this one cannot.
+   */
   get lane(): string | undefined {
     const { maxTasks, lease, maxBytes, worker, info } = this.#args;
     if (maxTasks !== "1" || this.#mayBeCopy || this.#wait > 0) return undefined;
@@ -117,42 +123,49 @@ export class Pull<Out> {
     return (this.#token ??= newToken());
   }
 
-  /** What the first call gave, and what came of it. */
-  async answer(dequeued: Dequeued): Promise<Batch<Out>> {
+  /**
+   * Completes the dequeue after its first script call: waits if no task was leased and `wait` is set.
+   * @param reply of the first call
+   */
+  async finish(reply: DequeueReply): Promise<Batch<Out>> {
     const { signal } = this.#options;
-    const first = await this.take(await this.#leased(this.call, this.#leaseToken, dequeued, signal));
+    const leased = await this.#skipUndeliverable(this.firstCall, this.#leaseToken, reply, signal);
+    const first = await this.toBatch(leased);
     if (first.length > 0 || this.#wait === 0) return first;
-    const steps = { pull: (last: boolean) => this.#pull(last), look: this.#look };
-    return pollUntilSome(first, this.#wait, steps, signal);
+    const steps = { dequeue: (last: boolean) => this.#dequeueAgain(last), check: this.#check };
+    return pollForTasks(first, this.#wait, steps, signal);
   }
 
-  /** Leases a task for each of the callers, who have equal options, and deals them out in order of asking. */
-  async share(
-    calls: readonly Pick<Call<never, Leased>, "answer" | "done">[],
+  /**
+   * Leases a task for each of several callers with equal options, and hands them out in order of the calls.
+   */
+  async dequeueFor(
+    calls: readonly Pick<SharedCall<never, LeasedRecords>, "answer" | "done">[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    let [asking, token] = [calls, this.#leaseToken];
+    let [waiting, token] = [calls, this.#leaseToken];
     for (;;) {
-      const call = this.#call(true, { token, maxTasks: String(asking.length) });
-      const dequeued = dequeueScript.decode(lastReply(await this.#send([call], signal)));
-      const { tasks, ...leased } = await this.#leased(call, token, dequeued, signal);
-      // Whoever has left meanwhile gets none.
-      asking = asking.filter(({ done }) => !done);
-      for (const [i, task] of tasks.entries()) asking[i]?.answer({ ...leased, tasks: [task] });
-      this.#handBack(tasks.slice(asking.length), token);
-      asking = asking.slice(tasks.length);
-      // A batch also ends by its bytes, or beside a task whose leases expired: a call of its own would then get one.
-      if (asking.length > 0 && tasks[0] && leased.nextDueAt === this.#leasedAt(tasks[0])) {
+      const call = this.#scriptCall(true, { token, maxTasks: String(waiting.length) });
+      const reply = dequeueScript.decode(lastReply(await this.#send([call], signal)));
+      const { tasks, ...leased } = await this.#skipUndeliverable(call, token, reply, signal);
+      // Callers that have aborted meanwhile get no task.
+      waiting = waiting.filter(({ done }) => !done);
+      for (const [i, task] of tasks.entries()) waiting[i]?.answer({ ...leased, tasks: [task] });
+      this.#handBack(tasks.slice(waiting.length), token);
+      waiting = waiting.slice(tasks.length);
+      // The batch may have ended at its limit of bytes, or at a task whose leases expired. Another call gets
+      // the next.
+      if (waiting.length > 0 && tasks[0] && leased.nextDueAt === this.#leasedAt(tasks[0])) {
         token = newToken();
         continue;
       }
-      for (const call of asking) call.answer({ ...leased, tasks: [] });
+      for (const call of waiting) call.answer({ ...leased, tasks: [] });
       return;
     }
   }
 
-  /** Gives back tasks that nobody waits for any more. Where that fails, their leases expire. */
-  #handBack(tasks: Leased["tasks"], token: string): void {
+  /** Hands back tasks whose callers have aborted. If that fails, their leases expire. */
+  #handBack(tasks: LeasedRecords["tasks"], token: string): void {
     if (tasks.length === 0) return;
     const returned = tasks.map((task) => ({
       receipt: writeReceipt({ ...task, token }),
@@ -163,38 +176,42 @@ export class Pull<Out> {
   }
 
   /**
-   * With a token of the caller's, all calls of one pull have that one, so that whoever resends the pull gets what any of
-   * them leased. Only the last marks it as spent: then no late copy leases tasks that nobody would hold. Without, each call
-   * has its own, and sees to its own late copies.
+   * A script call. With a token of the caller's, all calls of the dequeue have that token, so that a resend
+   * of the dequeue gets the tasks that any of them leased. Only the last call marks the token as used, so
+   * that no late copy leases tasks without a holder. Otherwise each call has its own token, and marks it
+   * itself.
+   * @param last whether it is the last call of the dequeue
    */
-  #call(
-    lastOfPull: boolean,
+  #scriptCall(
+    last: boolean,
     shared: { readonly token?: string; readonly maxTasks?: string } = {},
   ): ScriptCall {
-    const last = lastOfPull || !this.#mayBeCopy;
-    const resend = last && this.#mayBeCopy ? "1" : "";
+    const marksToken = last || !this.#mayBeCopy;
+    const resend = marksToken && this.#mayBeCopy ? "1" : "";
     const args = { ...this.#args, token: this.#leaseToken, resend, ...shared };
     const call = callOf(dequeueScript, this.#queue.keys, args);
-    return last ? { ...call, resendArgs: call.args.with(dequeueScript.args.indexOf("resend"), "1") } : call;
+    if (!marksToken) return call;
+    return { ...call, resendArgs: call.args.with(dequeueScript.args.indexOf("resend"), "1") };
   }
 
-  async #pull(last: boolean): Promise<Batch<Out>> {
+  async #dequeueAgain(last: boolean): Promise<Batch<Out>> {
     if (!this.#mayBeCopy) this.#token = newToken();
-    return this.take(await this.#run(this.#call(last)));
+    return this.toBatch(await this.#run(this.#scriptCall(last)));
   }
 
-  readonly #look: LongPollSteps<Batch<Out>>["look"] = async ({ due, time }) => {
+  /** Checks the queue for a long poll, with cheaper commands than a dequeue. */
+  readonly #check: LongPollSteps<Batch<Out>>["check"] = async ({ due, time }) => {
     const { pending, fair, delayed } = this.#queue.keys;
     const commands: Command[] = [["EXISTS", pending, fair]];
     if (due) commands.push(["ZRANGE", delayed, "0", "0", "WITHSCORES"]);
     if (time) commands.push(["TIME"]);
     const outcomes = await this.#send(commands, this.#options.signal);
     const replies = outcomes.map((_, i) => replyAt(outcomes, i));
-    const some = Number(replies[0]) > 0;
+    const hasPending = Number(replies[0]) > 0;
     const [, score] = (due ? replies[1] : []) as readonly string[];
     const [seconds, micros] = (time ? replies.at(-1) : []) as readonly string[];
     return {
-      some,
+      hasPending,
       dueAt: score === undefined ? null : Math.floor(Number(score)),
       now: seconds === undefined ? undefined : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000),
     };
@@ -204,44 +221,45 @@ export class Pull<Out> {
     return this.#queue.transport.send(commands, { signal });
   }
 
-  async #run(call: ScriptCall): Promise<Leased> {
+  async #run(call: ScriptCall): Promise<LeasedRecords> {
     const { signal } = this.#options;
-    const dequeued = dequeueScript.decode(lastReply(await this.#send([call], signal)));
-    return this.#leased(call, this.#leaseToken, dequeued, signal);
+    const reply = dequeueScript.decode(lastReply(await this.#send([call], signal)));
+    return this.#skipUndeliverable(call, this.#leaseToken, reply, signal);
   }
 
-  async #leased(
+  /** Repeats a call as long as it finds only entries that cannot be delivered. */
+  async #skipUndeliverable(
     call: ScriptCall,
     token: string,
-    first: Dequeued,
+    first: DequeueReply,
     signal: AbortSignal | undefined,
-  ): Promise<Leased> {
-    let answer = first;
-    for (let calls = 1; answer.more && calls < MOST_CALLS; calls++) {
-      // Under the same token, so whichever copy of a call leases something, the others get the same.
+  ): Promise<LeasedRecords> {
+    let reply = first;
+    for (let calls = 1; reply.more && calls < MAX_CALLS; calls++) {
+      // The token is the same: if any copy of a call leases tasks, the others return the same tasks.
       const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
-      answer = dequeueScript.decode(lastReply(await this.#send([again], signal)));
+      reply = dequeueScript.decode(lastReply(await this.#send([again], signal)));
     }
-    return { ...answer, token };
+    return { ...reply, token };
   }
 
   /** When a task was leased, by Redis's time, epoch ms. */
-  #leasedAt({ deadlineAt, record }: Leased["tasks"][number]): number {
-    return deadlineAt - Number(/^[^\n]*;l=(\d+)/.exec(record)?.[1] ?? this.#args.lease);
+  #leasedAt({ deadlineAt, record }: LeasedRecords["tasks"][number]): number {
+    return deadlineAt - (leaseOf(record) ?? Number(this.#args.lease));
   }
 
-  /** The tasks as a caller gets them, and others if each of them is invalid. */
-  async take(leased: Leased): Promise<Batch<Out>> {
+  /** The tasks as the caller gets them. If all of them are invalid, it dequeues again. */
+  async toBatch(leased: LeasedRecords): Promise<Batch<Out>> {
     const dequeueAgain = async () => {
       this.#token = await nextToken(this.#queue.name, this.#leaseToken);
-      return this.#raw(await this.#run(this.#call(this.#wait === 0)));
+      return this.#raw(await this.#run(this.#scriptCall(this.#wait === 0)));
     };
     const { schema } = this.#queue;
     const batch = await decodeBatch(this.#queue, schema, this.#raw(leased), dequeueAgain);
     return Object.assign(batch, { invalid: (this.#invalid += batch.invalid) });
   }
 
-  #raw({ nextDueAt, paused, tasks, token }: Leased): RawBatch {
+  #raw({ nextDueAt, paused, tasks, token }: LeasedRecords): RawBatch {
     const leasedFor = Number(this.#args.lease);
     const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
@@ -262,8 +280,8 @@ export class Pull<Out> {
   }
 }
 
-/** Dequeues of one task each, as calls that can share a request. */
-export const singlePulls: Shareable<Pick<Pull<unknown>, "share">, Leased> = {
-  most: MOST_SHARED,
-  send: async (calls, signal) => calls[0]?.item.share(calls, signal),
+/** Dequeues of one task, which can share a request. */
+export const singleDequeues: Shareable<Pick<DequeueCall<unknown>, "dequeueFor">, LeasedRecords> = {
+  most: MAX_SHARED,
+  send: async (calls, signal) => calls[0]?.item.dequeueFor(calls, signal),
 };

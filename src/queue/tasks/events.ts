@@ -2,7 +2,7 @@ import { SluiceError } from "../../errors.ts";
 import type { Keys } from "../core/keys.ts";
 import type { SendOptions, Transport } from "../redis/transport.ts";
 
-/** What happens to tasks: the kinds of a queue's events, and what its statistics count. */
+/** The kinds of a queue's events, which its statistics count. */
 export const queueEvents = [
   "enqueued",
   "dequeued",
@@ -18,12 +18,12 @@ export const queueEvents = [
 
 export type QueueEvent = (typeof queueEvents)[number];
 
-/** Something that happened to tasks of a queue, in one call. */
+/** An event of one or more tasks of a queue, in one call. */
 export interface PublishedEvent {
   readonly event: QueueEvent;
   /** When, epoch ms. */
   readonly at: number;
-  /** The tasks, at most 1,000; `*` alone where the queue was deleted. */
+  /** Ids of the tasks, at most 1,000; only `*` if the queue was deleted. */
   readonly ids: readonly string[];
 }
 
@@ -36,13 +36,13 @@ export async function subscribeTo(
   if (transport.subscribe === undefined) {
     throw new SluiceError(
       "unsupported",
-      "this transport cannot subscribe to a channel; those of sluice-queue/upstash and sluice-queue/resp can",
+      "this transport cannot subscribe to a channel; use one of sluice-queue/upstash or sluice-queue/resp",
     );
   }
   return read(await transport.subscribe(tasks.replace(/tasks$/, "events"), options));
 }
 
-/** What else somebody publishes on the channel is passed by. */
+/** Reads events, and ignores other messages on the channel. */
 async function* read(messages: AsyncIterable<string>): AsyncGenerator<PublishedEvent, void> {
   for await (const message of messages) {
     const [event = "", at = "", ...ids] = message.split(" ");

@@ -1,19 +1,25 @@
+import { SluiceError } from "../../errors.ts";
 import type { Backoff } from "../core/backoff.ts";
 import type { Settled, Settlement, Settler } from "../core/types.ts";
 import type { Duration } from "../core/duration.ts";
 
-/** A task that was dequeued, with the right to settle it. Instants are epoch ms. */
+/**
+ * A task that was dequeued, with the right to settle it. Instants are epoch ms.
+ * @example
+ * const [task] = await emails.dequeue();
+ * if (task) await task.complete({ sent: true });
+ */
 export class LeasedTask<T = unknown> {
   readonly id: string;
-  /** Proof of the lease, for settling elsewhere. */
+  /** Proof of the lease, to settle the task elsewhere. */
   readonly receipt: string;
   readonly payload: T;
-  /** Which delivery of the task this is, from 1. */
+  /** Delivery number, from 1. */
   readonly attempt: number;
   readonly enqueuedAt: number;
   /** When the lease ends, unless it is extended. */
   readonly deadlineAt: number;
-  /** How long the lease is, ms, from its beginning or its last extend. */
+  /** Length of the lease, ms, from the dequeue or the last extend. */
   readonly leasedFor: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly group: string | undefined;
@@ -46,26 +52,48 @@ export class LeasedTask<T = unknown> {
     this.group = task.group;
   }
 
-  /** Ends the task as completed; the result is kept for `ttl`, by default the task's `resultTtl`. */
+  /**
+   * Completes the task.
+   * @param result anything that JSON can express, or a `Uint8Array`; at most 1 MiB. @default none
+   * @param options.ttl how long the record and the result are kept. @default the task's `resultTtl`
+   * @returns the new state; or `ok: false` and a code, such as `lease_lost`, if nothing was changed
+   * @throws {SluiceError} `invalid_argument`, `too_large`, or a fault of the transport
+   * @example await task.complete({ sent: true })
+   */
   async complete(result?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
     return this.#settle({ receipt: this.receipt, outcome: "complete", result, ...options });
   }
 
-  /** Ends the task as a dead letter, kept for `ttl`, by default the task's `deadTtl`. */
+  /**
+   * Rejects the task: it becomes a dead letter.
+   * @param error an `Error`, a text, or another value of at most 16 KiB. @default none
+   * @param options.ttl how long the dead letter is kept. @default the task's `deadTtl`
+   * @returns as {@link complete}
+   * @throws {SluiceError} as {@link complete}
+   * @example await task.reject(new Error("unknown recipient"))
+   */
   async reject(error?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
     return this.#settle({ receipt: this.receipt, outcome: "reject", error, ...options });
   }
 
   /**
-   * Gives the task back, for another attempt after `delay` (at once by default), or as a `backoff` says of this
-   * attempt, behind those that wait. On the last attempt it becomes a dead letter, and the answer says so.
-   * `count: false` refunds the attempt. `unstarted: true` hands back a task that was not begun, uncounted: to the
-   * front, or to its old place if it has a group or a priority.
+   * Requeues the task for another attempt, behind the tasks that wait. On the last attempt it becomes a dead
+   * letter instead, and the returned state is `rejected`.
+   * @param options.delay wait before the next attempt. @default 0
+   * @param options.backoff computes the delay from the attempt; true is exponential with full jitter, 1 s to
+   *   15 min
+   * @param options.count false refunds the attempt. @default true
+   * @param options.error kept with the task, as for {@link reject}
+   * @param options.unstarted true hands back a task that was not started, uncounted: to the front, or to its
+   *   old place if it has a group or a priority.
+   * @default false
+   * @returns as {@link complete}, with `dueAt` if it is delayed
+   * @throws {SluiceError} as {@link complete}
+   * @example await task.requeue({ backoff: true, error })
    */
   async requeue(
     options: {
       delay?: Duration;
-      /** True: exponential with full jitter, from a second to a quarter of an hour. */
       backoff?: Backoff | true;
       count?: boolean;
       error?: unknown;
@@ -76,29 +104,46 @@ export class LeasedTask<T = unknown> {
   }
 
   /**
-   * Moves the deadline to `lease` from now, never to an earlier one.
-   * @param lease by default what the lease was at dequeue
-   * @param options.progress how far the work is, for `get` to show; at most 1 KiB of JSON
+   * Extends the lease: moves the deadline to `lease` from now, never to an earlier time.
+   * @param lease @default the length of the lease at dequeue
+   * @param options.progress for `get` to show: anything that JSON can express, at most 1 KiB
+   * @returns as {@link complete}, with `deadlineAt`, and with `cancelRequested` if the task was cancelled
+   * @throws {SluiceError} as {@link complete}
+   * @example await task.extend("5m", { progress: { done: 40 } })
    */
   async extend(lease?: Duration, options: { progress?: unknown } = {}): Promise<Settled> {
     return this.#settle({ receipt: this.receipt, outcome: "extend", lease, ...options });
   }
 
   async #settle(settlement: Settlement): Promise<Settled> {
-    const [settled] = await this.#queue.settle([settlement]);
-    return settled as Settled;
+    try {
+      const [settled] = await this.#queue.settle([settlement]);
+      return settled as Settled;
+    } catch (error) {
+      throw ofSingleSettlement(error);
+    }
   }
+}
+
+const PREFIX = "settlements[0].";
+
+/** An error without the path of the settlement, which the caller did not write. */
+function ofSingleSettlement(error: unknown): unknown {
+  if (!(error instanceof SluiceError) || !error.path?.startsWith(PREFIX)) return error;
+  return new SluiceError(error.code, error.message.replaceAll(PREFIX, ""), error.path.slice(PREFIX.length));
 }
 
 /** The tasks of one dequeue. */
 export type Batch<T> = LeasedTask<T>[] & {
-  /** When it is worth asking again, epoch ms: at once, or when the next delayed task is due or lease expires; null where nothing waits. */
+  /**
+   * When to dequeue again, epoch ms: at once, or when the next delayed task is due or the next lease expires.
+   * Null if no task waits.
+   */
   readonly nextDueAt: number | null;
-  /** True where the queue is paused: it gives nothing until it is resumed. */
+  /** True if the queue is paused: it delivers no task until it is resumed. */
   readonly paused: boolean;
   /**
-   * How many tasks this dequeue met, beside those that it gives, that it made dead letters of, because they could not be
-   * decrypted or do not fit the schema.
+   * How many other tasks became dead letters, because they could not be decrypted or do not match the schema.
    */
   readonly invalid: number;
 };

@@ -1,17 +1,17 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { SluiceError } from "../../errors.ts";
+import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
-import { byteLengths, encodeValue } from "../core/codec.ts";
-import { QueueBase, type HandleOptions } from "./queue-base.ts";
-import { derivedTaskIds, newTaskId, newToken } from "../core/ids.ts";
-import { all, type MaybePromise } from "../core/maybe-promise.ts";
+import { byteLengths } from "../core/codec.ts";
+import { encodePayload, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
+import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
-import { readTaskInfo, writeFixed } from "../core/record.ts";
+import { readTaskInfo } from "../core/record.ts";
 import { registration } from "./registration.ts";
-import { checkedSchema, fitting } from "./schema.ts";
-import { openedTask, sealed } from "../values/encryption.ts";
+import { checkedSchema } from "./schema.ts";
+import { decryptTask } from "../values/encryption.ts";
 import {
   cancelScript,
   enqueueScript,
@@ -19,7 +19,7 @@ import {
   wakeScript,
   type EnqueueRefusal,
 } from "../redis/task-scripts.ts";
-import { callToken, contentOf, fixedOptions, uniqueness, whenReady } from "./task-options.ts";
+import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
   Cancelled,
@@ -37,58 +37,46 @@ export const MAX_ENQUEUE = 1_000;
 /** Most bytes of records in one enqueue: Upstash refuses a request over 10 MB. */
 export const MAX_ENQUEUE_BYTES = 9_500_000;
 
-/** Options of a queue that its tasks have where they say nothing else. */
-const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"] as const;
-
-const TASK_OPTIONS = [
-  ...DEFAULTS,
-  ...(["id", "at", "group", "priority", "dedup", "again", "headers"] as const),
-] as const satisfies readonly (keyof EnqueueOptions)[];
-
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 
-/** Options of a queue; a producer has no use for `maxBytes`. */
+/** Options of a queue. A producer accepts `maxBytes`, but does not use it. */
 const QUEUE_OPTIONS = [
   "transport",
   "prefix",
   "now",
   "encryption",
-  ...DEFAULTS,
+  ...DEFAULT_OPTIONS,
   "maxBytes",
   "schema",
   "wake",
   "coalesce",
 ];
 
-export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, HandleOptions {
-  /** What a payload must be, by any Standard Schema (zod, valibot, arktype, …): checked at enqueue and at dequeue. */
+export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, QueueBaseOptions {
+  /**
+   * Checks payloads at enqueue and at dequeue: any Standard Schema (zod, valibot, arktype, …).
+   * @default no check
+   */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
-  /** Wakes a consumer where none runs, when a task is ready. @default nobody is woken: cron starts consumers */
+  /** Wakes a consumer when a task is ready and none runs. @default none is woken: cron starts consumers */
   readonly wake?: Waker | undefined;
   /**
-   * Which single calls share a request: `enqueue`, and of a `Queue` also `dequeue` of one task and what settles one.
-   * Each call has its own answer, error and signal.
+   * Which single calls share a request: `enqueue`, and with a `Queue` also `dequeue` of one task and settles
+   * of one task. Each call has its own result, error and signal.
    *
-   * `"turn"`: calls of this instance that are made in the same turn of the event loop, as by `Promise.all`; in Workers,
-   * which cannot tell the end of a turn, directly after each other. `"in-flight"`: for a server, calls of all instances
-   * with this transport; a call that is made while a request of its kind is under way waits for its answer, at most
-   * 250 ms, and goes with the next. Not in Workers, where requests may not share I/O. `false`: each call is a request of
-   * its own.
+   * - `"turn"`: calls of this instance in the same turn of the event loop, as by `Promise.all`. Workers
+   *   cannot see the end of a turn; there, calls directly after each other.
+   * - `"in-flight"`: for servers, calls of all instances with this transport. A call waits for the request of
+   *   its kind that is under way, at most 250 ms, and goes with the next. Not for Workers, where requests may
+   *   not share I/O.
+   * - `false`: each call is a request.
    * @default "turn"
    */
   readonly coalesce?: Coalesce | undefined;
 }
 
-/** A task as the enqueue script takes it. */
-interface Item {
-  readonly id: string;
-  readonly when: string;
-  readonly unique: string;
-  readonly record: string;
-}
-
-/** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
+/** Adds tasks to a queue. `Queue` also consumes them; a bundle with `Producer` alone is smaller. */
 export class Producer<In = unknown, Out = In> extends QueueBase {
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
@@ -96,7 +84,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   protected readonly coalescer: Coalescer;
 
   /**
-   * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
    * @throws {SluiceError} `invalid_argument`
    */
   constructor(name: string, options: ProducerOptions<In, Out>) {
@@ -107,34 +95,40 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     this.schema = checkedSchema(options.schema);
     this.#waker = options.wake && new CheckedWaker(options.wake);
     this.coalescer = new Coalescer(options.coalesce, this.transport);
-    // Faults in the defaults show here, not at the first task.
+    // Invalid defaults throw here, not at the first task.
     fixedOptions(this.#defaults, {}, "");
     whenReady(this.#defaults, {}, "");
   }
 
   /**
-   * Adds one task, in one request, which calls of the same turn share: see {@link ProducerOptions.coalesce}.
+   * Adds one task, in one request. Calls of the same turn share it: see {@link ProducerOptions.coalesce}.
    * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB
-   * @returns the task's id; `created` is false where the id was known already
-   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key belongs to
-   *   other tasks, or a fault of the transport
+   * @param options of the task, such as `delay`, `id` or `priority`; the queue's options are the defaults
+   * @returns the task's id. `created` is false if the id was known already
+   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key
+   *   belongs to other tasks, or a fault of the transport
+   * @example const { id } = await emails.enqueue({ to: "a@example.com" }, { delay: "30s", id: "welcome-17" })
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     onlyOptions(options, ENQUEUE_OPTIONS);
     const { signal, idempotencyKey, ...rest } = options;
     const key = requestKey({ idempotencyKey });
     const task = { ...rest, payload };
-    // A schema may take its time; the others of a turn do not wait for it.
-    const encoded = await this.#encoded(task, "");
-    const item = this.#items([task], [encoded], key, () => "").then(([one]) => one as Item);
+    // A slow schema does not delay the other calls of the turn.
+    const encoded = await encodePayload(this.schema, task, "");
+    const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, () => "");
+    const item = items.then(([only]) => only as EnqueueItem);
     const lane = this.#waker ? `${this.#lane} ${this.#waker.window(this.name)}` : this.#lane;
-    return this.coalescer.call(this.#singly, lane, item, signal);
+    return this.coalescer.call(this.#singleEnqueues, lane, item, signal);
   }
 
   /**
-   * Adds up to 1,000 tasks, in one request: all of them, or none where it is refused. Where it throws `redis_unreachable`
-   * or `aborted`, all of them may be there.
-   * @throws {SluiceError} as {@link enqueue}; the path says which task is at fault
+   * Adds up to 1,000 tasks, of 9.5 MB in all, in one request. A refusal adds none of them. After
+   * `redis_unreachable` or `aborted`, all of them may have been added.
+   * @param tasks payloads, each with its options
+   * @returns for each task its id, and whether it was created
+   * @throws {SluiceError} as {@link enqueue}; `path` names the task, such as `tasks[3].delay`
+   * @example await emails.enqueueMany(users.map(({ email }) => ({ payload: { to: email } })))
    */
   async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
     listOf(tasks, "tasks", MAX_ENQUEUE);
@@ -143,8 +137,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
     if (tasks.length === 0) return [];
     const key = requestKey(options);
-    const encoded = await all(tasks.map((task, i) => this.#encoded(task, at(i))));
-    const items = await this.#items(tasks, encoded, key, at);
+    const encoded = await all(tasks.map((task, i) => encodePayload(this.schema, task, at(i))));
+    const items = await enqueueItems(this.values, this.#defaults, tasks, encoded, key, at);
     const bytes = byteLengths(
       items.map(({ record }) => record),
       MAX_ENQUEUE_BYTES,
@@ -152,131 +146,94 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(
         "too_large",
-        `tasks have ${bytes} bytes; one request takes ${MAX_ENQUEUE_BYTES}`,
+        `tasks have ${bytes} bytes; at most ${MAX_ENQUEUE_BYTES} are allowed`,
         "tasks",
       );
     }
-    const { told, wake } = await this.#add(items, "", options.signal);
+    const { added, wake } = await this.#add(items, "", options.signal);
     if (wake) await this.#waker?.wake(this.name);
-    // Nothing is refused here: what is not apart is refused as a whole.
-    return items.map(({ id }, i) => ({ id, created: false, ...told[i] }));
+    // No single task is refused here: the call is refused as a whole.
+    return items.map(({ id }, i) => ({ id, created: false, ...added[i] }));
   }
 
-  /** Single enqueues, as calls that can share a request. */
-  readonly #singly: Shareable<Item, Enqueued> = {
+  /** Enqueues of one task, which can share a request. */
+  readonly #singleEnqueues: Shareable<EnqueueItem, Enqueued> = {
     most: MAX_ENQUEUE,
     text: ({ record }) => record,
     send: async (calls, signal) => {
       const items = calls.map(({ item }) => item);
-      const { told, wake } = await this.#add(items, calls.length > 1 ? "1" : "", signal);
+      const { added, wake } = await this.#add(items, calls.length > 1 ? "1" : "", signal);
       const answer = (i: number) => {
-        const [call, one] = [calls[i], told[i]];
-        if (!call || !one) return;
-        if ("refused" in one) call.fail(new SluiceError(...REFUSALS[one.refused]));
-        else call.answer({ id: call.item.id, ...one });
+        const [call, result] = [calls[i], added[i]];
+        if (!call || !result) return;
+        if ("refused" in result) call.fail(REFUSALS[result.refused]());
+        else call.answer({ id: call.item.id, ...result });
       };
-      // One of them waits for the wake, where no platform takes care of it.
+      // Only the first call waits for the wake, if the platform has no `waitUntil`.
       for (let i = 1; i < calls.length; i++) answer(i);
       if (wake) await this.#waker?.wake(this.name);
       answer(0);
     },
   };
 
-  /** Made once: a text that is made anew is looked up more slowly. */
+  /** Made once, because a new string is slower to look up. */
   readonly #lane = `enqueue ${this.keys.tasks}`;
-
-  /** The payload as the codec writes it, once it fits the schema. Without one it is no promise. */
-  #encoded({ id, payload }: NewTask<In>, at: string): MaybePromise<string> {
-    const path = `${at}payload`;
-    if (id !== undefined) taskId(id, `${at}id`);
-    const encode = () => encodeValue(payload, path);
-    return this.schema ? fitting(this.schema, payload, path).then(encode) : encode();
-  }
-
-  async #items(
-    tasks: readonly NewTask<In>[],
-    encoded: readonly string[],
-    key: string | undefined,
-    at: (index: number) => string,
-  ): Promise<Item[]> {
-    const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(this.name, key);
-    const ids = tasks.map(({ id }, i) => id ?? idAt(i));
-    const payloads = await all(
-      encoded.map((text, i) =>
-        sealed(this.values, { kind: "payload", id: ids[i] as string }, text, `${at(i)}payload`),
-      ),
-    );
-    // A generated id is known to its producer alone, so it needs no token beside it.
-    const isKnown = (task: NewTask<In>) => task.id !== undefined || key !== undefined;
-    let token: string | undefined;
-    if (key !== undefined) {
-      const contents = tasks.map((task, i) => [task.id ?? null, contentOf(task, payloads[i] ?? "", at(i))]);
-      token = await callToken(this.name, key, contents);
-    } else if (tasks.some(isKnown)) token = newToken();
-    return tasks.map((task, i) => {
-      const path = at(i);
-      return {
-        id: ids[i] as string,
-        when: whenReady(this.#defaults, task, path),
-        unique: uniqueness(task, path),
-        record: writeFixed({
-          token: isKnown(task) ? token : undefined,
-          ...fixedOptions(this.#defaults, task, path),
-          payload: payloads[i] ?? "",
-        }),
-      };
-    });
-  }
 
   /**
    * Adds tasks, in one request.
-   * @param apart "1" if each is refused alone, "" if they are refused together
+   * @param apart "1" to refuse each task alone, "" to refuse all of them together
+   * @returns for each task what became of it, and whether to wake a consumer
    */
-  async #add(items: readonly Item[], apart: "1" | "", signal: AbortSignal | undefined) {
+  async #add(items: readonly EnqueueItem[], apart: "1" | "", signal: AbortSignal | undefined) {
     const note = registration(this.transport, this.keys, this.name, this.testNow());
     const args = {
       testNow: this.testNow(),
-      look: note.look ? "1" : "",
+      look: note.readSettings ? "1" : "",
       wake: this.#waker?.window(this.name) ?? "",
       apart,
     };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], { signal });
-    const { refused, look, wake, tasks: told } = enqueueScript.decode(lastReply(outcomes));
-    if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
-    if (refused) throw new SluiceError(...REFUSALS[refused]);
-    return { told, wake };
+    const { refused, hasSettings, wake, tasks: added } = enqueueScript.decode(lastReply(outcomes));
+    if (outcomes[0] && "reply" in outcomes[0]) note.done(hasSettings);
+    if (refused) throw REFUSALS[refused]();
+    return { added, wake };
   }
 
   /**
-   * Wakes another consumer, for work that is more than those awake can do; not where one was woken within the window.
-   * One request, of 3 or 4 Redis commands.
-   * @returns whether one was woken
-   * @throws {SluiceError} `invalid_argument` where the queue has no `wake`
+   * Wakes another consumer, if there is more work than those awake can do. Does nothing if one was woken
+   * within the window. One request, of 3 or 4 Redis commands.
+   * @returns whether a consumer was woken
+   * @throws {SluiceError} `invalid_argument` if the queue has no `wake`
    */
   async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
     onlyOptions(options, REQUEST_OPTIONS);
     const window = this.#waker?.window(this.name) || undefined;
-    if (!window) throw new SluiceError("invalid_argument", "the queue has nobody to wake: see wake", "wake");
+    if (!window) throw invalidArgument("wake", "must be set to wake a consumer");
     const wanted = await this.run(wakeScript, { testNow: this.testNow(), window }, [], options);
     if (wanted) await this.#waker?.wake(this.name);
     return wanted;
   }
 
   /**
-   * What is known of a task, or null where nothing is (any more). One request.
+   * Reads a task. One request.
+   * @param id of the task
+   * @returns its state, with its result or error; null if its id is unknown or its record has expired
    * @throws {SluiceError} `undecryptable`, or a fault of the transport
    */
   async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
     const found = await this.run(getScript, { id: taskId(id) }, [], options);
-    return found && openedTask(this.values, readTaskInfo(this.name, id, found), id);
+    return found && decryptTask(this.values, readTaskInfo(this.name, id, found), id);
   }
 
   /**
-   * Cancels a task: at once where nobody works on it; otherwise its holder learns of it at the next
-   * extend or settle. Cancelling again says the same.
-   * @param options.lease the lease number the task must have (as `get` shows it), so that a late copy
-   *   of the request cannot meet a later life of the same id
+   * Cancels a task. A working task is flagged: its holder learns of it at the next extend or settle.
+   * Cancelling again returns the same.
+   * @param id of the task
+   * @param options.lease the lease number that the task must have, as `get` shows it. A late copy of the
+   *   request then does not cancel a later life of the same id.
+   * @default any
+   * @returns the state of the task, or why it was not cancelled
    * @throws {SluiceError}
    */
   async cancel(
@@ -294,15 +251,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   }
 }
 
-const REFUSALS: Readonly<Record<EnqueueRefusal, ConstructorParameters<typeof SluiceError>>> = {
-  full: ["queue_full", "with these tasks more would be pending than the maxPending of the queue allows"],
-  reused: [
-    "idempotency_key_reused",
-    "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
-    "idempotencyKey",
-  ],
-  newer_schema: [
-    "newer_schema",
-    "the task with this id is of a newer release of Sluice; deploy that release here too",
-  ],
+const REFUSALS: Readonly<Record<EnqueueRefusal, () => SluiceError>> = {
+  full: () => new SluiceError("queue_full", "more tasks would be pending than the queue's maxPending allows"),
+  reused: () =>
+    new SluiceError(
+      "idempotency_key_reused",
+      "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
+      "idempotencyKey",
+    ),
+  newer_schema: () => newerSchema("the task with this id"),
 };

@@ -7,34 +7,35 @@ import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../va
 import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
 import type { RequestOptions } from "../core/types.ts";
 
-export interface HandleOptions {
+export interface QueueBaseOptions {
+  /** How to reach Redis, such as `upstash(env)`. */
   readonly transport: Transport;
-  /** Front part of every key. @default "sluice" */
+  /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
   /**
-   * What encrypts payloads, results, errors and progress here, and decrypts them: `encryption()` of
-   * `sluice-queue/encryption`. Null gives what is encrypted as it is, as bytes.
-   * @default nothing is encrypted, and what is cannot be read
+   * Encrypts and decrypts payloads, results, errors and progress: `encryption()` of
+   * `sluice-queue/encryption`. Null returns encrypted values as bytes.
+   * @default values are not encrypted, and encrypted ones cannot be read
    */
   readonly encryption?: MaybeEncryption;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
 
-/** One queue, and the way to its Redis: what everything that works on a queue builds on. */
+/** A queue and its transport: the base of all classes that work on a queue. */
 export class QueueBase {
   readonly name: string;
   protected readonly transport: Transport;
   protected readonly keys: Keys;
-  /** Who this is to what encrypts and decrypts. */
+  /** The name and encryption of the queue, to encrypt and decrypt values. */
   protected readonly values: ValuesQueue;
   readonly #now: (() => number) | undefined;
 
   /**
-   * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: HandleOptions) {
+  constructor(name: string, options: QueueBaseOptions) {
     this.name = queueName(name);
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
@@ -42,11 +43,12 @@ export class QueueBase {
     this.#now = options.now;
   }
 
+  /** The test clock as the scripts take it; empty for Redis's own time. */
   protected testNow(): string {
     return this.#now ? String(this.#now()) : "";
   }
 
-  /** The token of one call: by the caller's idempotency key where there is one. */
+  /** The token of one call. It derives from the idempotency key, if there is one. */
   protected async token(operation: string, options: RequestOptions): Promise<string> {
     const key = requestKey(options);
     return key === undefined ? newToken() : derivedName(operation, this.name, key);

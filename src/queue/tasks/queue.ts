@@ -7,8 +7,8 @@ import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, taskId } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
-import { MAX_DEQUEUE, Pull, singlePulls } from "./dequeue.ts";
-import { leasesTold } from "../core/receipt.ts";
+import { DequeueCall, MAX_DEQUEUE, singleDequeues } from "./dequeue.ts";
+import { readReceipts } from "../core/receipt.ts";
 import { DEFAULT_LEASE } from "../core/record.ts";
 import { callOf } from "../redis/binding.ts";
 import {
@@ -19,23 +19,24 @@ import {
   heartbeatScript,
 } from "../redis/task-scripts.ts";
 import { countScript } from "../redis/operate-scripts.ts";
-import { readSettled, sealedArguments, type SettlementArguments } from "./settle.ts";
+import { readSettled, encryptedArguments, type SettlementArguments } from "./settle.ts";
 import type { Shareable } from "../redis/coalescer.ts";
 import type { ScriptCall, SendOptions } from "../redis/transport.ts";
 import {
   waitForEnd,
   watchTask,
-  type Look,
+  type ReadTask,
   type TaskEvent,
   type WaitOptions,
   type WatchOptions,
 } from "./watch.ts";
-import { prolongAll, signOfLife } from "./heartbeat.ts";
+import { extendLeases } from "./heartbeat.ts";
+import { workerArguments } from "./worker-info.ts";
+import type { QueueCounts } from "../core/counts.ts";
 import type {
   DequeueOptions,
   Heartbeat,
   HeartbeatOptions,
-  QueueCounts,
   RequestOptions,
   Settled,
   Settlement,
@@ -43,20 +44,28 @@ import type {
   Worker,
 } from "../core/types.ts";
 
-/** A settlement that can share a request. */
-type Single = SettlementArguments & Pick<Settlement, "receipt">;
+/** A settlement of one task, which can share a request. */
+type SingleSettlement = SettlementArguments & Pick<Settlement, "receipt">;
 
 export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
-  /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
+  /** Most bytes of payloads in one dequeue; it returns at least one task anyway. @default 8 MB */
   readonly maxBytes?: number | undefined;
 }
 
-/** A named stream of tasks. All its state is in Redis; an instance holds none and may be made per request. */
+/**
+ * A queue: adds tasks, delivers them and settles them. All state is in Redis, so an instance may be made for
+ * each request.
+ * @example
+ * const emails = new Queue<Email>("emails", { transport: upstash(env), lease: "1m", maxAttempts: 5 });
+ */
 export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   readonly #lease: number;
   readonly #maxBytes: number;
 
-  /** @throws {SluiceError} `invalid_argument` */
+  /**
+   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @throws {SluiceError} `invalid_argument`
+   */
   constructor(name: string, options: QueueOptions<In, Out>) {
     super(name, options);
     this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
@@ -64,29 +73,47 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Leases the tasks that are next, at most `max`, in one request. If too few are pending it first promotes what is
-   * due and reclaims what has expired. If it meets only entries that it cannot deliver, such as cancelled tasks, it
-   * continues behind them with further requests, each for about 200 entries, at most 50. With `wait`, and no task there, it
-   * looks again until there is one: about two requests a second, each of one Redis command (every two seconds one of them has
-   * a second command), and a full pull every ten seconds. What falls due within a quarter of a second after a pull that found
-   * nothing is pulled together. Calls of the same turn for one task each share a request if their options are equal, without
-   * `wait`, `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.
-   * @throws {SluiceError} `aborted` when the signal does
+   * Leases the next tasks, at most `max`, in one request. If too few are pending, it first promotes due tasks
+   * and reclaims expired leases. If it finds only entries that it cannot deliver, such as cancelled tasks, it
+   * continues after them with further requests: at most 50, each for about 200 entries.
+   *
+   * With `wait`, and no task there, it checks the queue until there is one: about two requests a second, each
+   * of one Redis command (every two seconds one of them has two), and a full dequeue every ten seconds. It
+   * waits a quarter of a second for more due tasks after an empty dequeue.
+   *
+   * Calls of the same turn for one task each share a request if their options are equal, without `wait`,
+   * `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.
+   * @param options by default one task, and no wait
+   * @returns the tasks, which may be none, and when to dequeue again
+   * @throws {SluiceError} `invalid_argument`, `aborted` if the signal aborts, or a fault of the transport
+   * @example
+   * for (const task of await emails.dequeue({ max: 10, wait: "20s" })) {
+   *   await send(task.payload);
+   *   await task.complete();
+   * }
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
-    const pull = await this.#pull(options);
-    const { lane } = pull;
+    const call = await this.#dequeueCall(options);
+    const { lane } = call;
     if (lane !== undefined) {
-      return pull.take(await this.coalescer.call(singlePulls, lane, Promise.resolve(pull), options.signal));
+      const item = Promise.resolve(call);
+      return call.toBatch(await this.coalescer.call(singleDequeues, lane, item, options.signal));
     }
-    return pull.answer(dequeueScript.decode(lastReply(await this.transport.send([pull.call], options))));
+    return call.finish(dequeueScript.decode(lastReply(await this.transport.send([call.firstCall], options))));
   }
 
   /**
-   * Settles up to 1,000 tasks in one request, in order. Each gets an answer of its own; a receipt that
-   * is no longer current changes nothing and says `lease_lost`. Calls of the same turn with one settlement each share a
-   * request: see {@link ProducerOptions.coalesce}.
-   * @throws {SluiceError}
+   * Settles up to 1,000 tasks in one request, in order. Each settlement has its own result: a receipt that is
+   * no longer current changes nothing and returns `lease_lost`. Calls of the same turn with one settlement
+   * each share a request: see {@link ProducerOptions.coalesce}.
+   * @param settlements receipts, each with its outcome
+   * @returns one result for each settlement, in order
+   * @throws {SluiceError} `invalid_argument`, `too_large`, `newer_schema`, or a fault of the transport
+   * @example
+   * await emails.settle([
+   *   { receipt: sent.receipt, outcome: "complete", result: { ok: true } },
+   *   { receipt: failed.receipt, outcome: "requeue", delay: "30s" },
+   * ]);
    */
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     onlyOptions(options, REQUEST_OPTIONS);
@@ -95,7 +122,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (settlements.length === 0) return [];
     const [only] = settlements;
     if (only && settlements.length === 1 && options.idempotencyKey === undefined) {
-      return [await this.coalescer.call(this.#singly, this.#lane, this.#single(only), options.signal)];
+      return [
+        await this.coalescer.call(this.#singleSettles, this.#lane, this.#singleItem(only), options.signal),
+      ];
     }
     const call = await this.#settleCall(settlements, options);
     return readSettled(
@@ -105,9 +134,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Settles, then dequeues, in one atomic request, which is never shared with other calls. If that finds no task and `wait`
-   * is set, it waits as {@link dequeue} does. With no settlements it is a plain dequeue, which may share a request.
-   * @throws {SluiceError}
+   * Settles, then dequeues, in one atomic request, which no other call shares. If no task is there and `wait`
+   * is set, it waits as {@link dequeue} does. Without settlements it is a plain dequeue.
+   * @returns the results of {@link settle}, and the tasks of {@link dequeue}
+   * @throws {SluiceError} as {@link settle} and {@link dequeue}
    */
   async settleAndDequeue(
     settlements: readonly Settlement[],
@@ -115,15 +145,16 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
-    const pull = await this.#pull(options);
+    const dequeue = await this.#dequeueCall(options);
     const settle = await this.#settleCall(settlements, options);
-    const outcomes = await this.transport.send([settleAndDequeueCall(settle, pull.call)], options);
+    const call = settleAndDequeueCall(settle, dequeue.firstCall);
+    const outcomes = await this.transport.send([call], options);
     const { settled, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
-    return { settled: readSettled(settlements, settled), tasks: await pull.answer(dequeued) };
+    return { settled: readSettled(settlements, settled), tasks: await dequeue.finish(dequeued) };
   }
 
   /**
-   * How many tasks are where. One request.
+   * Counts the tasks in each state. One request.
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
@@ -137,70 +168,80 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Waits for the end of a task by looking at it again and again; 3 Redis commands a look, each a request.
-   * @returns the task when it has ended, or as it stands when the time is over; null where none is known
-   * @throws {SluiceError} `aborted` when the signal does; or a fault of the transport
+   * Waits for the end of a task. It reads the task repeatedly; each read is a request of 3 Redis commands.
+   * @param id of the task
+   * @returns the task when it has ended, or as it is when the time is over; null if its id is unknown
+   * @throws {SluiceError} `aborted` if the signal aborts, or a fault of the transport
+   * @example const task = await emails.wait(id, { for: "10s" })
    */
   async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
-    return waitForEnd(this.#lookAt(id), options);
+    return waitForEnd(this.#reader(id), options);
   }
 
   /**
-   * Tells what becomes of a task: how it stands, then each transition once and in order, and progress, until its
-   * `end`. It looks at the task again and again; 3 Redis commands a look, each a request. What came between two
-   * looks is told from the record, which keeps the last 16 transitions: whoever missed more is told of the `gap`.
-   * Versions rise; only progress and a promotion, told where a look sees it, come with the version told last.
-   * @throws {SluiceError} `invalid_argument`, at once; a fault of the transport, from the iteration: begin again
+   * Watches a task: yields its current state, then each transition once and in order, and progress, until its
+   * `end`. It reads the task repeatedly; each read is a request of 3 Redis commands.
+   *
+   * The record keeps the last 16 transitions. If more happen between two reads, the watch yields a `gap`.
+   * Versions rise, except that progress and a promotion have the version before.
+   * @param id of the task
+   * @throws {SluiceError} `invalid_argument`, at once; a fault of the transport, from the iteration. Continue
    *   with `after`
+   * @example for await (const { event } of emails.watch(id)) console.log(event)
    */
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
-    return watchTask(this.#lookAt(id), options);
+    return watchTask(this.#reader(id), options);
   }
 
   /**
-   * What happens to the queue's tasks, as it happens: where the queue's setting `events` is on, otherwise nothing
-   * comes. Best effort, as Redis's pub/sub is: what happens while nobody listens is told to nobody. Of one task
-   * {@link watch} misses nothing. One request and command; while the setting is on, each call pays one command more
-   * for each kind of event that it makes.
-   * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration is left
-   * @throws {SluiceError} `unsupported` where the transport cannot subscribe; from the iteration `redis_unreachable`
-   *   when the connection ends: what happens until the next `events` is lost
+   * Subscribes to the events of the queue's tasks. The queue's setting `events` must be on; otherwise none
+   * arrive. Best effort, as Redis's pub/sub: events before the subscription, or while its connection is down,
+   * are lost. {@link watch} misses nothing of one task. One request and command. While the setting is on,
+   * each call costs one more command for each kind of event that it causes.
+   * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration
+   *   ends
+   * @throws {SluiceError} `unsupported` if the transport cannot subscribe; from the iteration
+   *   `redis_unreachable` if the connection ends
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     return subscribeTo(this.keys, this.transport, options);
   }
 
-  #lookAt(id: string): Look {
+  #reader(id: string): ReadTask {
     taskId(id);
     return (signal) => this.get(id, { signal });
   }
 
   /**
-   * A worker's sign of life, which besides only a dequeue is: makes it a listener of the queue, and moves the deadline of every task that this
-   * incarnation has, or of those whose receipts it tells, to `lease` from now, never to an earlier one. One request for up to 1,000 tasks.
-   * @param worker as in dequeue; what it tells of itself replaces what it told before
+   * Reports that a worker is alive, and registers it with the queue. Moves the deadline of every task that
+   * this incarnation has, or of the tasks with the given receipts, to `lease` from now, never to an earlier
+   * time. One request for up to 1,000 tasks. Besides a heartbeat, only a dequeue shows that a worker is
+   * alive.
+   * @param worker as in {@link dequeue}; replaces what the worker reported before
+   * @returns how many leases were extended, and which tasks to stop; or `worker_lost`
    * @throws {SluiceError}
    */
   async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
     onlyOptions(options, ["lease", "receipts", ...REQUEST_OPTIONS]);
     const { lease, receipts } = options;
-    const held = receipts && leasesTold(receipts);
+    const leases = receipts && readReceipts(receipts);
     const args = {
       testNow: this.testNow(),
-      ...signOfLife(worker),
+      ...workerArguments(worker),
       lease: lease === undefined ? "" : String(milliseconds(lease, "lease", { min: 1 })),
       limit: String(MAX_DEQUEUE),
-      named: held ? "1" : "",
+      named: leases ? "1" : "",
     };
-    const page = (from: number) => this.run(heartbeatScript, { ...args, from: String(from) }, held, options);
-    return prolongAll(page, held !== undefined);
+    const extendPage = (from: number) =>
+      this.run(heartbeatScript, { ...args, from: String(from) }, leases, options);
+    return extendLeases(extendPage, leases !== undefined);
   }
 
-  async #pull(options: DequeueOptions): Promise<Pull<Out>> {
+  async #dequeueCall(options: DequeueOptions): Promise<DequeueCall<Out>> {
     const { name, keys, transport, values } = this;
     const [lease, maxBytes, schema] = [this.#lease, this.#maxBytes, this.schema];
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
-    return Pull.of(
+    return DequeueCall.of(
       { name, keys, transport, values, testNow: this.testNow(), schema, lease, maxBytes, settle },
       options,
     );
@@ -208,24 +249,24 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   readonly #lane = `settle ${this.keys.tasks}`;
 
-  /** Settlements of one task, as calls that can share a request. */
-  readonly #singly: Shareable<Single, Settled> = {
+  /** Settles of one task, which can share a request. */
+  readonly #singleSettles: Shareable<SingleSettlement, Settled> = {
     most: MAX_DEQUEUE,
     text: ({ text }) => text,
     send: async (calls, signal) => {
       const items = calls.map(({ item }) => item);
       const reply = lastReply(await this.transport.send([await this.#callOf(items, {})], { signal }));
       const settled = readSettled(items, settleScript.decode(reply));
-      for (const [i, one] of settled.entries()) calls[i]?.answer(one);
+      for (const [i, result] of settled.entries()) calls[i]?.answer(result);
     },
   };
 
-  async #single(settlement: Settlement): Promise<Single> {
+  async #singleItem(settlement: Settlement): Promise<SingleSettlement> {
     return { ...(await this.#settleItem(settlement, 0)), receipt: settlement.receipt };
   }
 
   #settleItem(settlement: Settlement, i: number) {
-    return sealedArguments(this.values, settlement, `settlements[${i}]`);
+    return encryptedArguments(this.values, settlement, `settlements[${i}]`);
   }
 
   async #settleCall(settlements: readonly Settlement[], options: RequestOptions): Promise<ScriptCall> {
@@ -237,7 +278,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(
         "too_large",
-        `settlements have ${bytes} bytes; one request takes ${MAX_ENQUEUE_BYTES}`,
+        `settlements have ${bytes} bytes; at most ${MAX_ENQUEUE_BYTES} are allowed`,
         "settlements",
       );
     }
@@ -245,8 +286,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   async #callOf(items: readonly SettlementArguments[], options: RequestOptions): Promise<ScriptCall> {
-    const tellsProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
-    const call = tellsProgress ? await this.token("settle", options) : "";
+    const hasProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
+    const call = hasProgress ? await this.token("settle", options) : "";
     return callOf(settleScript, this.keys, { testNow: this.testNow(), call }, items);
   }
 }

@@ -6,15 +6,18 @@ import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
 /** How often one function instance notes a queue as in use. */
 const REGISTER_EVERY = 60_000;
 
-const MOST_NOTES = 10_000;
+/** Most queues that one instance keeps notes of. */
+const MAX_NOTES = 10_000;
 
-/** When an instance last noted a queue, and whether the queue has settings that its enqueues must look at. */
+/**
+ * When this instance last noted a queue as in use, and whether its enqueues must read the queue's settings.
+ */
 interface Note {
   readonly at: number;
-  readonly look: boolean;
+  readonly readSettings: boolean;
 }
 
-/** This instance's notes; by database, or by transport where that names none. */
+/** The notes of this instance, by database; or by transport, if it names no database. */
 const noted = new Map<string, Note>();
 const notedByTransport = new WeakMap<Transport, Map<string, Note>>();
 
@@ -29,12 +32,12 @@ function nameOf(transport: Transport, keys: Pick<Keys, "tasks">): string {
   return `${transport.database} ${keys.tasks}`;
 }
 
-/** Makes this instance note the queue again at its next enqueue: it has left the registry. */
+/** Makes this instance note the queue again at its next enqueue, because the queue has left the registry. */
 export function forgetNote(transport: Transport, keys: Pick<Keys, "tasks">): void {
   notesOf(transport).delete(nameOf(transport, keys));
 }
 
-/** Notes queues in the registry. */
+/** The call that notes queues in the registry. */
 export function registerCall(
   keys: Pick<Keys, "queues">,
   queues: readonly string[],
@@ -49,27 +52,31 @@ export function registerCall(
 }
 
 /**
- * What goes in front of an enqueue, in the same request: a note of the queue, at most once a minute a
- * function instance, whose clock decides only how often. That enqueue also looks at the queue's settings, and
- * those after it where it found any; so queues without settings pay once a minute.
+ * The commands that go before an enqueue in the same request: a note of the queue in the registry, at most
+ * once a minute and function instance. The instance's clock decides only how often. The enqueue with the note
+ * also reads the queue's settings. The next ones read them only if the queue has any, so that queues without
+ * settings pay once a minute.
+ * @returns the commands; whether to read the settings; and `done`, to call with whether the queue has
+ *   settings (undefined if they were not read)
  */
 export function registration(
   transport: Transport,
   keys: Keys,
   queue: string,
   testNow: string,
-): { commands: readonly Command[]; look: boolean; done: (look: boolean | undefined) => void } {
+): { commands: readonly Command[]; readSettings: boolean; done: (hasSettings: boolean | undefined) => void } {
   const notes = notesOf(transport);
   const name = nameOf(transport, keys);
   const now = Date.now();
   const last = notes.get(name);
   const since = now - (last?.at ?? Number.NEGATIVE_INFINITY);
   const fresh = since >= 0 && since < REGISTER_EVERY;
-  const done = (look: boolean | undefined) => {
-    // Queues without number, such as one a user, must not fill the instance's memory.
-    if (notes.size >= MOST_NOTES) notes.clear();
-    notes.set(name, { at: fresh ? (last?.at ?? now) : now, look: look ?? last?.look ?? false });
+  const known = last?.readSettings ?? false;
+  const done = (hasSettings: boolean | undefined) => {
+    // Many queues, such as one for each user, must not fill the instance's memory.
+    if (notes.size >= MAX_NOTES) notes.clear();
+    notes.set(name, { at: fresh ? (last?.at ?? now) : now, readSettings: hasSettings ?? known });
   };
-  if (fresh) return { commands: [], look: last?.look ?? false, done };
-  return { commands: [registerCall(keys, [queue], testNow)], look: true, done };
+  if (fresh) return { commands: [], readSettings: known, done };
+  return { commands: [registerCall(keys, [queue], testNow)], readSettings: true, done };
 }

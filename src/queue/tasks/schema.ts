@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidArgument } from "../../errors.ts";
 import { cut } from "../core/codec.ts";
 
-/** @throws {SluiceError} `invalid_argument` for what is no Standard Schema */
+/** @throws {SluiceError} `invalid_argument` if it is not a Standard Schema */
 export function checkedSchema<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
   path = "schema",
@@ -13,49 +13,53 @@ export function checkedSchema<In, Out>(
   return schema;
 }
 
-/** How much is kept of a path, and of a message: ten of both have room in an error, whatever their characters. */
+/** Longest path, and longest message, that an error keeps, in characters: ten of both always fit. */
 const PATH_LENGTH = 60;
 const MESSAGE_LENGTH = 200;
 
-/** Why a payload does not fit, in the schema's own words, which may quote it. */
-export interface Misfit {
+/** One reason why a payload is invalid, in the words of the schema, which may quote the payload. */
+export interface PayloadIssue {
   /** Such as `to.address`; empty for the payload as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
-type Fit<Out> = { readonly payload: Out } | { readonly misfits: readonly Misfit[] };
+type Validated<Out> = { readonly payload: Out } | { readonly issues: readonly PayloadIssue[] };
 
-/** What a schema makes of a payload. */
-export async function fit<In, Out>(schema: StandardSchemaV1<In, Out>, payload: unknown): Promise<Fit<Out>> {
+/** Validates a payload: returns it as the schema transforms it, or at most ten issues. */
+export async function validatePayload<In, Out>(
+  schema: StandardSchemaV1<In, Out>,
+  payload: unknown,
+): Promise<Validated<Out>> {
   const result = await schema["~standard"].validate(payload);
   if (result.issues === undefined) return { payload: result.value };
-  const misfits = result.issues.slice(0, 10).map(({ path = [], message }) => ({
+  const issues = result.issues.slice(0, 10).map(({ path = [], message }) => ({
     path: cut(path.map((part) => String(typeof part === "object" ? part.key : part)).join("."), PATH_LENGTH),
     message: cut(message, MESSAGE_LENGTH),
   }));
-  return { misfits };
+  return { issues };
 }
 
 /**
- * A payload that is to be enqueued, as it is; without a schema every payload fits. What the schema makes of it is made at dequeue, for that may be a value
- * that JSON cannot carry, such as a `Date`.
- * @throws {SluiceError} `invalid_argument` where it does not fit
+ * Checks a payload before it is enqueued, and returns it unchanged. The schema transforms it at dequeue only,
+ * because the result may be a value that JSON cannot express, such as a `Date`.
+ * @param path names the payload in the error
+ * @throws {SluiceError} `invalid_argument` if it does not match the schema
  */
-export async function fitting<In, Out>(
+export async function checkedPayload<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
   payload: In,
   path: string,
 ): Promise<In> {
   if (schema === undefined) return payload;
-  const result = await fit(schema, payload);
-  if (!("misfits" in result)) return payload;
-  const at = [path, result.misfits[0]?.path].filter(Boolean).join(".");
-  // The schema's own words may quote the payload; they are kept with dead letters only.
-  throw invalidArgument(at, "does not fit the schema of the queue");
+  const result = await validatePayload(schema, payload);
+  if (!("issues" in result)) return payload;
+  const at = [path, result.issues[0]?.path].filter(Boolean).join(".");
+  // The words of the schema may quote the payload, so only dead letters keep them.
+  throw invalidArgument(at, "must match the schema of the queue");
 }
 
-/** What a dead letter says that did not fit at dequeue. */
-export function misfitError(misfits: readonly Misfit[]) {
-  return { name: "SchemaError", message: "the payload does not fit the schema of the queue", misfits };
+/** The error of a dead letter whose payload was invalid at dequeue. */
+export function schemaError(issues: readonly PayloadIssue[]) {
+  return { name: "SchemaError", message: "the payload does not match the schema of the queue", issues };
 }

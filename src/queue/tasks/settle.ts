@@ -1,4 +1,4 @@
-import { invalidArgument, SluiceError } from "../../errors.ts";
+import { invalidArgument } from "../../errors.ts";
 import { delayAfter } from "../core/backoff.ts";
 import { encodeError, encodeValue } from "../core/codec.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
@@ -6,15 +6,15 @@ import type { MaybePromise } from "../core/maybe-promise.ts";
 import { escaped, onlyOptions, trueOrFalse } from "../core/validation.ts";
 import { encodeProgress } from "../core/record.ts";
 import { readReceipt } from "../core/receipt.ts";
-import { sealedText, type ValuesQueue } from "../values/encryption.ts";
+import { encryptSettlementValue, type ValuesQueue } from "../values/encryption.ts";
 import type { settleScript } from "../redis/task-scripts.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 
-function keptFor(ttl: Duration | undefined, at: string): number | undefined {
+function retention(ttl: Duration | undefined, at: string): number | undefined {
   return ttl === undefined ? undefined : milliseconds(ttl, `${at}.ttl`);
 }
 
-/** An outcome and what belongs to it, as the script takes them. */
+/** An outcome and its parameters, as the script takes them. */
 function termsOf(...terms: readonly (string | number | undefined)[]): string {
   return terms.filter((term) => term !== undefined).join(" ");
 }
@@ -28,7 +28,7 @@ const OPTIONS = new Map<unknown, readonly string[]>(
   }).map(([outcome, known]) => [outcome, ["receipt", "outcome", ...known]]),
 );
 
-/** What the settle script is told of one settlement. */
+/** One settlement as the settle script takes it. */
 export interface SettlementArguments {
   readonly id: string;
   readonly proof: string;
@@ -36,22 +36,29 @@ export interface SettlementArguments {
   readonly text: string;
 }
 
-/** What the settle script is told of one settlement. Without encryption it is no promise. */
-export function sealedArguments(
+/**
+ * One settlement as the settle script takes it. Without encryption it is no promise.
+ * @param at path of the settlement, for errors
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export function encryptedArguments(
   queue: ValuesQueue,
   settlement: Settlement,
   at: string,
 ): MaybePromise<SettlementArguments> {
   const plain = settlementArguments(settlement, at);
-  const text = sealedText(queue, settlement, plain.text, at);
-  const withText = (sent: string): SettlementArguments => ({
+  const text = encryptSettlementValue(queue, settlement, plain.text, at);
+  const withText = (value: string): SettlementArguments => ({
     ...plain,
-    text: settlement.outcome === "extend" ? escaped(sent) : sent,
+    text: settlement.outcome === "extend" ? escaped(value) : value,
   });
   return typeof text === "string" ? withText(text) : text.then(withText);
 }
 
-/** The same before anything is encrypted, or escaped. */
+/**
+ * One settlement before its value is encrypted and escaped.
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
 export function settlementArguments(settlement: Settlement, at: string): SettlementArguments {
   onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
   const { outcome } = settlement;
@@ -61,28 +68,24 @@ export function settlementArguments(settlement: Settlement, at: string): Settlem
     case "complete":
       return {
         ...plain,
-        terms: termsOf(outcome, keptFor(settlement.ttl, at)),
+        terms: termsOf(outcome, retention(settlement.ttl, at)),
         text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
       };
     case "reject":
       return {
         ...plain,
-        terms: termsOf(outcome, keptFor(settlement.ttl, at)),
+        terms: termsOf(outcome, retention(settlement.ttl, at)),
         text: encodeError(settlement.error, `${at}.error`),
       };
     case "requeue":
       if (trueOrFalse(settlement.unstarted ?? false, `${at}.unstarted`)) {
         if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
-          throw invalidArgument(`${at}.unstarted`, "must stand alone: no delay, no backoff, no error");
+          throw invalidArgument(`${at}.unstarted`, "must not be given with delay, backoff or error");
         }
         return { ...plain, terms: "return" };
       }
       if (settlement.backoff !== undefined && settlement.delay !== undefined) {
-        throw new SluiceError(
-          "invalid_argument",
-          `${at}.delay and ${at}.backoff exclude each other`,
-          `${at}.backoff`,
-        );
+        throw invalidArgument(`${at}.backoff`, `must not be given with ${at}.delay`);
       }
       return {
         ...plain,
@@ -111,12 +114,12 @@ export function settlementArguments(settlement: Settlement, at: string): Settlem
   }
 }
 
-/** What became of the settlements, in their order. */
+/** The results of settlements, in their order. */
 export function readSettled(
   settlements: readonly Pick<Settlement, "receipt">[],
-  answers: ReturnType<typeof settleScript.decode>,
+  replies: ReturnType<typeof settleScript.decode>,
 ): Settled[] {
-  return answers.map(({ state, reason, at, cancelRequested }, i) => {
+  return replies.map(({ state, reason, at, cancelRequested }, i) => {
     const { receipt } = settlements[i] as Settlement;
     if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
     if (state === "newer") return { receipt, ok: false, code: "newer_schema" };

@@ -1,4 +1,4 @@
-/** What a caller may say of one task at enqueue, checked and as the script takes it. */
+/** The options of one task at enqueue: checks them, and writes them as the script takes them. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { milliseconds } from "../core/duration.ts";
 import { ENVELOPE_BASE64 } from "../core/envelope.ts";
@@ -7,19 +7,44 @@ import { LAST_DUE, onlyOptions, recordName, taskId, trueOrFalse, wholeNumber } f
 import { asciiJson, MAX_HEADER_BYTES, writeFixed } from "../core/record.ts";
 import type { EnqueueOptions, TaskDefaults } from "../core/types.ts";
 
+/** Options of a queue that are the defaults of its tasks. */
+export const DEFAULT_OPTIONS = [
+  "lease",
+  "maxAttempts",
+  "resultTtl",
+  "deadTtl",
+  "delay",
+] as const satisfies readonly (keyof TaskDefaults)[];
+
+/** Options of a task. */
+export const TASK_OPTIONS = [
+  ...DEFAULT_OPTIONS,
+  "id",
+  "at",
+  "group",
+  "priority",
+  "dedup",
+  "again",
+  "headers",
+] as const satisfies readonly (keyof EnqueueOptions)[];
+
 /**
  * The token of a call with an idempotency key: `<key>.<tasks>`, 11 characters of a hash (65 bits) each. It
- * tells a resend of the call from another call with the same key.
+ * distinguishes a resend of the call from another call with the same key.
  */
-export async function callToken(queue: string, key: string, tasks: readonly unknown[]): Promise<string> {
+export async function idempotencyToken(
+  queue: string,
+  key: string,
+  tasks: readonly unknown[],
+): Promise<string> {
   const parts = [derivedName("enqueue", queue, key), derivedName("tasks", JSON.stringify(tasks))];
   return (await Promise.all(parts)).map((part) => part.slice(0, 11)).join(".");
 }
 
 /**
- * What two calls with the same key are compared by: the task as the caller gave it. Defaults of the queue are
- * left out, as they may change with a deployment. So is an encrypted payload: it differs each time, and no hash
- * of it may be kept.
+ * The content by which two calls with the same key are compared: the task as the caller gave it. Defaults of
+ * the queue are left out, because a deployment may change them. An encrypted payload is left out too: it
+ * differs each time, and no hash of it may be kept.
  */
 export function contentOf(task: EnqueueOptions, payload: string, at: string): readonly string[] {
   const compared = payload.startsWith(`b${ENVELOPE_BASE64}`) ? "" : payload;
@@ -27,11 +52,14 @@ export function contentOf(task: EnqueueOptions, payload: string, at: string): re
   return [whenReady({}, task, at), uniqueness(task, at), record];
 }
 
-/** When a task is due, as the enqueue script takes it. */
+/**
+ * When a task is due, as the enqueue script takes it: empty for now, `+ms`, or an instant.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): string {
   if (task.at !== undefined) {
     if (task.delay !== undefined) {
-      throw invalidArgument(`${at}at`, `and ${at}delay exclude each other`);
+      throw invalidArgument(`${at}at`, `must not be given with ${at}delay`);
     }
     return String(wholeNumber(task.at, `${at}at`, 0, LAST_DUE));
   }
@@ -40,44 +68,53 @@ export function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: stri
   return ms > 0 ? `+${ms}` : "";
 }
 
-/** What makes a task unique, as the enqueue script takes it. */
+/**
+ * What makes a task unique, as the enqueue script takes it: empty, `again`, or `<window, ms> <key>`.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function uniqueness({ id, dedup, ...task }: EnqueueOptions, at: string): string {
   const again = trueOrFalse(task.again ?? false, `${at}again`);
   if (again && id === undefined) {
-    throw invalidArgument(`${at}again`, "must have an id beside it");
+    throw invalidArgument(`${at}again`, "must be given with an id");
   }
   if (dedup === undefined) return again ? "again" : "";
   if (again) {
-    throw invalidArgument(`${at}again`, "must not stand beside dedup");
+    throw invalidArgument(`${at}again`, "must not be given with dedup");
   }
   onlyOptions(dedup, ["key", "window"], `${at}dedup.`);
   const window = milliseconds(dedup.window, `${at}dedup.window`, { min: 1 });
   return `${window} ${taskId(dedup.key, `${at}dedup.key`)}`;
 }
 
-/** What a task fixes at enqueue, checked, beside its payload. */
+/**
+ * The options that a task fixes at enqueue, checked; durations in ms.
+ * @throws {SluiceError} `invalid_argument`, `too_large` for headers
+ */
 export function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) {
   const lease = task.lease ?? defaults.lease;
   const maxAttempts = task.maxAttempts ?? defaults.maxAttempts;
   const resultTtl = task.resultTtl ?? defaults.resultTtl;
   const deadTtl = task.deadTtl ?? defaults.deadTtl;
   return {
-    lease: lease === undefined ? undefined : milliseconds(lease, `${at}lease`, { min: 1 }),
-    maxAttempts:
-      maxAttempts === undefined ? undefined : wholeNumber(maxAttempts, `${at}maxAttempts`, 0, 1_000_000),
-    resultTtl: resultTtl === undefined ? undefined : milliseconds(resultTtl, `${at}resultTtl`),
-    deadTtl: deadTtl === undefined ? undefined : milliseconds(deadTtl, `${at}deadTtl`),
-    group: task.group === undefined ? undefined : recordName(task.group, `${at}group`),
-    priority: task.priority === undefined ? undefined : wholeNumber(task.priority, `${at}priority`, 0, 9),
-    headers: task.headers === undefined ? undefined : checkedHeaders(task.headers, `${at}headers`),
+    lease: ifGiven(lease, (value) => milliseconds(value, `${at}lease`, { min: 1 })),
+    maxAttempts: ifGiven(maxAttempts, (value) => wholeNumber(value, `${at}maxAttempts`, 0, 1_000_000)),
+    resultTtl: ifGiven(resultTtl, (value) => milliseconds(value, `${at}resultTtl`)),
+    deadTtl: ifGiven(deadTtl, (value) => milliseconds(value, `${at}deadTtl`)),
+    group: ifGiven(task.group, (value) => recordName(value, `${at}group`)),
+    priority: ifGiven(task.priority, (value) => wholeNumber(value, `${at}priority`, 0, 9)),
+    headers: ifGiven(task.headers, (value) => checkedHeaders(value, `${at}headers`)),
   };
+}
+
+function ifGiven<T, R>(value: T | undefined, check: (value: T) => R): R | undefined {
+  return value === undefined ? undefined : check(value);
 }
 
 function checkedHeaders(headers: Readonly<Record<string, string>>, path: string) {
   const entries = headers !== null && typeof headers === "object" ? Object.entries(headers) : [["", 0]];
   for (const [name, value] of entries) {
     if (name === "" || typeof value !== "string") {
-      throw invalidArgument(path, "must be an object of texts with names that are not empty");
+      throw invalidArgument(path, "must be an object of texts whose names are not empty");
     }
   }
   const size = asciiJson(headers).length;

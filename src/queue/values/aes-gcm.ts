@@ -13,7 +13,7 @@ import {
   VERSION,
 } from "../core/envelope.ts";
 import { onlyOptions, trueOrFalse } from "../core/validation.ts";
-import { type Encryption, keyOf, type Place, undecryptable } from "./encryption.ts";
+import { type Encryption, describeKey, type ValueContext, undecryptable } from "./encryption.ts";
 
 export type { Encryption } from "./encryption.ts";
 
@@ -21,24 +21,26 @@ export type { Encryption } from "./encryption.ts";
 export type EncryptionKey = string | Uint8Array | CryptoKey;
 
 export interface EncryptionOptions {
-  /** Every key that something may still be encrypted with, by id: 1 to 32 characters of `A-Z a-z 0-9 _ . -`. */
+  /** All keys that stored values may be encrypted with, by id: 1 to 32 characters of `A-Z a-z 0-9 _ . -`. */
   readonly keys: Readonly<Record<string, EncryptionKey>>;
-  /** The id of the one that encrypts; null encrypts nothing, until all others can decrypt, and needs `acceptPlain`. */
+  /** The id of the key that encrypts. Null encrypts nothing yet, and needs `acceptPlain`. */
   readonly current: string | null;
-  /** True takes what is not encrypted as it is, while there may be such, from before. @default false */
+  /** True accepts values that are not encrypted, such as those from before encryption. @default false */
   readonly acceptPlain?: boolean | undefined;
 }
 
 const IV_BYTES = 12;
 
-/** What stands for each kind in an envelope. */
+/** The letter of each kind in an envelope. */
 const KINDS = { payload: "p", schedule: "s", result: "r", error: "e", progress: "g" } as const;
 
 /**
- * Encrypts what a queue's tasks carry, by AES-256-GCM with WebCrypto: payloads, results, errors and progress. Redis and
- * the HTTP interface see none of these; ids, headers, groups and keys of `dedup` they do. Each is bound to its queue,
- * its task and what it is, and opens nowhere else. Hand the same to everything that works with the queue:
- * `Queue`, `Producer`, `Operator`, `Schedules`, and `queue()` of a client.
+ * Makes the encryption of a queue's values by AES-256-GCM with WebCrypto: payloads, results, errors and
+ * progress. Redis and the HTTP interface cannot read these. They can read ids, headers, groups and keys of
+ * `dedup`. Each value is bound to its queue, its task and its kind, and cannot be decrypted as another. Give
+ * the same encryption to everything that uses the queue: `Queue`, `Producer`, `Operator`, `Schedules`, and
+ * `queue()` of a client.
+ * @param options the keys, and the id of the key that encrypts
  * @throws {SluiceError} `invalid_argument`; no message holds a key
  * @example encryption({ keys: { "2026-11": env.EMAILS_KEY }, current: "2026-11" })
  */
@@ -83,38 +85,38 @@ class AesGcm implements Encryption {
     this.#acceptPlain = acceptPlain;
   }
 
-  async seal(encoded: string, place: Place, path: string): Promise<string> {
+  async encrypt(encoded: string, context: ValueContext, path: string): Promise<string> {
     if (!this.#current) return encoded;
     const { id, key } = this.#current;
     const head = ascii(
-      ENVELOPE + String.fromCharCode(VERSION) + KINDS[place.kind] + String.fromCharCode(id.length) + id,
+      ENVELOPE + String.fromCharCode(VERSION) + KINDS[context.kind] + String.fromCharCode(id.length) + id,
     );
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
-    const additionalData = joined(head, ascii(`${place.queue} ${place.id}`));
+    const additionalData = joined(head, ascii(`${context.queue} ${context.id}`));
     const algorithm = { name: "AES-GCM", iv, additionalData };
     const text = await crypto.subtle.encrypt(algorithm, await key(), plainOf(encoded));
     const envelope = joined(head, iv, new Uint8Array(text));
-    return place.kind === "progress"
+    return context.kind === "progress"
       ? encodeValue(toBase64(envelope), path, MAX_PROGRESS_BYTES)
       : encodeValue(envelope, path);
   }
 
-  async open(value: unknown, place: Place): Promise<unknown> {
-    const envelope = envelopeOf(value, place);
+  async decrypt(value: unknown, context: ValueContext): Promise<unknown> {
+    const envelope = envelopeOf(value, context);
     if (!envelope) {
-      // Why a consumer without the key could not decrypt a payload, it could not encrypt either.
-      if (this.#acceptPlain || place.kind === "error") return value;
-      throw undecryptable(place, "it is not encrypted, and acceptPlain is not set");
+      // A consumer without the key stores a plain error if it cannot decrypt a payload.
+      if (this.#acceptPlain || context.kind === "error") return value;
+      throw undecryptable(context, "it is not encrypted, and acceptPlain is not set");
     }
     if (!isKnown(envelope)) {
-      throw undecryptable(place, "a newer release of Sluice has encrypted it; deploy that release here too");
+      throw undecryptable(context, "a newer release of Sluice encrypted it; deploy that release here too");
     }
     const id = keyIdOf(envelope) ?? "";
     const key = this.#keys.get(id);
-    const how = `it is ${keyOf(envelope)}`;
-    if (!key) throw undecryptable(place, `${how}, which is not among the keys given`);
+    const how = `it is ${describeKey(envelope)}`;
+    if (!key) throw undecryptable(context, `${how}, which is not among the keys given`);
     const kind = String.fromCharCode(envelope[KIND_AT] ?? 0);
-    const owner = ownerOf(place, kind);
+    const owner = ownerOf(context, kind);
     const ivAt = KEY_ID_AT + 1 + id.length;
     const textAt = ivAt + IV_BYTES;
     const plain =
@@ -124,21 +126,21 @@ class AesGcm implements Encryption {
         additionalData: joined(envelope.subarray(0, ivAt), ascii(owner)),
         text: envelope.slice(textAt),
       }));
-    if (plain) return valueOf(plain, place);
-    const why = "was altered, belongs to another task or queue, or that id stands for another key here";
-    throw undecryptable(place, `${how}, and ${why}`);
+    if (plain) return valueOf(plain, context);
+    const why = "was altered, belongs to another task or queue, or that id has another key here";
+    throw undecryptable(context, `${how}, and ${why}`);
   }
 }
 
-function envelopeOf(value: unknown, { kind }: Place): Uint8Array<ArrayBuffer> | undefined {
+function envelopeOf(value: unknown, { kind }: ValueContext): Uint8Array<ArrayBuffer> | undefined {
   if (kind !== "progress") return isEnvelope(value) ? (value as Uint8Array<ArrayBuffer>) : undefined;
   return typeof value === "string" && value.startsWith(ENVELOPE_BASE64) ? bytesIn(value) : undefined;
 }
 
-/** Whose a value of that kind is; undefined where none of that kind can stand there. */
-function ownerOf({ kind, queue, id }: Place, letter: string): string | undefined {
+/** The owner to which a value with that letter is bound; undefined if the context allows no such letter. */
+function ownerOf({ kind, queue, id }: ValueContext, letter: string): string | undefined {
   if (letter === KINDS[kind]) return `${queue} ${id}`;
-  // A schedule's payload is that of its occurrences, whose ids are its name, a dot and a time.
+  // Tasks of a schedule have the schedule's payload. Their ids are its name, a dot and a time.
   const [, schedule] = /^(.+)\.\d+$/.exec(id) ?? [];
   return kind === "payload" && letter === KINDS.schedule && schedule !== undefined
     ? `${queue} ${schedule}`
@@ -152,28 +154,29 @@ async function decrypted(
   try {
     return new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData }, key, text));
   } catch {
-    // The platform does not tell why.
+    // The platform does not say why.
     return undefined;
   }
 }
 
-/** A value as the codec wrote it, in bytes: those of a `Uint8Array` as they are, without base64. */
+/** The bytes of a value as the codec wrote it; those of a `Uint8Array` without base64. */
 function plainOf(encoded: string): Uint8Array<ArrayBuffer> {
   return encoded[0] === "b"
     ? joined(ascii("b"), fromBase64(encoded.slice(1))!)
     : new TextEncoder().encode(encoded);
 }
 
-function valueOf(plain: Uint8Array, place: Place): unknown {
+function valueOf(plain: Uint8Array, context: ValueContext): unknown {
   if (plain[0] === 0x62) return plain.slice(1);
   try {
     return decodeValue(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain));
   } catch {
-    // What the parser says quotes it.
-    throw undecryptable(place, "what is encrypted is neither JSON nor bytes");
+    // The message of the parser may quote the value.
+    throw undecryptable(context, "what is encrypted is neither JSON nor bytes");
   }
 }
 
+/** Checks a key. It is imported at its first use. */
 function imported(key: EncryptionKey, path: string, encrypts: boolean): Imported {
   const bytes = typeof key === "string" ? bytesIn(key) : key;
   if (bytes instanceof Uint8Array && bytes.length === 32) {

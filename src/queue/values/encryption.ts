@@ -1,35 +1,46 @@
-/** Where values are encrypted on their way out, and decrypted on their way in, for those who want that. */
+/**
+ * Encrypts values before they are stored or sent, and decrypts them when they are read, if a queue has
+ * encryption.
+ */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { isEnvelope, keyIdOf, ENVELOPE_BASE64 } from "../core/envelope.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { readReceipt } from "../core/receipt.ts";
 import type { Settlement, TaskInfo } from "../core/types.ts";
 
-/** What a value is, and whose: encrypted, it opens nowhere else. */
-export interface Place {
+/**
+ * What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context
+ * only.
+ */
+export interface ValueContext {
   readonly kind: "payload" | "schedule" | "result" | "error" | "progress";
   readonly queue: string;
-  /** The task's; of a schedule's payload the schedule's name. */
+  /** The id of the task; for the payload of a schedule, the name of the schedule. */
   readonly id: string;
 }
 
-/** Makes of values what Redis and the HTTP interface may see, and back. */
+/** Encrypts and decrypts values. `encryption()` of `sluice-queue/encryption` makes one. */
 export interface Encryption {
   /**
-   * @param encoded as the codec wrote it
+   * Encrypts a value.
+   * @param encoded the value as the codec wrote it
    * @param path of the value, for errors
-   * @returns the same of its envelope, or of itself where nothing is to be encrypted yet
-   * @throws {SluiceError} `too_large`, for progress: its envelope may be no larger than itself
+   * @returns the envelope as the codec writes it; `encoded` itself if there is no current key
+   * @throws {SluiceError} `too_large`, for progress: its limit counts the envelope
    */
-  seal(encoded: string, place: Place, path: string): Promise<string>;
-  /** @throws {SluiceError} `undecryptable` */
-  open(value: unknown, place: Place): Promise<unknown>;
+  encrypt(encoded: string, context: ValueContext, path: string): Promise<string>;
+  /**
+   * Decrypts a value.
+   * @param value an envelope, or a plain value
+   * @throws {SluiceError} `undecryptable`
+   */
+  decrypt(value: unknown, context: ValueContext): Promise<unknown>;
 }
 
-/** Of a queue: null gives envelopes as they are, undefined takes them for what it cannot read. */
+/** The encryption of a queue. Null returns envelopes as bytes; undefined throws `undecryptable` for them. */
 export type MaybeEncryption = Encryption | null | undefined;
 
-/** A queue whose tasks have values. */
+/** What the values of a queue need to be encrypted and decrypted. */
 export interface ValuesQueue {
   readonly name: string;
   readonly encryption: MaybeEncryption;
@@ -40,104 +51,118 @@ export function checkedEncryption(value: MaybeEncryption): MaybeEncryption {
   return value === undefined || value === null ? value : requiredEncryption(value, "encryption");
 }
 
-/** @throws {SluiceError} `invalid_argument`, also where there is none */
+/** @throws {SluiceError} `invalid_argument`, also if it is null or undefined */
 export function requiredEncryption(value: MaybeEncryption, path: string): Encryption {
-  if (typeof value?.seal === "function") return value;
-  throw invalidArgument(path, "must be what encryption() of sluice-queue/encryption makes");
+  if (typeof value?.encrypt === "function") return value;
+  throw invalidArgument(path, "must be made by encryption() of sluice-queue/encryption");
 }
 
-/** Which value each outcome brings. */
-const VALUES = { complete: "result", reject: "error", requeue: "error", extend: "progress" } as const;
+/** The kind of value that each outcome has. */
+const KIND_OF_OUTCOME = {
+  complete: "result",
+  reject: "error",
+  requeue: "error",
+  extend: "progress",
+} as const;
 
-/** What is stored, or sent, of a value as the codec wrote it. Without encryption it is no promise. */
-export function sealed(
+/**
+ * Encrypts a value. Without encryption it returns the value, and no promise.
+ * @param encoded the value as the codec wrote it
+ */
+export function encryptValue(
   { name: queue, encryption }: ValuesQueue,
-  { kind, id }: Pick<Place, "kind" | "id">,
+  { kind, id }: Pick<ValueContext, "kind" | "id">,
   encoded: string,
   path: string,
 ): MaybePromise<string> {
-  return encryption ? encryption.seal(encoded, { kind, queue, id }, path) : encoded;
+  return encryption ? encryption.encrypt(encoded, { kind, queue, id }, path) : encoded;
 }
 
 /**
- * What is stored, or sent, of a settlement's value as the codec wrote it.
+ * Encrypts the result, error or progress of a settlement.
+ * @param encoded the value as the codec wrote it; empty if there is none
+ * @param at path of the settlement, for errors
  * @throws {SluiceError} `too_large`, for progress
  */
-export function sealedText(
+export function encryptSettlementValue(
   queue: ValuesQueue,
   settlement: Settlement,
   encoded: string,
   at: string,
 ): MaybePromise<string> {
   if (!queue.encryption || encoded === "") return encoded;
-  // Why a value cannot be decrypted is for those to read who have no key, and says nothing of it.
+  // An `undecryptable` error does not quote the value, and must be readable without the key.
   if ("error" in settlement && isUndecryptable(settlement.error)) return encoded;
-  const kind = VALUES[settlement.outcome];
+  const kind = KIND_OF_OUTCOME[settlement.outcome];
   const { id } = readReceipt(settlement.receipt, `${at}.receipt`);
-  return sealed(queue, { kind, id }, encoded, `${at}.${kind}`);
+  return encryptValue(queue, { kind, id }, encoded, `${at}.${kind}`);
 }
 
 /**
- * The value within an envelope; any other as it is. Where nothing is to be decrypted it is no promise: what is plain
- * waits for nothing.
+ * Decrypts an envelope, and returns any other value as it is. If nothing is decrypted it is no promise.
  * @throws {SluiceError} `undecryptable`
  */
-export function opened(encryption: MaybeEncryption, value: unknown, place: Place): unknown {
-  if (encryption) return decrypted(encryption, value, place);
-  const isSealed =
-    place.kind === "progress"
+export function decryptValue(encryption: MaybeEncryption, value: unknown, context: ValueContext): unknown {
+  if (encryption) return decrypted(encryption, value, context);
+  const isEncrypted =
+    context.kind === "progress"
       ? typeof value === "string" && value.startsWith(ENVELOPE_BASE64)
       : isEnvelope(value);
-  if (encryption === null || !isSealed) return value;
-  return refuse(undecryptable(place, `it is ${keyOf(value)}, and this queue was given no encryption`));
+  if (encryption === null || !isEncrypted) return value;
+  return rememberAndThrow(
+    undecryptable(context, `it is ${describeKey(value)}, and this queue has no encryption`),
+  );
 }
 
-async function decrypted(encryption: Encryption, value: unknown, place: Place): Promise<unknown> {
+async function decrypted(encryption: Encryption, value: unknown, context: ValueContext): Promise<unknown> {
   try {
-    return await encryption.open(value, place);
+    return await encryption.decrypt(value, context);
   } catch (error) {
-    return refuse(error);
+    return rememberAndThrow(error);
   }
 }
 
-function refuse(error: unknown): never {
-  if ((error as SluiceError).code === "undecryptable") refusals.add(error as SluiceError);
+function rememberAndThrow(error: unknown): never {
+  if ((error as SluiceError).code === "undecryptable") decryptionErrors.add(error as SluiceError);
   throw error;
 }
 
 /**
- * A task with its values opened.
- * @param id by which the task was asked for
+ * Decrypts the values of a task.
+ * @param id with which the task was requested
  * @throws {SluiceError} `undecryptable`
  */
-export async function openedTask<T extends TaskInfo & { readonly payload?: unknown }>(
+export async function decryptTask<T extends TaskInfo & { readonly payload?: unknown }>(
   { name: queue, encryption }: ValuesQueue,
   task: T,
   id: string,
 ): Promise<T> {
   const values: Record<string, unknown> = {};
   for (const kind of ["payload", "result", "error", "progress"] as const) {
-    if (task[kind] !== undefined) values[kind] = await opened(encryption, task[kind], { kind, queue, id });
+    if (task[kind] !== undefined)
+      values[kind] = await decryptValue(encryption, task[kind], { kind, queue, id });
   }
   return { ...task, ...values };
 }
 
-/** By what a value is encrypted, for errors. */
-export function keyOf(envelope: unknown): string {
+/** Describes how a value is encrypted, for errors. */
+export function describeKey(envelope: unknown): string {
   const id = envelope instanceof Uint8Array ? keyIdOf(envelope) : undefined;
   return id === undefined ? "encrypted" : `encrypted with the key "${id}"`;
 }
 
-/** Why a value cannot be decrypted, in words that say nothing of it. */
-export function undecryptable({ kind }: Place, why: string): SluiceError {
+/** The error for a value that cannot be decrypted. It does not quote the value. */
+export function undecryptable({ kind }: ValueContext, why: string): SluiceError {
   const what = kind === "schedule" ? "payload" : kind;
   return new SluiceError("undecryptable", `the ${what} cannot be decrypted: ${why}`);
 }
 
-/** What {@link opened} threw. Any other error may quote a value, whatever code it has. */
-const refusals = new WeakSet<SluiceError>();
+/**
+ * The errors that {@link decryptValue} threw. Any other error may quote a value, even one with the same code.
+ */
+const decryptionErrors = new WeakSet<SluiceError>();
 
-/** Whether it is an `undecryptable` of {@link opened}, which says nothing of a value. */
+/** Whether {@link decryptValue} threw the error, so that it does not quote a value. */
 export function isUndecryptable(error: unknown): error is SluiceError {
-  return refusals.has(error as SluiceError);
+  return decryptionErrors.has(error as SluiceError);
 }

@@ -184,7 +184,7 @@ describe("a group's limit on how often it is dequeued", () => {
     await rig.operator().configureGroup("late", { rate: { max: 2, per: "1h" } });
     expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([0, 1]);
     expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    expect(await rig.operator().groupSettings("late")).toMatchObject({ ready: 0, held: 8 });
+    expect(await rig.operator().groupSettings("late")).toMatchObject({ ready: 0, limited: 8 });
   });
 
   test("says when there is more, and not to come back in a second, beside a maxWorking that leaves room", async () => {

@@ -18,7 +18,7 @@ describe("settings of a group", () => {
       rate: null,
       ready: 0,
       working: 0,
-      held: 0,
+      limited: 0,
     });
     expect(await rig.keySpace()).toEqual({});
   });
@@ -78,8 +78,8 @@ describe("settings of a group", () => {
     await rig.operator().configureGroup("a", { maxWorking: 5 });
     await queue.enqueueMany([...many(12, { group: "a" }), ...many(3, { group: "b" })]);
     await queue.dequeue({ max: 4 });
-    expect(await rig.operator().groupSettings("a")).toMatchObject({ ready: 3, working: 2, held: 7 });
-    expect(await rig.operator().groupSettings("b")).toMatchObject({ ready: 1, working: 2, held: 0 });
+    expect(await rig.operator().groupSettings("a")).toMatchObject({ ready: 3, working: 2, limited: 7 });
+    expect(await rig.operator().groupSettings("b")).toMatchObject({ ready: 1, working: 2, limited: 0 });
   });
 
   test.each<[object, string]>([
@@ -129,7 +129,7 @@ describe("a group's limit that is loosened", () => {
     expect(await rig.operator().groupSettings("a")).toMatchObject({
       maxWorking: null,
       ready: 101,
-      held: 250,
+      limited: 250,
     });
     await rig.sweepOnce();
     expect(await held()).toBe(150);

@@ -50,14 +50,14 @@ test(`whatever one or two blows do to a small queue: where a glance finds nothin
   for (let i = 0; i < 40; i++) {
     await rig.command("FLUSHALL");
     await smallQueue();
-    expect(await glance()).toMatchObject({ sound: true });
+    expect(await glance()).toMatchObject({ valid: true });
     const strike = saboteur(rig, seed + i, ids, new Set());
     for (let blows = 0; blows <= i % 2; blows++) await strike();
     const before = await rig.keySpace();
-    const seen = await glance().catch(() => ({ sound: false }));
+    const seen = await glance().catch(() => ({ valid: false }));
     expect(await rig.keySpace()).toEqual(before);
     const { faults, failed } = await wholeSweep();
-    if (seen.sound) {
+    if (seen.valid) {
       expect([seed + i, faults, failed]).toEqual([seed + i, [], []]);
       expect(await rig.keySpace()).toEqual(before);
       sound++;
@@ -80,7 +80,7 @@ test("what a whole sweep has repaired a glance calls sound, with as many entries
       seed + i,
       [],
       [],
-      { sound: true, entries, scheduled: false },
+      { valid: true, entries, hasSchedules: false },
     ]);
   }
 });
@@ -90,7 +90,7 @@ test.each([
   ["more bytes than it reads", 40, { payload: "x".repeat(100_000) }],
 ])("a queue with %s is looked at page by page", async (_, count, options) => {
   await enqueue(...Array.from({ length: count }, (__, i) => ({ id: `t${i}`, ...options })));
-  expect(await glance()).toMatchObject({ sound: false });
+  expect(await glance()).toMatchObject({ valid: false });
   expect(await look()).toMatchObject({ queues: 1, entries: 2 * count, faults: [] });
 });
 
@@ -119,7 +119,7 @@ test("sound queues share requests, and those after one that ends the budget wait
 test("a sound queue that has schedules: these are looked at, too", async () => {
   const schedules = new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now });
   await schedules.put("s", { every: "1h", payload: 1 });
-  expect(await glance()).toMatchObject({ sound: true, scheduled: true });
+  expect(await glance()).toMatchObject({ valid: true, hasSchedules: true });
   await rig.command("HDEL", key("timetable"), "s");
   expect((await look()).faults).toMatchObject([{ fault: "schedule_broken", ids: ["s"] }]);
 });

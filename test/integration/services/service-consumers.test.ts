@@ -105,7 +105,7 @@ describe("a consumer", () => {
     expect(wrong({ emails: {} })).toBe("consumers.emails must be a function, or have a handler that is one");
     expect(wrong({ emails: null })).toBe("consumers.emails must be an object");
     expect(wrong({ emails: { handler, concurency: 3 } })).toMatch(
-      /^consumers\.emails\.concurency is no option here; there are handler, schema, encryption, batch, /,
+      /^consumers\.emails\.concurency is an unknown option; expected one of handler, schema, encryption, batch, /,
     );
     expect(wrong({ emails: { handler, concurrency: 5_000 } })).toMatch(
       /^consumers\.emails\.concurrency must be/,
@@ -117,11 +117,11 @@ describe("a consumer", () => {
       "consumers.emails.encryption must be a function of the environment",
     );
     expect(wrong({ emails: { handler, encryption: () => undefined } })).toMatch(
-      /^consumers\.emails\.encryption\(\) must be what encryption\(\)/,
+      /^consumers\.emails\.encryption\(\) must be made by encryption\(\)/,
     );
     expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
     expect(wrong({}, { consumer: {} })).toMatch(
-      /^consumer is no option here; there are consumers, fetch, budget$/,
+      /^consumer is an unknown option; expected one of consumers, fetch, budget$/,
     );
   });
 

@@ -240,7 +240,7 @@ describe("what settles one task each", () => {
     ]);
     expect(ends).toMatchObject([
       { value: { ok: true } },
-      { reason: { code: "invalid_argument", path: "settlements[0].result" } },
+      { reason: { code: "invalid_argument", path: "result" } },
       { reason: { code: "invalid_argument", path: "settlements[0].receipt" } },
       { reason: { code: "invalid_argument" } },
     ]);

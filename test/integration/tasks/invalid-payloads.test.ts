@@ -16,8 +16,8 @@ test("what does not fit is rejected however long the schema's words about it are
   expect(await rig.queue({ schema }).dequeue({ max: 10 })).toHaveLength(0);
   expect(await rig.queue().counts()).toMatchObject({ working: 0, rejected: 2 });
   const { error } = (await rig.queue().get("long"))!;
-  const { misfits } = error as { misfits: { message: string }[] };
-  expect(misfits[0]?.message).toMatch(/^.*"x+…$/);
+  const { issues } = error as { issues: { message: string }[] };
+  expect(issues[0]?.message).toMatch(/^.*"x+…$/);
 });
 
 test("nor does it matter where it lies, or which characters both have", async () => {
@@ -33,5 +33,5 @@ test("a refusal at enqueue is brief, too", async () => {
   const schema = z.record(z.string(), z.number());
   const refused = rig.queue({ schema }).enqueue({ ["k".repeat(10_000)]: "no number" } as never);
   const message = await refused.catch((error: Error) => error.message);
-  expect(message).toMatch(/^payload\.k{59}… does not fit the schema of the queue$/);
+  expect(message).toMatch(/^payload\.k{59}… must match the schema of the queue$/);
 });

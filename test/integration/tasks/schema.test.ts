@@ -32,7 +32,7 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
     await expect(refused).rejects.toMatchObject({
       code: "invalid_argument",
       path: "payload.to",
-      message: "payload.to does not fit the schema of the queue",
+      message: "payload.to must match the schema of the queue",
     });
     await expect(
       queue().enqueueMany([{ payload: { to: "a@example.com" } }, { payload: { to: "b" } }]),
@@ -54,8 +54,8 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
       attempt: 1,
       error: {
         name: "SchemaError",
-        message: "the payload does not fit the schema of the queue",
-        misfits: [{ path: "to", message: expect.any(String) }],
+        message: "the payload does not match the schema of the queue",
+        issues: [{ path: "to", message: expect.any(String) }],
       },
     });
     expect((await queue().counts()).rejected).toBe(1);

@@ -239,7 +239,7 @@ describe("bad input", () => {
       const before = await rig.keySpace();
       await expect(task.requeue({ unstarted: true, ...more })).rejects.toMatchObject({
         code: "invalid_argument",
-        path: "settlements[0].unstarted",
+        path: "unstarted",
       });
       expect(await rig.keySpace()).toEqual(before);
     },

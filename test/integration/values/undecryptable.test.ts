@@ -76,7 +76,7 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
   test("the consumer has no encryption", async () => {
     for (const id of ["a", "c"]) await rig.queue().enqueue(payload, { id });
     await sealed().enqueue(payload, { id: "b" });
-    expect(await drained(undefined)).toMatch(/with the key "old", and this queue was given no encryption$/);
+    expect(await drained(undefined)).toMatch(/with the key "old", and this queue has no encryption$/);
   });
 
   test("and who waits for it with the key is told so", async () => {

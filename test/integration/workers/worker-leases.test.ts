@@ -133,7 +133,7 @@ describe("progress", () => {
     for (const [progress, code] of refused) {
       await expect(tasks[0]?.extend(1, { progress })).rejects.toMatchObject({
         code,
-        path: "settlements[0].progress",
+        path: "progress",
       });
     }
     expect(await rig.keySpace()).toEqual(before);

@@ -76,7 +76,7 @@ describe("the list of workers", () => {
     } while (cursor !== undefined);
     expect([seen.size, pages > 1]).toEqual([300, true]);
     await expect(rig.operator().workers({ cursor: "x" })).rejects.toThrow(
-      "cursor must be one that an earlier page gave",
+      "cursor must be the cursor of an earlier page",
     );
     await expect(rig.operator().workers({ size: 0 })).rejects.toMatchObject({ path: "size" });
   });

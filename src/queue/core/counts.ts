@@ -1,0 +1,40 @@
+/** How many tasks a queue has in each state. */
+export interface QueueCounts {
+  readonly queue: string;
+  readonly pending: number;
+  readonly delayed: number;
+  readonly working: number;
+  /** Dead letters. */
+  readonly rejected: number;
+  /**
+   * How long ago the next task was enqueued, ms; null if none is pending.
+   *
+   * Tasks without a group or priority are in one line, all others in another. This is the greater age of the
+   * first tasks of the two. Tasks that wait for their group's limit count only if no other task waits,
+   * because no consumer could take them. Unreadable tasks are skipped; the age is 0 if no other task is
+   * pending.
+   */
+  readonly oldestAge: number | null;
+  /** When the next delayed task is due or the next lease expires, epoch ms; null if there is neither. */
+  readonly nextDueAt: number | null;
+  /** Entries without a usable record that dequeue has set aside; 0 in a valid queue. */
+  readonly broken: number;
+  /** Workers registered with this queue that are not silent. */
+  readonly workers: number;
+  /** True while the queue is paused, so that dequeue returns no task. */
+  readonly paused: boolean;
+}
+
+/** What a sweep did. */
+export interface SweepCounts {
+  /** Delayed tasks that became pending. */
+  readonly promoted: number;
+  /** Expired leases whose task became pending again. */
+  readonly reclaimed: number;
+  /** Expired leases whose task had no attempt left. */
+  readonly rejected: number;
+  /** Expired records that were removed. */
+  readonly expired: number;
+  /** True if the limit or the budget ended the sweep with work left. */
+  readonly more: boolean;
+}

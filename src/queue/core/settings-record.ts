@@ -1,0 +1,43 @@
+import { SluiceError } from "../../errors.ts";
+
+/**
+ * Reads the fields of a record of one line by name: the letters of settings, or the events of statistics.
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
+ */
+export function readFields(record: string): ReadonlyMap<string, string> {
+  const [version, ...fields] = record.split(";");
+  if (record !== "" && version !== "1") {
+    throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
+  }
+  return new Map(fields.map((field) => field.split("=") as [string, string]));
+}
+
+/** The letters of settings in records. */
+const SETTING_LETTERS = {
+  paused: "p",
+  maxWorking: "m",
+  rate: "r",
+  maxPending: "b",
+  events: "e",
+  statistics: "s",
+  weight: "k",
+} as const;
+
+/** A setting of a queue or a group. */
+export type SettingName = keyof typeof SETTING_LETTERS;
+
+/** One setting as the scripts take it; an empty value unsets it. */
+export function settingItem(name: SettingName, value: string): { letter: string; value: string } {
+  return { letter: SETTING_LETTERS[name], value };
+}
+
+/**
+ * Reads a record of settings: the value of each setting that is set.
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
+ */
+export function readSettings(record: string): Readonly<Partial<Record<SettingName, string>>> {
+  const fields = readFields(record);
+  const names = Object.keys(SETTING_LETTERS) as SettingName[];
+  const given = names.filter((name) => fields.has(SETTING_LETTERS[name]));
+  return Object.fromEntries(given.map((name) => [name, fields.get(SETTING_LETTERS[name])]));
+}

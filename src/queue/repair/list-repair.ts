@@ -1,0 +1,141 @@
+import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
+import { blankDuplicatesScript, placeLostScript } from "../redis/repair-scripts.ts";
+import { lastReply } from "../redis/replies.ts";
+import type { PlainCommand, SendOptions } from "../redis/transport.ts";
+import type { ReportedFaults } from "./findings.ts";
+
+/** Entries of the list that one command reads. */
+const LIST_PAGE = 5_000;
+
+/** Ids that one script call repairs. */
+export const MAX_REPAIRED = 100;
+
+/** Duplicates that one script call blanks, beside the entries that are kept. */
+const MAX_BLANKED = 50;
+
+/** How far the script searches for an entry that has moved since it was read. */
+const REACH = 256;
+
+/** The reach of a second search, for one id each, and how many of those a comparison makes. */
+const FAR_REACH = 5_000;
+const MAX_FAR_SEARCHES = 50;
+
+/** What the list must hold of an id, by the record of its task. */
+export interface ExpectedEntry {
+  readonly id: string;
+  readonly ghosts: number;
+  readonly waits: number;
+  /** Proves to the script that the record is unchanged. */
+  readonly witness: string;
+}
+
+/** An id with the positions at which the list holds it, from the left. */
+interface ListedId extends ExpectedEntry {
+  readonly positions: number[];
+}
+
+/** An entry of the list, as the script takes it. */
+interface ListEntry {
+  readonly id: string;
+  readonly index: string;
+}
+
+/** How many entries an id should have. */
+const expectedCount = ({ ghosts, waits }: ExpectedEntry) => ghosts + waits;
+
+/** Compares the list of pending ids with the records, and repairs the list. */
+export class ListRepair extends QueueBase {
+  /** Ghosts that the repairs added. */
+  ghostsAdded = 0;
+  /** Ghosts that the repairs dropped. */
+  ghostsDropped = 0;
+  readonly #options: SendOptions;
+  readonly #report: (faults: ReportedFaults) => void;
+
+  /** @param report receives the faults that the scripts repaired */
+  constructor(
+    name: string,
+    options: QueueBaseOptions & SendOptions,
+    report: (faults: ReportedFaults) => void,
+  ) {
+    super(name, options);
+    this.#options = options;
+    this.#report = report;
+  }
+
+  /**
+   * Blanks duplicates in the list, then adds what it lacks.
+   * @throws {SluiceError} for a fault of the transport
+   */
+  async repair(expected: readonly ExpectedEntry[]): Promise<void> {
+    const entries = await this.#locate(expected);
+    // Duplicates first: additions move the other entries.
+    const duplicated = entries.filter((entry) => entry.positions.length > expectedCount(entry));
+    await this.#blankDuplicates(duplicated.filter((entry) => expectedCount(entry) < MAX_REPAIRED));
+    await this.#placeLost(entries.filter((entry) => entry.positions.length < expectedCount(entry)));
+  }
+
+  /**
+   * Finds the ids in the list. It reads from the left, where entries are added, so it misses none that stays.
+   */
+  async #locate(expected: readonly ExpectedEntry[]): Promise<readonly ListedId[]> {
+    const entries = expected.map((entry): ListedId => ({ ...entry, positions: [] }));
+    const byId = new Map(entries.map((entry) => [entry.id, entry]));
+    for (let first = 0, page: readonly string[] = [""]; page.length > 0; first += page.length) {
+      const last = first + LIST_PAGE - 1;
+      const command: PlainCommand = ["LRANGE", this.keys.pending, String(first), String(last)];
+      page = lastReply(await this.transport.send([command], this.#options)) as readonly string[];
+      for (const [i, id] of page.entries()) byId.get(id)?.positions.push(first + i);
+    }
+    return entries;
+  }
+
+  /** Adds entries that the list lacks. */
+  async #placeLost(entries: readonly ListedId[]): Promise<void> {
+    for (let first = 0; first < entries.length; first += MAX_REPAIRED) {
+      const items = entries
+        .slice(first, first + MAX_REPAIRED)
+        .map(({ id, witness, positions }) => ({ id, witness, seen: String(positions.length) }));
+      const args = { testNow: this.testNow() };
+      const { ghosts, dropped, faults } = await this.run(placeLostScript, args, items, this.#options);
+      this.#report(faults);
+      this.ghostsAdded += ghosts;
+      this.ghostsDropped += dropped;
+    }
+  }
+
+  /** Turns surplus entries into ghosts. */
+  async #blankDuplicates(entries: readonly ListedId[]): Promise<void> {
+    const moved: ListEntry[][] = [];
+    let batch: ListEntry[][] = [];
+    const flush = async () => {
+      const found = await this.#blank(batch.flat(), REACH);
+      let next = 0;
+      for (const items of batch) {
+        if (found.slice(next, (next += items.length)).includes(false)) moved.push(items);
+      }
+      batch = [];
+    };
+    for (const entry of entries) {
+      // The entries nearest to delivery are kept, and go along with each slice of the others.
+      const kept = entry.positions.slice(-expectedCount(entry));
+      const surplus = entry.positions.slice(0, -expectedCount(entry));
+      for (let first = 0; first < surplus.length; first += MAX_BLANKED) {
+        const positions = [...surplus.slice(first, first + MAX_BLANKED), ...kept];
+        batch.push(positions.map((index) => ({ id: entry.id, index: String(index) })));
+        if (batch.flat().length >= MAX_BLANKED) await flush();
+      }
+    }
+    if (batch.length > 0) await flush();
+    for (const items of moved.slice(0, MAX_FAR_SEARCHES)) await this.#blank(items.slice(-4), FAR_REACH);
+  }
+
+  /** @returns for each entry whether the script found it within reach */
+  async #blank(items: readonly ListEntry[], reach: number): Promise<readonly boolean[]> {
+    const args = { testNow: this.testNow(), reach: String(reach) };
+    const { ghosts, found, faults } = await this.run(blankDuplicatesScript, args, items, this.#options);
+    this.#report(faults);
+    this.ghostsAdded += ghosts;
+    return found;
+  }
+}

@@ -1,0 +1,48 @@
+import { invalidArgument } from "../../errors.ts";
+import { LAST_INSTANT, onlyOptions, taskId, trueOrFalse, wholeNumber } from "../core/validation.ts";
+import { readRecurrence, RECURRENCE, type Recurrence } from "./calendar.ts";
+import { SCHEDULED_OPTIONS, type ScheduledOptions } from "./schedule-record.ts";
+
+/** Longest name of a schedule, in characters: a task's id is the name and a time. */
+export const MAX_SCHEDULE_NAME = 100;
+
+const OPTIONS = [...RECURRENCE, ...SCHEDULED_OPTIONS, "payload", "missed", "until", "paused"];
+
+/** The recurrence of a schedule, and the task that each occurrence enqueues. */
+export type NewSchedule<T> = Recurrence &
+  ScheduledOptions & {
+    /** The payload of each task: anything that JSON can express, or a `Uint8Array`; at most 1 MiB. */
+    readonly payload: T;
+    /** Which occurrences to enqueue if no sweep ran in time: the last one, or all of them. @default "last" */
+    readonly missed?: "last" | "all" | undefined;
+    /** The schedule ends after this instant, epoch ms. @default never */
+    readonly until?: number | undefined;
+    /** True pauses the schedule, false resumes it. @default unchanged; a new schedule is not paused */
+    readonly paused?: boolean | undefined;
+  };
+
+/** @throws {SluiceError} `invalid_argument` */
+export function scheduleName(name: unknown): string {
+  const checked = taskId(name, "name");
+  if (checked.length > MAX_SCHEDULE_NAME) {
+    throw invalidArgument("name", `must have at most ${MAX_SCHEDULE_NAME} characters`);
+  }
+  return checked;
+}
+
+/**
+ * Checks a schedule, except its payload and the options of its task.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function checkedSchedule(schedule: NewSchedule<unknown>) {
+  onlyOptions(schedule, OPTIONS, "schedule.");
+  const recurrence = readRecurrence(schedule);
+  const { missed = "last", until, paused } = schedule;
+  if (missed !== "last" && missed !== "all") throw invalidArgument("missed", 'must be "last" or "all"');
+  return {
+    recurrence,
+    missed,
+    until: until === undefined ? undefined : wholeNumber(until, "until", 0, LAST_INSTANT),
+    paused: paused === undefined ? undefined : trueOrFalse(paused, "paused"),
+  };
+}

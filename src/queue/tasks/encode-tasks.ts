@@ -1,0 +1,78 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { encodeValue } from "../core/codec.ts";
+import { derivedTaskIds, newTaskId, newToken } from "../core/ids.ts";
+import { all, type MaybePromise } from "../core/maybe-promise.ts";
+import { writeFixed } from "../core/record.ts";
+import { taskId } from "../core/validation.ts";
+import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
+import { checkedPayload } from "./schema.ts";
+import { contentOf, fixedOptions, idempotencyToken, uniqueness, whenReady } from "./task-options.ts";
+import type { NewTask, TaskDefaults } from "../core/types.ts";
+
+/** A task as the enqueue script takes it. */
+export interface EnqueueItem {
+  readonly id: string;
+  readonly when: string;
+  readonly unique: string;
+  readonly record: string;
+}
+
+/**
+ * The payload as the codec writes it, checked by the schema. Without a schema it is no promise.
+ * @param at what errors put before the names of options, such as `tasks[3].`
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export function encodePayload<In, Out>(
+  schema: StandardSchemaV1<In, Out> | undefined,
+  { id, payload }: NewTask<In>,
+  at: string,
+): MaybePromise<string> {
+  const path = `${at}payload`;
+  if (id !== undefined) taskId(id, `${at}id`);
+  const encode = () => encodeValue(payload, path);
+  return schema ? checkedPayload(schema, payload, path).then(encode) : encode();
+}
+
+/**
+ * Tasks as the enqueue script takes them.
+ * @param payloads of the tasks, by {@link encodePayload}
+ * @param key the idempotency key of the call
+ * @param at what errors put before the names of a task's options
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export async function enqueueItems(
+  queue: ValuesQueue,
+  defaults: TaskDefaults,
+  tasks: readonly NewTask<unknown>[],
+  payloads: readonly string[],
+  key: string | undefined,
+  at: (index: number) => string,
+): Promise<EnqueueItem[]> {
+  const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(queue.name, key);
+  const ids = tasks.map(({ id }, i) => id ?? idAt(i));
+  const stored = await all(
+    payloads.map((text, i) =>
+      encryptValue(queue, { kind: "payload", id: ids[i] as string }, text, `${at(i)}payload`),
+    ),
+  );
+  // A generated id is known to its producer only, so it needs no token.
+  const needsToken = (task: NewTask<unknown>) => task.id !== undefined || key !== undefined;
+  let token: string | undefined;
+  if (key !== undefined) {
+    const contents = tasks.map((task, i) => [task.id ?? null, contentOf(task, stored[i] ?? "", at(i))]);
+    token = await idempotencyToken(queue.name, key, contents);
+  } else if (tasks.some(needsToken)) token = newToken();
+  return tasks.map((task, i) => {
+    const path = at(i);
+    return {
+      id: ids[i] as string,
+      when: whenReady(defaults, task, path),
+      unique: uniqueness(task, path),
+      record: writeFixed({
+        token: needsToken(task) ? token : undefined,
+        ...fixedOptions(defaults, task, path),
+        payload: stored[i] ?? "",
+      }),
+    };
+  });
+}
