@@ -1,4 +1,4 @@
-/** What a timer can be set to at most, ms: one that is set to more fires at once. */
+/** The longest timer, ms: a longer one fires at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Resolves after `ms`, or at once when the signal aborts. */

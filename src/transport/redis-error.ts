@@ -1,6 +1,6 @@
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 
-/** One command as it is sent to Redis: its name and its arguments. */
+/** A command for Redis: its name and its arguments. */
 export type CommandWords = readonly string[];
 
 /** Where an error text begins to repeat the command, which may contain payloads. */
