@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { lengthIsEnforced } from "../src/bounded-body.ts";
+import { markLengthEnforced } from "../src/bounded-body.ts";
 import { orNotInstalled } from "../src/optional-package.ts";
 import type { Listener, Runtime } from "./process.ts";
 
@@ -35,7 +35,7 @@ export async function listen(
   const { createAdaptorServer } = await loadNodeServer();
   const server = createAdaptorServer({
     fetch(request) {
-      lengthIsEnforced(request);
+      markLengthEnforced(request);
       return fetch(request);
     },
     serverOptions: bounds,

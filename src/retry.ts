@@ -82,7 +82,7 @@ export const realTiming: Timing = { now: () => performance.now(), random: Math.r
 export interface RetriedRequest<T> {
   readonly policy: RetryPolicy;
   /** One try. Its result is dropped if the try was ended before. */
-  readonly attempt: (own: Try) => Promise<T>;
+  readonly attempt: (currentTry: Try) => Promise<T>;
   /** Takes the result of a try: `again` asks for another try at once. @default every result is `done` */
   readonly accept?: (result: T) => "done" | "again";
   /**
@@ -148,7 +148,7 @@ export function jitteredWait(
 function runTry<T>(
   timeout: number,
   caller: AbortSignal | undefined,
-  attempt: (own: Try) => Promise<T>,
+  attempt: (currentTry: Try) => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const own = new Try();

@@ -7,18 +7,18 @@ import { encryptSettlementValue, type ValuesQueue } from "../queue/values/encryp
 import type { RequestOptions, Settlement } from "../queue/core/types.ts";
 
 /**
- * The options of a request, and those that go into its body.
- * @throws {SluiceError} `invalid_argument` for what is no object
+ * Splits options into those of the request and the fields of its body.
+ * @throws {SluiceError} `invalid_argument` if they are not an object
  */
-export function split<Options extends RequestOptions>(options: Options) {
+export function splitOptions<Options extends RequestOptions>(options: Options) {
   onlyOptions(options, Object.keys(options ?? {}));
   const { signal, idempotencyKey, ...fields } = options;
   return { request: { signal, idempotencyKey }, fields };
 }
 
 /**
- * JSON of an object as it is: the server knows its fields and their bounds.
- * @throws {SluiceError} `invalid_argument` for what is no object, or what JSON cannot express
+ * The JSON of an object. The server checks its fields.
+ * @throws {SluiceError} `invalid_argument` if it is not an object, or JSON cannot express it
  */
 export function jsonOf(fields: object, path: string): string {
   onlyOptions(fields, Object.keys(fields ?? {}), path);
@@ -26,8 +26,9 @@ export function jsonOf(fields: object, path: string): string {
 }
 
 /**
- * The same with a value beside the fields, as the codec wrote it: bytes go in base64, and `encoding` says so.
- * @param encoded empty where there is no value
+ * The JSON of an object with a value that the codec wrote. Bytes are in base64, with `encoding` beside them.
+ * @param name the field of the value
+ * @param encoded empty if there is no value
  */
 export function jsonWith(fields: object, path: string, name: string, encoded: string): string {
   const json = jsonOf(fields, path);
@@ -37,14 +38,14 @@ export function jsonWith(fields: object, path: string, name: string, encoded: st
   return `{"${name}":${value}${json === "{}" ? "" : ","}${json.slice(1)}`;
 }
 
-/** The value of a reply, which {@link jsonWith} or the server wrote. */
+/** Decodes a value that {@link jsonWith} or the server wrote. */
 export function valueOf(value: unknown, encoding: string | undefined): unknown {
   return encoding === undefined ? value : decodeValue(`b${String(value)}`);
 }
 
 /**
- * One settlement as a body has it.
- * @throws {SluiceError} `invalid_argument`, `too_large`, for a result, an error or progress
+ * The JSON of a settlement.
+ * @throws {SluiceError} `invalid_argument` or `too_large` for a result, an error or progress
  */
 export async function settlementJson(
   queue: ValuesQueue,
@@ -67,7 +68,7 @@ export async function settlementJson(
       const encoded = encodeError(error, `${at}.error`);
       if (typeof backoff !== "function") return withValue({ ...fields, backoff }, "error", encoded);
       const { attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
-      // A list of one is what the function says, exactly.
+      // A list of one delay is exactly what the function returned.
       const delays = [milliseconds(backoff(attempt), `${at}.backoff`)];
       return withValue({ ...fields, backoff: delays }, "error", encoded);
     }

@@ -9,15 +9,16 @@ import { type ClientQueueOptions } from "./new-task.ts";
 
 export interface Client {
   /**
-   * A queue. Its options are what it fixes for its tasks and dequeues, as those of a `Queue` do.
+   * A queue. It sends no request.
+   * @param options defaults for tasks and dequeues, as for a `Queue`
    * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
    * @throws {SluiceError} `invalid_argument`
    */
   queue<In = unknown, Out = In>(name: string, options?: ClientQueueOptions<In, Out>): ClientQueue<In, Out>;
 
   /**
-   * A page of the registered queues for which the token has the scope `admin`, in no order. A queue may come twice
-   * where the registry changes between pages; none that stays is missed.
+   * Lists a page of the registered queues for which the token has the scope `admin`, in no order. If the
+   * registry changes between pages, a queue may appear twice; no queue that stays registered is missing.
    * @throws {SluiceError}
    */
   listQueues(
@@ -25,17 +26,24 @@ export interface Client {
   ): Promise<Omit<QueuePage, "now">>;
 
   /**
-   * Sweeps every queue for which the token has the scope `admin`, or all of them with the cron secret as token.
-   * @param options.budget when the server stops and says `more`, at most "60s". Default "20s"
+   * Sweeps each queue for which the token has the scope `admin`, or all queues if the token is the cron
+   * secret.
+   * @param options.budget how long the server may work, at most "60s"; then it replies with `more`. Default:
+   *   "20s"
    * @throws {SluiceError}
    */
   sweep(options?: Pick<SweepOptions, "budget" | "signal">): Promise<SweepReport>;
 }
 
 /**
- * Reaches Sluice's HTTP interface, for producers and consumers that hold a token and not the database. Needs nothing
- * but `fetch` and WebCrypto. Whatever gets no useful answer is sent again, which has no second effect.
- * @throws {SluiceError} `invalid_argument` where the URL or the token is missing or of no use
+ * Makes a client of Sluice's HTTP interface, for producers and consumers with a token and without access to
+ * Redis. It needs only `fetch` and WebCrypto. A request without a useful answer is sent again, which has no
+ * second effect.
+ * @param options.url the server's URL, without `/v1`
+ * @param options.token one of the server's bearer tokens
+ * @param options.retry.deadline for all copies of a request. Default: "10s"
+ * @param options.retry.tryTimeout for one copy. Default: "5s"
+ * @throws {SluiceError} `invalid_argument` if the URL or the token is missing or invalid
  * @example createClient({ url: env.SLUICE_URL, token: env.SLUICE_TOKEN }).queue<Email>("emails")
  */
 export function createClient(options: ConnectionOptions): Client {

@@ -6,43 +6,46 @@ import type { RequestOptions } from "../queue/core/types.ts";
 import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
 import { checkedUrl, HTTP } from "../url.ts";
-import { readAnswer, type Answer } from "./replies.ts";
+import { readReply, type ServerReply } from "./replies.ts";
 
-/** How requests leave: what every platform's `fetch` can do. */
+/** Sends a request: what the `fetch` of every platform can do. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface ConnectionOptions {
-  /** Where the server is, without the `/v1` of its routes, such as `https://queue.example.com`; it may have a path. */
+  /** The server's URL without `/v1`, such as `https://queue.example.com`; it may have a path. */
   readonly url: string | undefined;
   /** One of the server's bearer tokens. */
   readonly token: string | undefined;
-  /** Sends each request, over a service binding for instance. @default the platform's */
+  /** Sends each request, for example over a service binding. @default the platform's `fetch` */
   readonly fetch?: Fetch | undefined;
   readonly retry?:
     | {
-        /** For all copies of one request and the waits between them, beyond a `wait` of its own. @default "10s" */
+        /**
+         * For all copies of one request and the waits between them. A `wait` of the request is added.
+         * @default "10s"
+         */
         readonly deadline?: Duration | undefined;
-        /** For one copy, likewise; then another is sent. @default "5s" */
+        /** For one copy; then another one is sent. A `wait` of the request is added. @default "5s" */
         readonly tryTimeout?: Duration | undefined;
       }
     | undefined;
 }
 
-/** One request, of which several copies may be sent. */
-export interface Call {
+/** One request. Several copies of it may be sent. */
+export interface ServerRequest {
   readonly method: "GET" | "POST";
-  /** Behind the URL, such as `/v1/sweep`. */
+  /** Appended to the URL, such as `/v1/sweep`. */
   readonly path: string;
-  /** JSON of a POST, made for each copy. */
+  /** Makes the JSON of a POST, for each copy. */
   readonly body?: () => string;
-  /** How long the server may take because it was asked to, ms. @default 0 */
+  /** How long the server was asked to wait or work, ms. @default 0 */
   readonly wait?: number;
   /** A member that every reply has. */
   readonly has: string;
   readonly options: RequestOptions;
 }
 
-/** The way to the server. It holds no state, and no connection. */
+/** Sends requests to the server. It holds no state, and no connection. */
 export class Connection {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -59,7 +62,7 @@ export class Connection {
     this.#headers = { authorization: `Bearer ${checkedToken(token)}`, accept: "application/json" };
     if (fetch !== undefined && typeof fetch !== "function")
       throw invalidArgument("fetch", "must be a function");
-    // Looked up at each call, and called on nothing: platforms refuse a `fetch` on an object that is not theirs.
+    // Looked up for each request, and called without an object: platforms refuse a `fetch` of another object.
     this.#fetch = fetch ?? ((to, init) => globalThis.fetch(to, init));
     const { deadline = defaultPolicy.deadline, tryTimeout = defaultPolicy.tryTimeout } = limits;
     this.#policy = {
@@ -70,31 +73,32 @@ export class Connection {
   }
 
   /**
-   * Sends the request until it is answered. Every copy of a POST has the same Idempotency-Key.
-   * @returns the reply, or that of the refusals which the server's problem names
+   * Sends the request until it is answered. Each copy of a POST has the same Idempotency-Key.
+   * @param refusals codes of problems to return instead of throwing them
+   * @returns the reply, or the code of a refusal
    * @throws {SluiceError}
    */
   async request<Reply extends object, Refusal extends string = never>(
-    call: Call,
+    request: ServerRequest,
     refusals: readonly Refusal[] = [],
   ): Promise<Reply | Refusal> {
-    const { wait, options } = call;
+    const { wait, options } = request;
     const headers: Record<string, string> = { ...this.#headers };
-    if (call.method === "POST") {
+    if (request.method === "POST") {
       headers["content-type"] = "application/json";
       headers["idempotency-key"] = requestKey(options) ?? newToken();
     }
-    const answer = await retry({
+    const reply = await retry({
       policy: this.#policy,
       wait,
       signal: options.signal,
-      attempt: ({ signal }) => this.#exchange(call, headers, signal),
+      attempt: ({ signal }) => this.#exchange(request, headers, signal),
       giveUp,
     });
-    if ("reply" in answer) return answer.reply as Reply;
-    const refusal = refusals.find((code) => code === answer.refused);
+    if ("reply" in reply) return reply.reply as Reply;
+    const refusal = refusals.find((code) => code === reply.refused);
     if (refusal !== undefined) return refusal;
-    throw answer.error;
+    throw reply.error;
   }
 
   /**
@@ -102,10 +106,10 @@ export class Connection {
    * @throws {Transient} if another copy may succeed
    */
   async #exchange(
-    { method, path, body, has }: Call,
+    { method, path, body, has }: ServerRequest,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<ServerReply> {
     // Outside of `try`: a body that JSON cannot express is no network error.
     const init = { method, headers, ...(body && { body: body() }), signal };
     let response: Response;
@@ -117,11 +121,11 @@ export class Connection {
     } catch (error) {
       throw networkError(error);
     }
-    return readAnswer(response, text, has);
+    return readReply(response, text, has);
   }
 }
 
-/** What a timer can be set to, ms. */
+/** The range of a timer, ms. */
 const TIMER = { min: 1, max: LONGEST_TIMER };
 
 function checkedToken(value: unknown): string {

@@ -6,10 +6,10 @@ import type { QueueOptions } from "../queue/tasks/queue.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { ValuesQueue } from "../queue/values/encryption.ts";
 import type { DequeueOptions, RequestOptions, Settled, Settlement } from "../queue/core/types.ts";
-import { jsonOf, split, valueOf } from "./body.ts";
+import { jsonOf, splitOptions, valueOf } from "./body.ts";
 
-/** What a pull is answered with. */
-export interface Pulled {
+/** The server's reply to a dequeue. */
+export interface DequeueReply {
   readonly tasks: readonly (Omit<RawTask, "payload"> & {
     readonly payload?: unknown;
     readonly encoding?: string;
@@ -18,36 +18,36 @@ export interface Pulled {
   readonly paused: boolean;
 }
 
-/** What a pull needs of its queue. */
-export interface PullQueue<Out> {
+/** What a dequeue needs of its queue. */
+export interface DequeuingQueue<Out> {
   readonly name: string;
   readonly values: ValuesQueue;
   readonly fixed: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
-  readonly pull: (pull: Pull<Out>) => Promise<Pulled>;
+  readonly send: (request: DequeueRequest<Out>) => Promise<DequeueReply>;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
 }
 
-/** One dequeue, of which several copies may be sent. */
-export class Pull<Out> {
-  /** Of its request. */
+/** One dequeue. Several copies of its requests may be sent. */
+export class DequeueRequest<Out> {
+  /** The signal and the idempotency key. */
   readonly options: RequestOptions;
-  readonly #queue: PullQueue<Out>;
+  readonly #queue: DequeuingQueue<Out>;
   readonly #fields: Omit<DequeueOptions, keyof RequestOptions | "wait">;
-  /** Until when it may wait, on the clock of `performance.now()`. */
+  /** When it stops waiting, on the clock of `performance.now()`. */
   readonly #end: number;
   #token: string;
 
   /** @throws {SluiceError} `invalid_argument` */
-  static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
-    const { request, fields } = split(options);
+  static async of<Out>(queue: DequeuingQueue<Out>, options: DequeueOptions): Promise<DequeueRequest<Out>> {
+    const { request, fields } = splitOptions(options);
     const key = requestKey(request);
-    // Made here, so that every copy has it whatever stands between; of a key, as the server would.
+    // Made here, so that each copy has the same token. From a key it is derived as on the server.
     const made = key === undefined ? newToken() : await derivedName("dequeue", queue.name, key);
-    return new Pull(queue, request, fields, fields.token ?? made);
+    return new DequeueRequest(queue, request, fields, fields.token ?? made);
   }
 
   private constructor(
-    queue: PullQueue<Out>,
+    queue: DequeuingQueue<Out>,
     request: RequestOptions,
     { wait, ...fields }: Omit<DequeueOptions, keyof RequestOptions>,
     token: string,
@@ -64,7 +64,7 @@ export class Pull<Out> {
     return Math.max(0, Math.ceil(this.#end - performance.now()));
   }
 
-  /** JSON of the copy that is sent now. */
+  /** The JSON of the copy that is sent now. */
   body(): string {
     const { fixed } = this.#queue;
     const fields = {
@@ -78,16 +78,16 @@ export class Pull<Out> {
   }
 
   /** The tasks, without those that do not fit the schema: they become dead letters. */
-  async answer(first: Pulled): Promise<Batch<Out>> {
-    const { name, fixed, pull } = this.#queue;
+  async decode(first: DequeueReply): Promise<Batch<Out>> {
+    const { name, fixed, send } = this.#queue;
     return decodeBatch(this.#queue, fixed.schema, rawBatch(first), async () => {
       this.#token = await nextToken(name, this.#token);
-      return rawBatch(await pull(this));
+      return rawBatch(await send(this));
     });
   }
 }
 
-function rawBatch({ tasks, nextDueAt, paused }: Pulled): RawBatch {
+function rawBatch({ tasks, nextDueAt, paused }: DequeueReply): RawBatch {
   const readers = tasks.map(({ encoding, ...task }) => () => ({
     ...task,
     payload: valueOf(task.payload, encoding),

@@ -7,13 +7,13 @@ import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../q
 import type { QueueOptions } from "../queue/tasks/queue.ts";
 import { jsonWith } from "./body.ts";
 
-/** What the tasks of a client's queue fix where they say nothing else, and how it reads them. */
+/** The defaults for the tasks of a client's queue, and how it reads and writes payloads. */
 export interface ClientQueueOptions<In = unknown, Out = In>
   extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {}
 
 /**
- * One task as a body has it, with what its queue fixes for all of them.
- * @param index its place among several; undefined for the only one
+ * The JSON of a new task, with the defaults of its queue.
+ * @param index its position among several; undefined for a single task
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export async function taskJson<In, Out>(
@@ -42,7 +42,10 @@ export async function taskJson<In, Out>(
   return jsonWith(fields, at || "options", "payload", text);
 }
 
-/** One made here rises with time; from a key the server derives it, for whoever calls again with that key. */
+/**
+ * Generates an id that rises with time. With an idempotency key the server derives the id, so that a repeated
+ * call gets the same.
+ */
 async function newId(
   { name, encryption }: ValuesQueue,
   { again }: EnqueueOptions,
@@ -52,6 +55,6 @@ async function newId(
   if (again) return undefined;
   const key = requestKey(options);
   if (key === undefined) return newTaskId();
-  // What is encrypted is bound to its id, which has to be known for that.
+  // An encrypted payload is bound to its id, so the id must be known here.
   return encryption ? (await derivedTaskIds(name, key))(index) : undefined;
 }

@@ -26,19 +26,19 @@ import {
   type WaitOptions,
   type WatchOptions,
 } from "../queue/tasks/watch.ts";
-import { jsonOf, jsonWith, settlementJson, split, valueOf } from "./body.ts";
+import { jsonOf, jsonWith, settlementJson, splitOptions, valueOf } from "./body.ts";
 import type { Connection } from "./connection.ts";
 import { taskJson, type ClientQueueOptions } from "./new-task.ts";
-import { Pull, type Pulled } from "./dequeue.ts";
+import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 
 const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"];
 const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];
 
 /** Most tasks of one enqueue, and most settlements of one settle. */
-const MOST = 1_000;
+const MAX_TASKS = 1_000;
 
-/** What a client's queue does as a {@link Queue} does it: the same arguments, the same answers. */
-type Shared =
+/** The methods that work as those of a {@link Queue}: with the same arguments and results. */
+type SharedMethods =
   | "name"
   | "enqueue"
   | "enqueueMany"
@@ -52,8 +52,8 @@ type Shared =
   | "counts"
   | "heartbeat";
 
-/** A queue behind the HTTP interface. An instance holds no state and may be made per request. */
-export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>, Shared> {
+/** A queue behind the HTTP interface. An instance holds no state, and may be made for each request. */
+export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>, SharedMethods> {
   readonly name: string;
   readonly #connection: Connection;
   readonly #path: string;
@@ -73,24 +73,27 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 
   /**
    * Adds one task.
-   * @param payload anything that JSON can express, at most 1,000 levels deep, or a `Uint8Array`; at most 1 MiB
-   * @returns the task's id; `created` is false where the id was known already
+   * @param payload anything that JSON can express, at most 1,000 levels deep, or a `Uint8Array`; at most 1
+   *   MiB
+   * @param options as for `Queue.enqueue`; durations in ms or as "30s"
+   * @returns the task's id; `created` is false if the id was known before
    * @throws {SluiceError}
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
-    const { request, fields } = split(options);
+    const { request, fields } = splitOptions(options);
     const body = await taskJson(this.#values, this.#options, { ...fields, payload }, request);
     return this.#post("/tasks", request, { body: () => body, has: "id" });
   }
 
   /**
-   * Adds up to 1,000 tasks, of 9.5 MB in all: all of them, or none where it is refused. Where it throws
-   * `unreachable` or `aborted`, all of them may be there.
-   * @throws {SluiceError} the path says which task is at fault
+   * Adds up to 1,000 tasks, of 9.5 MB in all. It adds all of them, or none if it throws. After `unreachable`
+   * or `aborted` all of them may have been added.
+   * @returns an id for each task, in their order
+   * @throws {SluiceError} its `path` names the invalid task
    */
   async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
-    listOf(tasks, "tasks", MOST);
-    const { request, fields } = split(options);
+    listOf(tasks, "tasks", MAX_TASKS);
+    const { request, fields } = splitOptions(options);
     if (tasks.length === 0) return [];
     const items = await Promise.all(
       tasks.map((task, i) => taskJson(this.#values, this.#options, task, request, i)),
@@ -101,21 +104,24 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Leases the tasks that are next, at most `max`, 1 to 100. With `wait`, and no task there, the server waits for one.
+   * Leases the next tasks. If the queue is empty, the server waits for tasks for as long as `wait` says.
+   * @param options.max most tasks, 1 to 100. Default: 1
+   * @returns the tasks, and when to dequeue again
    * @throws {SluiceError}
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
-    const pull = await this.#pull(options);
-    return pull.answer(await this.#pulled(pull));
+    const request = await this.#dequeueRequest(options);
+    return request.decode(await this.#dequeue(request));
   }
 
   /**
-   * Settles up to 1,000 tasks, in order. Each gets an answer of its own; a receipt that is no longer current changes
-   * nothing and says `lease_lost`.
+   * Settles up to 1,000 tasks, in order. A receipt that is no longer current changes nothing and gets
+   * `lease_lost`.
+   * @returns a result for each settlement, in their order
    * @throws {SluiceError}
    */
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
-    const { request, fields } = split(options);
+    const { request, fields } = splitOptions(options);
     const items = await this.#settlements(settlements);
     if (settlements.length === 0) return [];
     const body = () => jsonWith(fields, "options", "settlements", items);
@@ -123,7 +129,8 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Settles, then dequeues, in one request, which is atomic and safe to resend.
+   * Settles, then dequeues, in one atomic request.
+   * @returns a result for each settlement, and the tasks
    * @throws {SluiceError}
    */
   async settleAndDequeue(
@@ -132,14 +139,15 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
     const items = await this.#settlements(settlements);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
-    const pull = await this.#pull(options);
-    const body = () => `{"settlements":${items.slice(1)},"pull":${pull.body()}}`;
-    const { results, pull: pulled } = await this.#settle(pull.options, body, pull.wait);
-    return { settled: results, tasks: await pull.answer(pulled) };
+    const request = await this.#dequeueRequest(options);
+    const body = () => `{"settlements":${items.slice(1)},"pull":${request.body()}}`;
+    const { results, pull } = await this.#settle(request.options, body, request.wait);
+    return { settled: results, tasks: await request.decode(pull) };
   }
 
   /**
-   * What is known of a task, or null where nothing is (any more).
+   * Reads a task.
+   * @returns the task; null if the id is unknown, or its record has expired
    * @throws {SluiceError}
    */
   async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
@@ -148,18 +156,19 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       "not_found"
     >({ method: "GET", path: this.#pathOf(id), has: "state", options }, ["not_found"]);
     if (found === "not_found") return null;
-    const { encoding, errorEncoding, ...task } = found;
-    const told = {
-      ...task,
-      ...(encoding !== undefined && { result: valueOf(task.result, encoding) }),
-      ...(errorEncoding !== undefined && { error: valueOf(task.error, errorEncoding) }),
+    const { encoding, errorEncoding, ...rest } = found;
+    const task = {
+      ...rest,
+      ...(encoding !== undefined && { result: valueOf(rest.result, encoding) }),
+      ...(errorEncoding !== undefined && { error: valueOf(rest.error, errorEncoding) }),
     };
-    return decryptTask(this.#values, told, id);
+    return decryptTask(this.#values, task, id);
   }
 
   /**
-   * Waits for the end of a task by looking at it again and again, each look a request.
-   * @returns the task when it has ended, or as it stands when the time is over; null where none is known
+   * Waits for the end of a task. It reads the task repeatedly, with one request each time.
+   * @returns the task when it has ended, or its current state when the time is over; null if the id is
+   *   unknown
    * @throws {SluiceError}
    */
   async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
@@ -167,33 +176,35 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Tells what becomes of a task, as `Queue.watch` does, by looking at it again and again, each look a request.
-   * @throws {SluiceError} `invalid_argument`, at once; others from the iteration: begin again with `after`
+   * Reports the changes of a task, as `Queue.watch` does. It reads the task repeatedly, with one request each
+   * time.
+   * @throws {SluiceError} `invalid_argument`, at once; others from the iteration. Then watch again with
+   *   `after`
    */
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
     return watchTask(this.#lookAt(id), options);
   }
 
   /**
-   * Cancels a task: at once where nobody works on it; otherwise its holder learns of it at the next extend or settle.
-   * @param options.lease the lease number the task must have, as `get` shows it
+   * Cancels a task. If a consumer works on it, that consumer learns of it at its next extend or settle.
+   * @param options.lease the lease number that the task must have, as in the result of `get`
    * @throws {SluiceError}
    */
   async cancel(
     id: string,
     options: RequestOptions & { readonly lease?: number | undefined } = {},
   ): Promise<Cancelled> {
-    const { request, fields } = split(options);
+    const { request, fields } = splitOptions(options);
     const path = `${this.#pathOf(id)}/cancel`;
-    const told = await this.#connection.request<{ state: "rejected" | "working" }, CancelRefusal>(
+    const reply = await this.#connection.request<{ state: "rejected" | "working" }, CancelRefusal>(
       { method: "POST", path, body: () => jsonOf(fields, "options"), has: "state", options: request },
       ["not_found", "already_ended", "lease_lost"],
     );
-    return typeof told === "string" ? { ok: false, code: told } : { ok: true, state: told.state };
+    return typeof reply === "string" ? { ok: false, code: reply } : { ok: true, state: reply.state };
   }
 
   /**
-   * How many tasks are where. The token needs the scope `admin`.
+   * Counts the tasks of each state. The token needs the scope `admin`.
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
@@ -206,47 +217,48 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * A worker's sign of life: makes it a listener of the queue, and moves the deadline of every task that this
-   * incarnation has, or of those whose receipts it tells, to `lease` from now, never to an earlier one.
+   * Sends a worker's sign of life. It registers the worker with the queue, and extends the leases of this
+   * incarnation's tasks, or of those with the given receipts, to `lease` from now. No deadline moves to an
+   * earlier time.
    * @throws {SluiceError}
    */
   async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
-    const { request, fields } = split(options);
+    const { request, fields } = splitOptions(options);
     const body = () => jsonOf({ ...fields, worker }, "options");
     const path = `${this.#path}/workers/heartbeat`;
-    const told = await this.#connection.request<Omit<Heartbeat & { ok: true }, "ok">, "worker_lost">(
+    const reply = await this.#connection.request<Omit<Heartbeat & { ok: true }, "ok">, "worker_lost">(
       { method: "POST", path, body, has: "leases", options: request },
       ["worker_lost"],
     );
-    return told === "worker_lost" ? { ok: false, code: told } : { ok: true, ...told };
+    return reply === "worker_lost" ? { ok: false, code: reply } : { ok: true, ...reply };
   }
 
   async #settlements(settlements: readonly Settlement[]): Promise<string> {
-    listOf(settlements, "settlements", MOST);
+    listOf(settlements, "settlements", MAX_TASKS);
     const items = settlements.map((one, i) => settlementJson(this.#values, one, `settlements[${i}]`));
     return `j[${(await Promise.all(items)).join()}]`;
   }
 
-  async #pull(options: DequeueOptions): Promise<Pull<Out>> {
-    return Pull.of(
+  async #dequeueRequest(options: DequeueOptions): Promise<DequeueRequest<Out>> {
+    return DequeueRequest.of(
       {
         name: this.name,
         values: this.#values,
         fixed: this.#options,
-        pull: (pull) => this.#pulled(pull),
+        send: (request) => this.#dequeue(request),
         settle: (settlements) => this.settle(settlements),
       },
       options,
     );
   }
 
-  async #pulled(pull: Pull<Out>): Promise<Pulled> {
-    const body = () => pull.body();
-    return this.#post("/tasks/pull", pull.options, { body, wait: pull.wait, has: "tasks" });
+  async #dequeue(request: DequeueRequest<Out>): Promise<DequeueReply> {
+    const body = () => request.body();
+    return this.#post("/tasks/pull", request.options, { body, wait: request.wait, has: "tasks" });
   }
 
   async #settle(options: RequestOptions, body: () => string, wait = 0) {
-    type Reply = { readonly results: Settled[]; readonly pull: Pulled };
+    type Reply = { readonly results: Settled[]; readonly pull: DequeueReply };
     return this.#post<Reply>("/tasks/settle", options, { body, wait, has: "results" });
   }
 

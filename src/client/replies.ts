@@ -1,13 +1,13 @@
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { Transient } from "../retry.ts";
 
-/** What the server answered to one copy of a request: a reply, or a refusal by the code of its problem. */
-export type Answer =
+/** The server's response to one copy of a request: a reply, or a refusal with the code of its problem. */
+export type ServerReply =
   | { readonly reply: object }
   | { readonly refused: string | undefined; readonly error: SluiceError };
 
-/** What the server's problems mean here. Others are told by their status. */
-const meanings: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
+/** The error codes for the server's problems. Other responses are judged by their status. */
+const errorCodes: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
   ["invalid_request", "invalid_argument"],
   ["invalid_json", "invalid_argument"],
   ["unauthorized", "unauthorized"],
@@ -26,7 +26,7 @@ const meanings: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
   ["redis_error", "redis_error"],
 ]);
 
-/** A problem as the server writes it; of another's answer nothing of it may be there. */
+/** A problem as Sluice writes it. A problem of another server may lack each field. */
 interface Problem {
   readonly code?: unknown;
   readonly detail?: unknown;
@@ -34,36 +34,36 @@ interface Problem {
 }
 
 /**
- * Reads an answer. Its text goes into no error but for a problem's `detail`, `code` and path, which repeat no input.
+ * Reads a response. Errors repeat only a problem's `detail`, `code` and path, which contain no input.
  * @param has a member that every reply to this request has
  * @throws {Transient} if another copy may succeed
  */
-export function readAnswer(response: Response, text: string, has: string): Answer {
+export function readReply(response: Response, text: string, has: string): ServerReply {
   const { status } = response;
   const json = jsonObject(text);
   if (response.ok) {
     if (json === undefined) throw new Transient("a body that is cut or no JSON");
     return has in json ? { reply: json } : unexpected("with something that is no reply to the request");
   }
-  // A browser shows of a redirect that is not followed nothing but its type.
-  if (status < 400) return unexpected("with a redirect, which is not followed: url has to be where it leads");
+  // In browsers a redirect that is not followed has the status 0.
+  if (status < 400) return unexpected("with a redirect, which is not followed; url must be its target");
   const isProblem = /^application\/problem\+json/i.test(response.headers.get("content-type") ?? "");
   const problem: Problem = (isProblem && json) || {};
   const code = typeof problem.code === "string" ? problem.code : undefined;
-  const told = `HTTP ${status}${code === undefined ? "" : ` (${code})`}`;
-  const meaning = meanings.get(code);
-  if (meaning === undefined && (status === 408 || status === 429 || status >= 500)) {
-    throw new Transient(told, { after: retryAfter(response.headers.get("retry-after")) });
+  const described = `HTTP ${status}${code === undefined ? "" : ` (${code})`}`;
+  const errorCode = errorCodes.get(code);
+  if (errorCode === undefined && (status === 408 || status === 429 || status >= 500)) {
+    throw new Transient(described, { after: retryAfter(response.headers.get("retry-after")) });
   }
   const error = new SluiceError(
-    meaning ?? meaningOf(status),
-    detailOf(problem) ?? `the server answered ${told}`,
+    errorCode ?? codeOf(status),
+    detailOf(problem) ?? `the server answered ${described}`,
     pathOf(problem),
   );
   return { refused: code, error };
 }
 
-function unexpected(what: string): Answer {
+function unexpected(what: string): ServerReply {
   return { refused: undefined, error: new SluiceError("unexpected_reply", `the server answered ${what}`) };
 }
 
@@ -77,24 +77,24 @@ function jsonObject(text: string): object | undefined {
   }
 }
 
-/** Where something else than Sluice answers, such as a firewall. */
-function meaningOf(status: number): SluiceErrorCode {
+/** The code for a response that is not from Sluice, but from a firewall, for example. */
+function codeOf(status: number): SluiceErrorCode {
   if (status === 401 || status === 403) return "unauthorized";
   return status === 413 ? "too_large" : "unexpected_reply";
 }
 
-/** The queue's own errors end without a full stop. */
+/** The detail of a problem, without its full stop, as in the queue's own errors. */
 function detailOf({ detail }: Problem): string | undefined {
   return typeof detail === "string" ? detail.replace(/\.$/, "") : undefined;
 }
 
-/** As the caller wrote it, to whom the options of a pull beside settlements are options like others. */
+/** The path of an invalid option as the caller knows it: there, options of a pull have no prefix. */
 function pathOf({ errors }: Problem): string | undefined {
   const path = Array.isArray(errors) ? errors[0]?.path : undefined;
   return typeof path === "string" && path !== "" ? path.replace(/^pull\./, "") : undefined;
 }
 
-/** Milliseconds of a Retry-After: seconds, or a date. */
+/** Reads a Retry-After header, which holds seconds or a date. In ms. */
 function retryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();

@@ -1,12 +1,12 @@
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 
-/** One command as Redis takes it: its name and its arguments. */
-export type Words = readonly string[];
+/** A command for Redis: its name and its arguments. */
+export type CommandWords = readonly string[];
 
-/** Where clients and servers begin to repeat the command in an error text: payloads would follow. */
+/** Where an error text begins to repeat the command, which may contain payloads. */
 const repeatedCommand = /,? (?:command was:|with args beginning with:)[^]*$/;
-/** An argument at least this long is taken out of an error text; shorter ones are words and numbers. */
-const shortestWithheld = 8;
+/** Arguments of at least this length are removed from error texts. Shorter ones are words and numbers. */
+const shortestRedacted = 8;
 const longestText = 500;
 
 const kinds: readonly (readonly [code: SluiceErrorCode, meaning: string, text: RegExp])[] = [
@@ -33,32 +33,35 @@ const kinds: readonly (readonly [code: SluiceErrorCode, meaning: string, text: R
   ["redis_error", "Redis refused the command", /(?:)/],
 ];
 
-/** The error of a command that Redis answered with `text`. The command itself is kept out of it. */
-export function redisError(text: string, ...commands: readonly Words[]): SluiceError {
+/** The error of a command to which Redis replied with the error `text`. The command is removed from it. */
+export function redisError(text: string, ...commands: readonly CommandWords[]): SluiceError {
   const [code, meaning] = kinds.find(([, , pattern]) => pattern.test(text))!;
-  return new SluiceError(code, `${meaning}: ${withhold(text, ...commands)}`);
+  return new SluiceError(code, `${meaning}: ${redact(text, ...commands)}`);
 }
 
-/** True where Redis refused the command for now, without having run any of it. */
+/** Whether Redis refused the command for now, without having run any of it. */
 export function isRefusedForNow(text: string): boolean {
   return /^(?:LOADING|BUSY|TRYAGAIN|MASTERDOWN|CLUSTERDOWN)\b/.test(text);
 }
 
-/** True where Redis does not know the script of an EVALSHA. */
+/** Whether Redis does not know the script of an EVALSHA. */
 export function isNoScript(text: string): boolean {
   return /^(?:ERR )?NOSCRIPT\b/.test(text);
 }
 
-/** An error text without the command that it may repeat, and without anything the commands carried. */
-export function withhold(text: string, ...commands: readonly Words[]): string {
+/** An error text without the command that it may repeat, and without the arguments of the commands. */
+export function redact(text: string, ...commands: readonly CommandWords[]): string {
   let shown = text.replace(repeatedCommand, "");
-  for (const word of commands.flatMap(carried)) {
-    if (word.length >= shortestWithheld) shown = shown.replaceAll(word, "…");
+  for (const word of commands.flatMap(payloadsOf)) {
+    if (word.length >= shortestRedacted) shown = shown.replaceAll(word, "…");
   }
   return shown.length > longestText ? `${shown.slice(0, longestText)}…` : shown;
 }
 
-/** The arguments of a command. Of a script call only ARGV: its keys name a queue, and that may be shown. */
-function carried([name = "", ...words]: Words): Words {
+/**
+ * The arguments of a command. Of a script call only ARGV: its keys contain the queue's name, which may be
+ * shown.
+ */
+function payloadsOf([name = "", ...words]: CommandWords): CommandWords {
   return /^EVAL/i.test(name) ? words.slice(2 + Number(words[1])) : words;
 }

@@ -2,12 +2,12 @@ import { SluiceError } from "../errors.ts";
 import type { Reply } from "../queue/redis/transport.ts";
 
 /**
- * A client's reply as a {@link Reply}, checked all the way down.
- * @throws {SluiceError} `unexpected_reply` where it is none, such as an error inside an array
+ * Checks that a client's reply is a {@link Reply}, at every level.
+ * @throws {SluiceError} `unexpected_reply` if it is not, such as for an error inside an array
  */
 export function toReply(value: unknown): Reply {
   if (isReply(value)) return value;
-  throw new SluiceError("unexpected_reply", "Redis answered with a reply that is not of RESP2");
+  throw new SluiceError("unexpected_reply", "Redis replied with a value that RESP2 does not have");
 }
 
 function isReply(value: unknown): value is Reply {

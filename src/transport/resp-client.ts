@@ -5,20 +5,20 @@ export type RedisPackage = typeof import("@redis/client");
 let loaded: RedisPackage | undefined;
 
 /**
- * Loads the package that speaks to Redis over TCP. An application installs it only if it uses it.
- * @param feature what needs it, as {@link orNotInstalled} takes it
+ * Loads the package for Redis over TCP. An application installs it only if it uses it.
+ * @param feature the feature that needs it, for the error text
  * @throws {SluiceError} `not_installed`
  */
 export async function loadRedisClient(feature = "Redis over TCP (resp(), REDIS_URL)"): Promise<RedisPackage> {
   return (loaded ??= await import("@redis/client").catch(orNotInstalled("@redis/client", feature)));
 }
 
-/** Whether Redis answered with this error. Without the package loaded, it cannot have. */
+/** Whether Redis replied with this error. False as long as the package is not loaded. */
 export function isErrorReply(error: unknown): error is Error {
   return loaded !== undefined && error instanceof loaded.ErrorReply;
 }
 
-/** A client that is not connected and does not reconnect. */
+/** Makes a client that is not connected and does not reconnect. */
 export function newClient({ createClient }: RedisPackage, url: string, connectTimeout: number) {
   return createClient({
     url,
@@ -26,7 +26,7 @@ export function newClient({ createClient }: RedisPackage, url: string, connectTi
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: "disabled",
-    // The client would set a timer for each command until it is written; the tries have their own.
+    // Without this the client sets a timer for each command; tries have their own.
     commandOptions: { timeout: 0 },
     socket: { reconnectStrategy: false, connectTimeout },
   });

@@ -2,33 +2,35 @@ import { invalidArgument, SluiceError } from "../errors.ts";
 import { Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { parsedUrl, REDIS } from "../url.ts";
-import { PacedAnswers } from "./paced-answers.ts";
-import { isRefusedForNow, redisError, withhold, type Words } from "./redis-error.ts";
+import { ReplyPacer } from "./reply-pacer.ts";
+import { isRefusedForNow, redisError, redact, type CommandWords } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import { type Client, isErrorReply, loadRedisClient, newClient, type RedisPackage } from "./resp-client.ts";
 import { retryPolicy, type RetryOptions } from "./retry.ts";
-import { sender, type Answer, type Exchange } from "./send.ts";
-import { openingBy } from "./subscribe-resp.ts";
-import { subscriber, type Opening } from "./subscriber.ts";
+import { sender, type ExchangeResult, type Exchange } from "./send.ts";
+import { openOverTcp } from "./subscribe-resp.ts";
+import { subscriber, type OpenSubscription } from "./subscriber.ts";
 
 export interface RespOptions {
   /** `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS. */
   readonly url: string;
-  /** When and how long to resend. */
+  /** When and how long to resend requests. */
   readonly retry?: RetryOptions | undefined;
-  /** For a server that knows the flag `allow-key-locking`; open-source Redis does not. @default false */
+  /** Whether the server knows the flag `allow-key-locking`; open-source Redis does not. @default false */
   readonly keyLocking?: boolean | undefined;
 }
 
 /**
- * Reaches Redis over TCP: for servers, tests and benches. One connection, opened by the first
- * `send` and again after it broke, carries all requests; those that run at the same time share it.
- * Each subscription has a connection of its own. It needs the package `@redis/client`, which it loads at its first use.
+ * Reaches Redis over TCP: for servers, tests and benchmarks. All requests share one connection, which the first
+ * `send` opens, and the next one after it broke. Each subscription has a connection of its own. It loads the
+ * package `@redis/client` when first used.
  *
  * @param from the URL, or the URL with options
- * @returns a transport whose `close` ends the subscriptions, waits for the requests under way and closes the
+ * @returns a transport whose `close` ends the subscriptions, waits for pending requests and closes the
  *   connection. Its `send` and `subscribe` throw `not_installed` if `@redis/client` is not installed
  * @throws {SluiceError} `invalid_argument` if the URL or `retry` is invalid
+ * @example resp("redis://localhost:6379")
+ * @example resp({ url: "redis://localhost:6379", retry: { deadline: 3_000 } })
  */
 export function resp(from: string | RespOptions): Transport & { close(): Promise<void> } {
   const options = typeof from === "object" && from !== null ? from : { url: from };
@@ -57,48 +59,48 @@ interface RespTransport extends Transport {
   close(): Promise<void>;
 }
 
-/** The transport, once the package that it needs is loaded. */
+/** The transport, once the package is loaded. */
 function respOver(redis: RedisPackage, address: string, options: RespOptions): RespTransport {
   const { retry, keyLocking = false } = options;
   const { tryTimeout } = retryPolicy(retry);
   const connection = new Connection(redis, address, tryTimeout);
   const send = sender(exchangeOver(connection), { retry, keyLocking });
-  const underWay = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
   const subscriptions = new Set<() => void>();
-  const opening = openingBy(() => newClient(redis, address, tryTimeout), refuse);
-  const open: Opening = async (channel, signal) => {
-    const { messages, close } = await opening(channel, signal);
-    const leave = () => {
-      subscriptions.delete(leave);
+  const openOnce = openOverTcp(() => newClient(redis, address, tryTimeout), throwConnectError);
+  const open: OpenSubscription = async (channel, signal) => {
+    const { messages, close } = await openOnce(channel, signal);
+    const unsubscribe = () => {
+      subscriptions.delete(unsubscribe);
       close();
     };
-    subscriptions.add(leave);
-    return { messages, close: leave };
+    subscriptions.add(unsubscribe);
+    return { messages, close: unsubscribe };
   };
 
   return {
     async send(commands, how) {
       const sending = send(commands, how);
-      underWay.add(sending);
+      pending.add(sending);
       try {
         return await sending;
       } finally {
-        underWay.delete(sending);
+        pending.delete(sending);
       }
     },
     subscribe: subscriber(open, retry),
     async close() {
-      for (const leave of subscriptions) leave();
-      await Promise.allSettled(underWay);
+      for (const unsubscribe of subscriptions) unsubscribe();
+      await Promise.allSettled(pending);
       connection.drop();
     },
   };
 }
 
 /**
- * The one connection. The client's own reconnecting and its queue for commands without a
- * connection are off: both would outlive a request's deadline. A connection that breaks is
- * forgotten, its commands are lost, and the next try opens another.
+ * The shared connection. The client's own reconnects, and its queue for commands without a connection, are
+ * off: both would outlive a request's deadline. If the connection breaks, its commands are lost, and the next
+ * try opens another one.
  */
 class Connection {
   readonly #redis: RedisPackage;
@@ -118,7 +120,7 @@ class Connection {
     return (this.#ready ??= this.#connect());
   }
 
-  /** Closes the connection, if it is still this client's, and loses what is under way on it. */
+  /** Closes a client. Its pending commands are lost. */
   drop(client = this.#client): void {
     client?.destroy();
     if (client !== this.#client) return;
@@ -129,7 +131,7 @@ class Connection {
   async #connect(): Promise<Client> {
     const client = newClient(this.#redis, this.#url, this.#connectTimeout);
     this.#client = client;
-    // Whoever waits for a reply is told by the client, right after this; only then it may go.
+    // Later: the client first rejects its pending commands.
     client.on("error", () => queueMicrotask(() => this.drop(client)));
     try {
       await client.connect();
@@ -137,7 +139,7 @@ class Connection {
       this.drop(client);
       throw error;
     }
-    // Dropped while it was being opened: the client connects all the same.
+    // The client connects even if it was dropped meanwhile.
     if (this.#client !== client) {
       client.destroy();
       throw new Transient("the connection was closed");
@@ -147,24 +149,24 @@ class Connection {
 }
 
 function exchangeOver(connection: Connection): Exchange {
-  const paced = new PacedAnswers();
-  return async (commands, own) => {
+  const pacer = new ReplyPacer();
+  return async (commands, currentTry) => {
     let client: Client | undefined;
-    // A connection that does not answer in time answers nobody behind this request either.
-    own.onEnd = () => {
-      if (own.reason instanceof Transient) connection.drop(client);
+    // A connection that does not answer in time does not answer later requests either.
+    currentTry.onEnd = () => {
+      if (currentTry.reason instanceof Transient) connection.drop(client);
     };
-    const connected = (client = await connection.open().catch(refuse));
-    // The try may have ended meanwhile; a copy sent now would be one that nobody counts.
-    if (own.reason) throw own.reason;
-    // Called in one go, so that they leave together and in order.
-    const answers = await Promise.all(commands.map((words) => answer(connected, words)));
-    await paced.turn();
-    return answers;
+    const connected = (client = await connection.open().catch(throwConnectError));
+    // The try may have ended meanwhile. A copy sent now would not be counted as sent.
+    if (currentTry.reason) throw currentTry.reason;
+    // All in one turn, so that they are sent together and in order.
+    const results = await Promise.all(commands.map((words) => sendCommand(connected, words)));
+    await pacer.turn();
+    return results;
   };
 }
 
-async function answer(client: Client, words: Words): Promise<Answer> {
+async function sendCommand(client: Client, words: CommandWords): Promise<ExchangeResult> {
   let reply: unknown;
   try {
     reply = await client.sendCommand(words);
@@ -175,21 +177,23 @@ async function answer(client: Client, words: Words): Promise<Answer> {
   return { reply: toReply(reply) };
 }
 
-/** Why no connection was opened. Refused credentials end the request; all else may pass. */
-function refuse(error: unknown): never {
+/**
+ * Throws the error for a failure to connect. Refused credentials end the request; other failures may pass.
+ */
+function throwConnectError(error: unknown): never {
   if (error instanceof Transient) throw error;
   if (!isErrorReply(error)) throw new Transient(networkError(error));
-  if (isRefusedForNow(error.message)) throw new Transient(withhold(error.message));
+  if (isRefusedForNow(error.message)) throw new Transient(redact(error.message));
   throw redisError(error.message);
 }
 
-function networkError(error: unknown, ...commands: Words[]): string {
+function networkError(error: unknown, ...commands: CommandWords[]): string {
   if (!(error instanceof Error)) return "a network error";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return `a network error (${code ?? withhold(error.message, ...commands)})`;
+  return `a network error (${code ?? redact(error.message, ...commands)})`;
 }
 
-/** @throws {SluiceError} that never repeats the URL: it may hold a password */
+/** @throws {SluiceError} `invalid_argument`, without the URL: it may hold a password */
 function redisAddress(value: unknown): string {
   const url = parsedUrl(value, REDIS);
   if (url && /^(?:\/\d*)?$/.test(url.pathname) && canDecode(url.username) && canDecode(url.password)) {

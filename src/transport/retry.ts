@@ -2,7 +2,9 @@ import { invalidArgument, SluiceError } from "../errors.ts";
 import { defaultPolicy, retry, type RetriedRequest, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
 
-/** How long and how often a transport resends a request that may yet succeed. All times are in milliseconds. */
+/**
+ * How long and how often a transport resends a request that may yet succeed. All times are in milliseconds.
+ */
 export interface RetryOptions {
   /** For all tries of one request and the waits between them. @default 10_000 */
   readonly deadline?: number | undefined;
@@ -45,7 +47,8 @@ function isOption(name: string): name is keyof RetryPolicy {
 
 /**
  * {@link retry} of a request to Redis.
- * @throws {SluiceError} `redis_unreachable` when the deadline or the number of tries is used up; as {@link retry}
+ * @throws {SluiceError} `redis_unreachable` when the deadline or the number of tries is used up; as {@link
+ *   retry}
  */
 export function retryRedis<T>(request: Omit<RetriedRequest<T>, "giveUp">): Promise<T> {
   return retry({ ...request, giveUp });

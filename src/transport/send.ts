@@ -8,95 +8,110 @@ import {
   type ScriptCall,
   type Transport,
 } from "../queue/redis/transport.ts";
-import { isNoScript, isRefusedForNow, redisError, withhold, type Words } from "./redis-error.ts";
+import { isNoScript, isRefusedForNow, redisError, redact, type CommandWords } from "./redis-error.ts";
 import { retryPolicy, retryRedis, type RetryOptions } from "./retry.ts";
 
-/** What came back for one command; `lost` says why nothing did. */
-export type Answer = { readonly reply: Reply } | { readonly redisError: string } | { readonly lost: string };
+/** The result of one command of an {@link Exchange}; `lost` says why it has none. */
+export type ExchangeResult =
+  | { readonly reply: Reply }
+  | { readonly redisError: string }
+  | { readonly lost: string };
 
 /**
- * Sends the commands once, in order, in one request: all that differs between transports.
- * @returns one answer per command, in order
- * @throws {Transient} when the request as a whole was lost; {@link SluiceError} when it was refused
+ * Sends the commands once, in order, in one request. All else is the same for every transport.
+ * @returns one result for each command, in order
+ * @throws {Transient} if the request as a whole was lost; {@link SluiceError} if it was refused
  */
-export type Exchange = (commands: readonly Words[], own: Try) => Promise<readonly Answer[]>;
+export type Exchange = (
+  commands: readonly CommandWords[],
+  currentTry: Try,
+) => Promise<readonly ExchangeResult[]>;
 
 export interface SenderOptions {
   readonly retry: RetryOptions | undefined;
-  /** Sends the variant of every script that locks only the keys it declares. */
+  /** Sends each script in the variant that locks only the keys it declares. */
   readonly keyLocking: boolean;
   readonly timing?: Timing | undefined;
 }
 
 /** A command of one `send`. */
-interface Entry {
+interface SentCommand {
   readonly command: Command;
-  /** Copies that were sent, and what the last of them said. */
+  /** How many copies were sent, and the words of the last one. */
   copies: number;
-  words: Words;
-  /** Redis did not know the script, so its body is sent. That copy did not run. */
+  words: CommandWords;
+  /** Whether to send the script's body, because Redis did not know the script. That copy did not run. */
   withBody: boolean;
   outcome?: CommandOutcome;
 }
 
-/** `send` over an {@link Exchange}: scripts, resends and errors are the same for every transport. */
+/**
+ * Makes the `send` of a transport from an {@link Exchange}. Scripts, resends and errors are the same for all.
+ */
 export function sender(exchange: Exchange, options: SenderOptions): Transport["send"] {
   const { keyLocking, timing } = options;
   const policy = retryPolicy(options.retry);
 
   return async (commands, { signal } = {}) => {
     if (commands.length === 0) return [];
-    const entries: Entry[] = commands.map((command) => ({ command, copies: 0, words: [], withBody: false }));
-    const open = () => entries.filter(({ outcome }) => outcome === undefined);
+    const entries: SentCommand[] = commands.map((command) => ({
+      command,
+      copies: 0,
+      words: [],
+      withBody: false,
+    }));
+    const unanswered = () => entries.filter(({ outcome }) => outcome === undefined);
 
     try {
       await retryRedis({
         policy,
         timing,
         signal,
-        attempt: (own) => {
-          const copies = open().map((entry) => nextCopy(entry, keyLocking));
-          return exchange(copies, own);
+        attempt: (currentTry) => {
+          const copies = unanswered().map((entry) => nextCopy(entry, keyLocking));
+          return exchange(copies, currentTry);
         },
-        accept: (answers) => settle(open(), answers),
+        accept: (results) => assignResults(unanswered(), results),
       });
     } catch (error) {
-      const unsettled = open();
-      const partial = unsettled.length < entries.length;
+      const failed = unanswered();
+      const partial = failed.length < entries.length;
       if (!(error instanceof SluiceError) || error.code === "aborted" || !partial) throw error;
-      for (const entry of unsettled) entry.outcome = { error };
+      for (const entry of failed) entry.outcome = { error };
     }
-    // `retryRedis` returns when none is open, and the rest was filled in above.
+    // Every command has an outcome: `retryRedis` returned, or the loop above has set the rest.
     return entries.map(({ outcome }) => outcome!);
   };
 }
 
-/** Takes the answers of one try over into the entries that were sent. */
-function settle(sent: readonly Entry[], answers: readonly Answer[]): "done" | "again" {
+/** Assigns the results of one try to the commands that were sent. */
+function assignResults(sent: readonly SentCommand[], results: readonly ExchangeResult[]): "done" | "again" {
   let next: "done" | "again" = "done";
   let lost: string | undefined;
   for (const [index, entry] of sent.entries()) {
-    const answer = answers[index] ?? { lost: "fewer replies than commands" };
+    const result = results[index] ?? { lost: "fewer replies than commands" };
     const { command } = entry;
-    if ("reply" in answer) {
-      entry.outcome = { reply: answer.reply };
-    } else if ("lost" in answer) {
-      lost = answer.lost;
-    } else if (isScriptCall(command) && !entry.withBody && isNoScript(answer.redisError)) {
+    if ("reply" in result) {
+      entry.outcome = { reply: result.reply };
+    } else if ("lost" in result) {
+      lost = result.lost;
+    } else if (isScriptCall(command) && !entry.withBody && isNoScript(result.redisError)) {
       entry.withBody = true;
       next = "again";
-    } else if (isRefusedForNow(answer.redisError)) {
-      lost = withhold(answer.redisError, entry.words);
+    } else if (isRefusedForNow(result.redisError)) {
+      lost = redact(result.redisError, entry.words);
     } else {
-      entry.outcome = { error: redisError(answer.redisError, entry.words) };
+      entry.outcome = { error: redisError(result.redisError, entry.words) };
     }
   }
   if (lost !== undefined) throw new Transient(lost);
   return next;
 }
 
-/** A script that Redis did not know has not run: sending its body is no resend. */
-function nextCopy(entry: Entry, keyLocking: boolean): Words {
+/**
+ * The words of the next copy. A script that Redis did not know has not run, so sending its body is no resend.
+ */
+function nextCopy(entry: SentCommand, keyLocking: boolean): CommandWords {
   const { command, withBody } = entry;
   const isResend = entry.copies > (withBody ? 1 : 0);
   entry.copies++;
@@ -107,7 +122,7 @@ function nextCopy(entry: Entry, keyLocking: boolean): Words {
 function scriptWords(
   call: ScriptCall,
   how: { readonly withBody: boolean; readonly isResend: boolean; readonly keyLocking: boolean },
-): Words {
+): CommandWords {
   const { script, keys } = call;
   const { withBody, isResend, keyLocking } = how;
   const words = withBody

@@ -1,13 +1,14 @@
 import { SluiceError } from "../errors.ts";
 import { networkError, Transient } from "../retry.ts";
-import { redisError, withhold } from "./redis-error.ts";
-import type { Opening } from "./subscriber.ts";
+import { redisError, redact } from "./redis-error.ts";
+import type { OpenSubscription } from "./subscriber.ts";
 
 /**
- * Subscribes by the event streams of Upstash's REST protocol. Not by the subscriber of its SDK, which hears the
- * first line of a message only, does not encode the channel's name, and does not tell when a stream has ended.
+ * Opens subscriptions by the event streams of Upstash's REST protocol. The subscriber of its SDK is not used:
+ * it drops all but the first line of a message, does not encode the channel's name, and does not report the
+ * end of a stream.
  */
-export function openingOver(url: string, token: string): Opening {
+export function openOverHttp(url: string, token: string): OpenSubscription {
   const base = url.replace(/\/$/, "");
 
   return async (channel, signal) => {
@@ -21,7 +22,7 @@ export function openingOver(url: string, token: string): Opening {
       });
       if (!response.ok || response.body === null) throw await refusal(response, token);
       const events = eventsOf(response.body.getReader());
-      // The first one is the confirmation.
+      // The first event confirms the subscription.
       const { value } = await events.next();
       if (value?.startsWith(`subscribe,${channel},`)) return { messages: messagesOf(events, channel), close };
     } catch (error) {
@@ -36,13 +37,13 @@ export function openingOver(url: string, token: string): Opening {
   };
 }
 
-/** What an answer that is no event stream means. */
+/** The error for a response that is not an event stream. */
 async function refusal(response: Response, token: string): Promise<Error> {
   const { status } = response;
-  const text = withhold(errorIn(await response.text()) ?? "no text", ["AUTH", token]);
+  const text = redact(errorIn(await response.text()) ?? "no text", ["AUTH", token]);
   const refused = redisError(text);
-  const inVain = status >= 400 && status < 500 && status !== 429;
-  return refused.code !== "redis_error" || inVain
+  const isPermanent = status >= 400 && status < 500 && status !== 429;
+  return refused.code !== "redis_error" || isPermanent
     ? refused
     : new Transient(`an HTTP error (${status}: ${text})`);
 }
@@ -57,8 +58,8 @@ function errorIn(body: string): string | undefined {
 }
 
 async function* messagesOf(events: AsyncIterable<string>, channel: string): AsyncGenerator<string> {
-  const head = `message,${channel},`;
-  for await (const event of events) if (event.startsWith(head)) yield event.slice(head.length);
+  const prefix = `message,${channel},`;
+  for await (const event of events) if (event.startsWith(prefix)) yield event.slice(prefix.length);
 }
 
 /** The data of the events of a stream. */

@@ -11,36 +11,38 @@ export interface Subscription {
 }
 
 /**
- * Opens a subscription once: all that differs between transports.
- * @param signal when it aborts nobody waits any longer: what is still opened then has to be closed
- * @throws {Transient} when another try may help; {@link SluiceError} when it was refused
+ * Opens a subscription once. All else is the same for every transport.
+ * @param signal when it aborts, a subscription that is still being opened must be closed
+ * @throws {Transient} if another try may succeed; {@link SluiceError} if the subscription was refused
  */
-export type Opening = (channel: string, signal: AbortSignal) => Promise<Subscription>;
+export type OpenSubscription = (channel: string, signal: AbortSignal) => Promise<Subscription>;
 
-/** `subscribe` over an {@link Opening}: resends until it is open, and what its end means. */
+/**
+ * Makes the `subscribe` of a transport: it tries until the subscription is open, and throws when it breaks.
+ */
 export function subscriber(
-  open: Opening,
+  open: OpenSubscription,
   retry: RetryOptions | undefined,
 ): NonNullable<Transport["subscribe"]> {
   const policy = retryPolicy(retry);
 
   return async (channel, { signal } = {}) => {
-    const attempt = (own: Try) => open(channel, own.signal);
+    const attempt = (currentTry: Try) => open(channel, currentTry.signal);
     const { messages, close } = await retryRedis({ policy, signal, attempt });
     signal?.addEventListener("abort", close);
     if (signal?.aborted) close();
-    return heard({ messages, close }, signal);
+    return untilClosed({ messages, close }, signal);
   };
 }
 
-async function* heard(
+async function* untilClosed(
   { messages, close }: Subscription,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void> {
   try {
     yield* messages;
   } catch {
-    // A connection that broke is one that ended.
+    // A broken connection ends the subscription, as a closed one does.
   } finally {
     close();
     signal?.removeEventListener("abort", close);
@@ -48,6 +50,6 @@ async function* heard(
   if (signal?.aborted) return;
   throw new SluiceError(
     "redis_unreachable",
-    "the subscription has ended; what is published until another is open is lost",
+    "the subscription has ended; events are lost until another one is open",
   );
 }

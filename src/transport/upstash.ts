@@ -4,30 +4,30 @@ import { invalidArgument } from "../errors.ts";
 import { networkError, Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { checkedUrl, HTTP } from "../url.ts";
-import { redisError, withhold, type Words } from "./redis-error.ts";
+import { redisError, redact, type CommandWords } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import type { RetryOptions } from "./retry.ts";
-import { sender, type Answer, type Exchange } from "./send.ts";
-import { openingOver } from "./subscribe-upstash.ts";
+import { sender, type ExchangeResult, type Exchange } from "./send.ts";
+import { openOverHttp } from "./subscribe-upstash.ts";
 import { subscriber } from "./subscriber.ts";
 
 export interface UpstashOptions {
-  /** When and how long to resend. */
+  /** When and how long to resend requests. */
   readonly retry?: RetryOptions | undefined;
   /**
-   * Sends every script in the variant that locks only its own keys, so that queues run in parallel.
+   * Sends each script in the variant that locks only its own keys, so that queues run in parallel.
    * Without it Upstash locks the whole database for each script. @default true
    */
   readonly keyLocking?: boolean | undefined;
 }
 
-/** The REST endpoint of one database; the options may stand beside it. */
+/** The REST endpoint of a database, with options. */
 export interface UpstashCredentials extends UpstashOptions {
   readonly url: string | undefined;
   readonly token: string | undefined;
 }
 
-/** An environment such as a Worker's `env`, with the variables under the names that Upstash uses. */
+/** An environment, such as a Worker's `env`, with the variables that Upstash names. */
 export interface UpstashEnvironment {
   readonly UPSTASH_REDIS_REST_URL?: string | undefined;
   readonly UPSTASH_REDIS_REST_TOKEN?: string | undefined;
@@ -37,11 +37,15 @@ export interface UpstashEnvironment {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reaches Redis over HTTP, by the REST protocol of Upstash. Keeps no connection, but for a subscription, and
- * needs nothing of Node, so it runs in Workers, Edge functions, Lambda, Deno and Bun too.
+ * Reaches Redis over HTTP, by the REST protocol of Upstash. It keeps no connection, except for a
+ * subscription. It needs no Node, so it runs in Workers, Edge functions, Lambda, Deno and Bun too.
  *
- * @param from the environment that names the database, or `{ url, token }`
- * @throws {SluiceError} `invalid_argument` where the URL or the token is missing or of no use
+ * @param from the environment with the database's URL and token, or `{ url, token }`
+ * @param options.retry times in ms. Default: tries of 5 s each, for 10 s in all
+ * @param options.keyLocking whether scripts lock only their own keys. Default: true
+ * @returns a transport for a `Queue` or `Producer`
+ * @throws {SluiceError} `invalid_argument` if the URL or the token is missing, or one of the arguments
+ *   invalid
  * @example upstash(env)
  * @example upstash({ url, token }, { retry: { deadline: 3_000 } })
  */
@@ -54,21 +58,21 @@ export function upstash(
   return {
     database: url,
     send: sender(exchangeOver(new Endpoint(url, token), token), { retry, keyLocking }),
-    subscribe: subscriber(openingOver(url, token), retry),
+    subscribe: subscriber(openOverHttp(url, token), retry),
   };
 }
 
 /**
- * The SDK, set up against its traps:
+ * The SDK, without its pitfalls:
  * - Its own resends are off. `retry: false` would still send twice.
- * - Replies stay as they are: with deserialization the text `"42"` becomes a number.
- * - Strings come as JSON, not base64: the SDK's base64 decoder drops a byte order mark at the start
- *   of a text, and costs time. All that Sluice stores is UTF-8.
- * - Requests go straight to its HTTP client: its pipeline cannot take a command by its name.
- * - The Cloudflare entry is the one that touches neither `process` nor fetch's `cache` option.
- * - It calls the global fetch, and shows neither the status nor the headers of a reply. So a single
- *   command goes as a pipeline too: there the error of a command stands in the reply, and whatever
- *   comes as an HTTP error is about the request. A Retry-After cannot be honoured.
+ * - Replies are not deserialized: the text `"42"` would become a number.
+ * - Strings are sent as JSON, not base64. The SDK's base64 decoder is slow, and drops a byte order mark at
+ *   the start of a text. All that Sluice stores is UTF-8.
+ * - Requests go directly to its HTTP client: its pipeline does not accept a command by name.
+ * - Only the Cloudflare entry uses neither `process` nor the `cache` option of fetch.
+ * - It does not expose the status and the headers of a response. So a single command is sent as a pipeline
+ *   too: there the reply contains the error of a command, and an HTTP error is about the request. A
+ *   Retry-After cannot be honoured.
  */
 class Endpoint extends Redis {
   constructor(url: string, token: string) {
@@ -83,51 +87,51 @@ class Endpoint extends Redis {
     });
   }
 
-  /** When the signal aborts, the SDK may resolve to a reply that nobody gave. `retry` drops it. */
-  post(commands: readonly Words[], signal: AbortSignal): Promise<unknown> {
+  /** When the signal aborts, the SDK may resolve to a reply that Redis did not send. `retry` drops it. */
+  post(commands: readonly CommandWords[], signal: AbortSignal): Promise<unknown> {
     return this.client.request({ path: ["pipeline"], body: commands, signal });
   }
 }
 
 function exchangeOver(endpoint: Endpoint, token: string): Exchange {
-  // What answers may repeat the credentials: then they are taken out like an argument.
+  // An error may repeat the credentials. They are then removed like an argument.
   const credentials = ["AUTH", token];
-  return async (commands, own) => {
-    const results = await endpoint.post(commands, own.signal).catch((error: unknown) => {
+  return async (commands, currentTry) => {
+    const results = await endpoint.post(commands, currentTry.signal).catch((error: unknown) => {
       throw failure(error, [...commands, credentials]);
     });
-    if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(notAReply);
-    return results.map((result) => toAnswer(result, token));
+    if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(NOT_A_REPLY);
+    return results.map((result) => toResult(result, token));
   };
 }
 
-const notAReply = "a reply that is not one of the Redis REST protocol";
+const NOT_A_REPLY = "a reply that is not one of the Redis REST protocol";
 
-function toAnswer(result: unknown, token: string): Answer {
-  if (typeof result !== "object" || result === null) throw new Transient(notAReply);
+function toResult(result: unknown, token: string): ExchangeResult {
+  if (typeof result !== "object" || result === null) throw new Transient(NOT_A_REPLY);
   if ("error" in result && typeof result.error === "string") {
     return { redisError: result.error.replaceAll(token, "…") };
   }
   if ("result" in result) return { reply: toReply(result.result) };
-  throw new Transient(notAReply);
+  throw new Transient(NOT_A_REPLY);
 }
 
-/** HTTP errors that another try would meet again. Those of credentials, quota and size have codes. */
-const inVain = /syntax error|parse|malformed|unsupported|bad request|not found|not allowed/i;
+/** HTTP errors that another try would get again. Errors of credentials, quota and size have codes. */
+const PERMANENT = /syntax error|parse|malformed|unsupported|bad request|not found|not allowed/i;
 
-/** What an exception of the SDK means. Its messages quote commands and replies: that goes no further. */
-function failure(error: unknown, commands: readonly Words[]): Error {
+/** The error for an exception of the SDK, without the commands and replies that its message may quote. */
+function failure(error: unknown, commands: readonly CommandWords[]): Error {
   if (!(error instanceof Error)) return new Transient("an unknown failure");
   if (error.name === "UpstashJSONParseError") return new Transient("a reply that is not JSON");
-  const text = withhold(error.message, ...commands);
+  const text = redact(error.message, ...commands);
   if (error.name !== "UpstashError") return networkError(error, text);
   const refusal = redisError(text);
-  if (refusal.code !== "redis_error" || inVain.test(text)) return refusal;
+  if (refusal.code !== "redis_error" || PERMANENT.test(text)) return refusal;
   return new Transient(`an HTTP error (${text})`);
 }
 
-/** @throws {SluiceError} that never names the token */
-function credentials(from: UpstashCredentials | UpstashEnvironment | Variables): Given {
+/** @throws {SluiceError} `invalid_argument`, without the token */
+function credentials(from: UpstashCredentials | UpstashEnvironment | Variables): CheckedCredentials {
   if (isCredentials(from)) {
     return { ...from, url: endpoint(from.url, "url"), token: bearerToken(from.token, "token") };
   }
@@ -137,24 +141,24 @@ function credentials(from: UpstashCredentials | UpstashEnvironment | Variables):
   };
 }
 
-type Given = UpstashOptions & { readonly url: string; readonly token: string };
+type CheckedCredentials = UpstashOptions & { readonly url: string; readonly token: string };
 
 function isCredentials(from: object): from is UpstashCredentials {
   return "url" in from || "token" in from;
 }
 
 function endpoint(value: unknown, name: string): string {
-  const url = given(value, name);
+  const url = required(value, name);
   return checkedUrl(url, name, HTTP, "user, password, query and fragment").href;
 }
 
 function bearerToken(value: unknown, name: string): string {
-  const token = given(value, name);
+  const token = required(value, name);
   if (/^[!-~]+$/.test(token)) return token;
   throw invalidArgument(name, "must be visible ASCII characters without spaces");
 }
 
-function given(value: unknown, name: string): string {
+function required(value: unknown, name: string): string {
   if (typeof value === "string" && value !== "") return value;
   throw invalidArgument(name, "is missing");
 }

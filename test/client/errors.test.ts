@@ -145,7 +145,7 @@ describe("an answer that is not the server's is not sent for again", () => {
     way.faults = [{ status, headers: { location: `${way.url}/v1/queues/emails/tasks` } }];
     expect(await failure(() => server.client().queue("emails").enqueue(payload))).toEqual({
       code: "unexpected_reply",
-      message: "the server answered with a redirect, which is not followed: url has to be where it leads",
+      message: "the server answered with a redirect, which is not followed; url must be its target",
     });
     expect(way.copies.length).toBe(1);
   });

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { lengthIsEnforced, readBounded } from "../../src/bounded-body.ts";
+import { markLengthEnforced, readBounded } from "../../src/bounded-body.ts";
 import { createApp } from "../../src/http/app.ts";
 import { callables } from "./access-rows.ts";
 import { asker, expectProblem, serve, tokens } from "./served.ts";
@@ -152,7 +152,7 @@ describe("what is read of a body", () => {
 describe("a body whose length its server enforces", () => {
   const enforced = (body: BodyInit, length: number | string) => {
     const asked = request(body, { "content-length": String(length) });
-    lengthIsEnforced(asked);
+    markLengthEnforced(asked);
     return asked;
   };
 
@@ -179,7 +179,7 @@ describe("a body whose length its server enforces", () => {
     async (length) => {
       const { body, reported } = coming(() => new Uint8Array(100));
       const asked = request(body, length === "none" ? {} : { "content-length": length });
-      lengthIsEnforced(asked);
+      markLengthEnforced(asked);
       expect(await readBounded(asked, { limit: 2_000_000, within })).toBe("too_large");
       expect(reported.bytes).toBeLessThanOrEqual(2_000_100);
     },

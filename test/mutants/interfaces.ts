@@ -125,7 +125,7 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "errors quote what commands carried",
     file: "src/transport/redis-error.ts",
-    find: 'if (word.length >= shortestWithheld) shown = shown.replaceAll(word, "…");',
+    find: 'if (word.length >= shortestRedacted) shown = shown.replaceAll(word, "…");',
     replace: "if (word.length >= longestText) shown = shown.trim();",
     breaks: "errors",
     because: "payloads and tokens stand in logs",
@@ -141,7 +141,7 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "what went through is thrown away with what did not",
     file: "src/transport/send.ts",
-    find: "for (const entry of unsettled) entry.outcome = { error };",
+    find: "for (const entry of failed) entry.outcome = { error };",
     replace: "for (const entry of entries) entry.outcome = { error };",
     breaks: "answers",
     because: "tasks of a pull that came are not given to whoever holds their leases",
@@ -176,7 +176,7 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "a copy goes out after its try has ended",
     file: "src/transport/resp.ts",
-    find: "    if (own.reason) throw own.reason;\n",
+    find: "    if (currentTry.reason) throw currentTry.reason;\n",
     replace: "",
     breaks: "law 5",
     because: "a command arrives that nobody counts as sent",
@@ -184,7 +184,7 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "all answers over TCP are handed out in one turn",
     file: "src/transport/resp.ts",
-    find: "    await paced.turn();\n",
+    find: "    await pacer.turn();\n",
     replace: "",
     breaks: "answers",
     because: "Redis and its callers work in turns, at two thirds of the rate",

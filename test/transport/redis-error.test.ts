@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { isNoScript, isRefusedForNow, redisError, withhold } from "../../src/transport/redis-error.ts";
+import { isNoScript, isRefusedForNow, redisError, redact } from "../../src/transport/redis-error.ts";
 
 describe("redisError", () => {
   test.each([
@@ -59,8 +59,8 @@ describe("what passes", () => {
 
 describe("an error text", () => {
   test("ends where it begins to repeat the command", () => {
-    expect(withhold('ERR syntax, command was: ["SET","k","secret"]')).toBe("ERR syntax");
-    expect(withhold("ERR unknown command 'X', with args beginning with: 'secret' ")).toBe(
+    expect(redact('ERR syntax, command was: ["SET","k","secret"]')).toBe("ERR syntax");
+    expect(redact("ERR unknown command 'X', with args beginning with: 'secret' ")).toBe(
       "ERR unknown command 'X'",
     );
   });
@@ -68,11 +68,11 @@ describe("an error text", () => {
   test("loses the arguments of the command, and keeps its keys and its script", () => {
     const call = ["EVALSHA", "0123456789abcdef", "1", "sluice:{mail}:tasks", "a-payload", "12"];
     const text = "ERR 0123456789abcdef on sluice:{mail}:tasks: a-payload is no number, 12 is";
-    expect(withhold(text, call)).toBe("ERR 0123456789abcdef on sluice:{mail}:tasks: … is no number, 12 is");
-    expect(withhold("ERR bad field a-field-name", ["HGET", "key", "a-field-name"])).toBe("ERR bad field …");
+    expect(redact(text, call)).toBe("ERR 0123456789abcdef on sluice:{mail}:tasks: … is no number, 12 is");
+    expect(redact("ERR bad field a-field-name", ["HGET", "key", "a-field-name"])).toBe("ERR bad field …");
   });
 
   test("is cut when it is long", () => {
-    expect(withhold("x".repeat(5_000))).toHaveLength(501);
+    expect(redact("x".repeat(5_000))).toHaveLength(501);
   });
 });

@@ -2,18 +2,21 @@ import { describe, expect, test } from "vitest";
 
 import { keyLocking, type Command } from "../../src/queue/redis/transport.ts";
 import { realTiming, Transient } from "../../src/retry.ts";
-import { sender, type Answer } from "../../src/transport/send.ts";
+import { sender, type ExchangeResult } from "../../src/transport/send.ts";
 import { script } from "./script.ts";
 
 const give = script("give", "return ARGV[1]");
 const take = script("take", "return ARGV[2]");
-const noScript: Answer = { redisError: "NOSCRIPT No matching script. Please use EVAL." };
-const loading: Answer = { redisError: "LOADING Redis is loading the dataset in memory" };
-const lost: Answer = { lost: "a network error" };
-const reply = (value: string): Answer => ({ reply: value });
+const noScript: ExchangeResult = { redisError: "NOSCRIPT No matching script. Please use EVAL." };
+const loading: ExchangeResult = { redisError: "LOADING Redis is loading the dataset in memory" };
+const lost: ExchangeResult = { lost: "a network error" };
+const reply = (value: string): ExchangeResult => ({ reply: value });
 
 /** A wire that answers its n-th request with the n-th of `answers` and keeps what was sent. */
-function wire(answers: readonly (readonly Answer[] | Error)[], options: { keyLocking?: boolean } = {}) {
+function wire(
+  answers: readonly (readonly ExchangeResult[] | Error)[],
+  options: { keyLocking?: boolean } = {},
+) {
   const sent: (readonly string[])[][] = [];
   const waits: number[] = [];
   const send = sender(

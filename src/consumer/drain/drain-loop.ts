@@ -53,7 +53,7 @@ export class DrainLoop<T> {
   #isOver = false;
   /** Why the drain begins no more tasks; undefined while it does. */
   #closedBy: DrainReport["ended"] | undefined;
-  /** Whether the handlers were told to stop. */
+  /** Whether the running handlers were stopped. */
   #handlersStopped = false;
 
   constructor(source: TaskSource<T>, callHandler: CallHandler<T>, options: DrainLoopOptions) {

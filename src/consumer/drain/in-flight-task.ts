@@ -125,7 +125,7 @@ export class HandlerCall<T> {
   readonly tasks: readonly InFlightTask<T>[];
   readonly beganAt: number;
   readonly timeoutAt: number;
-  /** When the drain stops waiting for a handler that was told to stop. */
+  /** When the drain stops waiting for a stopped handler to end. */
   giveUpAt = Number.POSITIVE_INFINITY;
   /** Why the call as a whole is to stop. */
   stopped: StoppedError | undefined;

@@ -25,7 +25,7 @@ export class RemainingTasks {
    * Whether to dequeue once more although the last dequeue emptied the queue: a consumer that took tasks
    * counts as active, so producers send it no wake.
    */
-  #onceMore = false;
+  #dequeueOnceMore = false;
   /** How many times the drain was notified of new tasks. */
   #notifications = 0;
   /**
@@ -42,7 +42,7 @@ export class RemainingTasks {
 
   /** Whether another dequeue may find tasks. */
   get maybeSome(): boolean {
-    return this.some || this.#onceMore || this.#wait > 0;
+    return this.some || this.#dequeueOnceMore || this.#wait > 0;
   }
 
   /** @param endedCalls how many handler calls have ended */
@@ -53,7 +53,7 @@ export class RemainingTasks {
   /** New tasks have arrived. */
   notify(): void {
     this.#notifications++;
-    this.#onceMore = true;
+    this.#dequeueOnceMore = true;
     this.dequeueAgainAt = this.gatherUntil = 0;
   }
 
@@ -80,7 +80,7 @@ export class RemainingTasks {
       const isEmpty = reply.length === 0 && !this.some;
       if (isEmpty) this.#emptyAt = endedCalls;
       const notified = this.#notifications > notifications;
-      this.#onceMore = notified || (reply.length > 0 && !this.some);
+      this.#dequeueOnceMore = notified || (reply.length > 0 && !this.some);
       // A dequeue did not wait if tasks were left before it. The next one does.
       const waits = this.#wait > 0 && (!isEmpty || (hadSome && wait === undefined));
       this.dequeueAgainAt = notified || this.some || waits ? 0 : sentAt + PAUSE;
