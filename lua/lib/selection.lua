@@ -3,7 +3,7 @@
 -- max: how many were asked for; bytes: the limit of the bytes of their records.
 local function new_batch(max, bytes)
   local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
-  batch.ghosts, batch.broken, batch.ghost_entries = 0, 0, {} -- haunted: entries that lost a ghost
+  batch.ghosts, batch.broken, batch.ghost_entries = 0, 0, {} -- ghost_entries: those that lost a ghost
   return batch
 end
 
