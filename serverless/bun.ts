@@ -1,9 +1,9 @@
 import type { Environment } from "../src/config.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
 
-export * from "./consumer.ts";
-export type { Around } from "./service.ts";
-export type { ServeOptions, Server } from "./process.ts";
+export * from "./deployment/consumer.ts";
+export type { Around } from "./deployment/service.ts";
+export type { ServeOptions, Server } from "./process/process.ts";
 
 /** What is used here of Bun's own global. */
 declare const Bun: {

@@ -1,10 +1,10 @@
 import type { Environment } from "../src/config.ts";
 import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/http-event.ts";
-import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
+import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
-export * from "./consumer.ts";
-export type { Around, ServiceOptions } from "./service.ts";
+export * from "./deployment/consumer.ts";
+export type { Around, ServiceOptions } from "./deployment/service.ts";
 
 /** What EventBridge sends by a schedule, a rule's or the Scheduler's. */
 export interface ScheduledEvent {

@@ -1,8 +1,14 @@
 import type { Environment } from "../src/config.ts";
-import { Deployment, overHttp, type Platform, type ServiceOptions, type WaitUntil } from "./service.ts";
+import {
+  Deployment,
+  overHttp,
+  type Platform,
+  type ServiceOptions,
+  type WaitUntil,
+} from "./deployment/service.ts";
 
-export * from "./consumer.ts";
-export type { Around, ServiceOptions } from "./service.ts";
+export * from "./deployment/consumer.ts";
+export type { Around, ServiceOptions } from "./deployment/service.ts";
 
 export interface Context {
   readonly waitUntil: WaitUntil;

@@ -1,10 +1,10 @@
 import type { Environment } from "../src/config.ts";
-import { listen } from "./node-listener.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
+import { listen } from "./process/node-listener.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
 
-export * from "./consumer.ts";
-export type { Around } from "./service.ts";
-export type { ServeOptions, Server } from "./process.ts";
+export * from "./deployment/consumer.ts";
+export type { Around } from "./deployment/service.ts";
+export type { ServeOptions, Server } from "./process/process.ts";
 
 const node: Runtime = {
   // `docker stop` kills after 10 s, as Cloud Run does; Kubernetes after 30 s.

@@ -1,6 +1,6 @@
 import { isWakeSecret } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
-import { isSecret, parseTokens, secretWords, type TokenEntry } from "./http/authenticator.ts";
+import { isSecret, parseTokens, secretWords, type TokenEntry } from "./http/auth/authenticator.ts";
 import { keyPrefix } from "./queue/core/validation.ts";
 
 /** How Redis is reached: over HTTP, as on Upstash, or over TCP. */

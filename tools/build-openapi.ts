@@ -1,5 +1,5 @@
 /**
- * Writes src/http/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the
+ * Writes src/http/docs/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the
  * texts in tools/openapi. With --check it only tells whether the file is current.
  */
 import { readFile, writeFile } from "node:fs/promises";
@@ -14,13 +14,13 @@ import type {
   Operation,
   Parameter,
   Reference,
-} from "../src/http/openapi-document.ts";
-import { type ProblemCode, problems } from "../src/http/problem.ts";
+} from "../src/http/docs/openapi-document.ts";
+import { type ProblemCode, problems } from "../src/http/problems/problem.ts";
 import { headers, meanings, named, parameters, ref } from "./openapi/components.ts";
 import type { OperationText } from "./openapi/operation-text.ts";
 import { operations } from "./openapi/operations.ts";
 
-const target = new URL("../src/http/openapi.gen.ts", import.meta.url);
+const target = new URL("../src/http/docs/openapi.gen.ts", import.meta.url);
 
 /** The JSON Schema of what is sent, or of what the texts in a query mean. */
 function written(
@@ -277,6 +277,6 @@ export const openapi: OpenApiDocument = ${JSON.stringify(await build(), tidy, 2)
 if (!process.argv.includes("--check")) {
   await writeFile(target, source);
 } else if ((await readFile(target, "utf8").catch(() => "")) !== source) {
-  console.error("src/http/openapi.gen.ts is not current: run `node tools/build-openapi.ts`.");
+  console.error("src/http/docs/openapi.gen.ts is not current: run `node tools/build-openapi.ts`.");
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "../../src/http/bytes.ts";
+import { fromBase64, toBase64 } from "../../src/http/request/base64.ts";
 
 /** A request as function URLs and API Gateway's HTTP APIs give it: what is read of "payload format 2.0". */
 export interface HttpEvent {

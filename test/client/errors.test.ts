@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createClient, type ClientQueue, type Fetch, type SluiceErrorCode } from "../../src/client/index.ts";
-import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import { type ProblemCode, problems } from "../../src/http/problems/problem.ts";
 import { secrets } from "../http/served.ts";
 import { failure, payload, problemOf } from "./failure.ts";
 import { useServer, type Fault } from "./rig.ts";

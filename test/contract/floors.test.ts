@@ -29,7 +29,7 @@ const floors: Record<string, readonly string[]> = {
   // Over HTTP it does what the queue does: of the queue it takes what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
   "src/http": [...base, "src/queue"],
-  "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/authenticator.ts"],
+  "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/auth"],
   "src/index.ts": [...base, "src/queue", "src/consumer"],
   "src/local": [...base, "src/queue", "src/transport", "src/http", "src/config.ts"],
   "src/cli": [

@@ -7,7 +7,7 @@ import type {
   Operation,
   Parameter,
   Reference,
-} from "../../src/http/openapi-document.ts";
+} from "../../src/http/docs/openapi-document.ts";
 
 /** One operation of the document, with its references followed but for those inside schemas. */
 export interface Route {

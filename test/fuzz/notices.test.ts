@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openapi } from "../../src/http/openapi.gen.ts";
-import { Problem, problemBody, type FieldFault, type ProblemCode } from "../../src/http/problem.ts";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
+import { Problem, problemBody, type FieldFault, type ProblemCode } from "../../src/http/problems/problem.ts";
 import { faultsOfAnswer } from "./answer.ts";
 import { breakagesOf } from "./broken-value.ts";
 import { fits } from "./conforms.ts";

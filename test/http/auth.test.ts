@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import { matches, type Scope, type TokenEntry } from "../../src/http/authenticator.ts";
+import { matches, type Scope, type TokenEntry } from "../../src/http/auth/authenticator.ts";
 import { asker, type Caller, secrets, serve } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serve>>;
@@ -95,7 +95,7 @@ describe("a token", () => {
   it("is known by the same SHA-256 where there is only WebCrypto to make it", async () => {
     const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
     vi.resetModules();
-    const { Authenticator } = await import("../../src/http/authenticator.ts");
+    const { Authenticator } = await import("../../src/http/auth/authenticator.ts");
     expect(builtin).toHaveBeenCalledWith("node:crypto");
     builtin.mockRestore();
     const token = secrets.consume;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SluiceError } from "../../src/errors.ts";
 import { createApp } from "../../src/http/app.ts";
-import { misconfigured } from "../../src/http/config-error.ts";
+import { misconfigured } from "../../src/http/problems/config-error.ts";
 import { callables } from "./access-rows.ts";
 import { type Answer, asker, secrets, serve, tokens } from "./served.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import type { Fault } from "../../src/http/error-log.ts";
+import type { Fault } from "../../src/http/problems/error-log.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";

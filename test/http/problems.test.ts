@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
 import { notInstalled } from "../../src/optional-package.ts";
 import { createApp } from "../../src/http/app.ts";
-import { misconfigured } from "../../src/http/config-error.ts";
-import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import { misconfigured } from "../../src/http/problems/config-error.ts";
+import { type ProblemCode, problems } from "../../src/http/problems/problem.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { type Answer, asker, expectProblem as expectAnswer, serve, tokens } from "./served.ts";

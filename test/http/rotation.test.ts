@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { token } from "../../src/cli/token.ts";
 import type { Environment } from "../../src/config.ts";
-import { Service, type Platform } from "../../serverless/service.ts";
+import { Service, type Platform } from "../../serverless/deployment/service.ts";
 import { useRig } from "../support/rig.ts";
 
 // Secrets that are changed while requests go on, instance by instance, as docs/deployments.md says.

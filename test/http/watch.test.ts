@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { SluiceError } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
-import type { Fault } from "../../src/http/error-log.ts";
+import type { Fault } from "../../src/http/problems/error-log.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { openEvents, type TestFrame } from "./event-frames.ts";
 import { asker, type Ask, expectProblem, secrets, serve, tokens } from "./served.ts";

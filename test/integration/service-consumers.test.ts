@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import { consumer } from "../../serverless/consumer.ts";
-import { Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
+import { consumer } from "../../serverless/deployment/consumer.ts";
+import { Service, type Platform, type ServiceOptions } from "../../serverless/deployment/service.ts";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { Schedules, type Task, type Transport } from "../../src/index.ts";
 import { encrypting, KEYS } from "../support/encrypting.ts";

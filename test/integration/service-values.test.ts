@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type Around, Service, type ServiceOptions } from "../../serverless/service.ts";
+import { type Around, Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
 import type { Environment } from "../../src/config.ts";
 import { Queue, Schedules, type Task } from "../../src/index.ts";
 import { encrypting, KEYS, MARKER, shows } from "../support/encrypting.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Service, type Platform } from "../../serverless/service.ts";
+import { Service, type Platform } from "../../serverless/deployment/service.ts";
 import { type Transport, webhookWaker } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Variables } from "../../src/http/context.ts";
-import { eventStream, type EventStream, type Frame } from "../../src/http/event-stream.ts";
-import { Problem } from "../../src/http/problem.ts";
+import type { Variables } from "../../src/http/request/context.ts";
+import { eventStream, type EventStream, type Frame } from "../../src/http/responses/event-stream.ts";
+import { Problem } from "../../src/http/problems/problem.ts";
 
 // What a client of a stream sees, and when its source is drawn from, on a clock that the tests move.
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UnderWay } from "../../serverless/pending-work.ts";
+import { UnderWay } from "../../serverless/process/pending-work.ts";
 
 test("what is under way has settled when all of it has, that included which other work has begun meanwhile", async () => {
   const [underWay, ended] = [new UnderWay(), [] as string[]];

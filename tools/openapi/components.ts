@@ -1,5 +1,5 @@
 import type { GenericSchema } from "valibot";
-import type { Header, Parameter, Reference } from "../../src/http/openapi-document.ts";
+import type { Header, Parameter, Reference } from "../../src/http/docs/openapi-document.ts";
 import * as operationReplies from "../../src/http/replies/operation.ts";
 import * as queueReplies from "../../src/http/replies/queues.ts";
 import * as scheduleReplies from "../../src/http/replies/schedules.ts";

@@ -1,4 +1,4 @@
-import { frameText, STREAM_HEAD } from "../../src/http/event-stream.ts";
+import { frameText, STREAM_HEAD } from "../../src/http/responses/event-stream.ts";
 import { eventsQuery, taskQuery } from "../../src/http/schemas/watch.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 

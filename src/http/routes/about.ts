@@ -1,8 +1,8 @@
 import { SluiceError } from "../../errors.ts";
-import { json, respond } from "../respond.ts";
-import { type App, type Services } from "../context.ts";
-import { docsPage } from "../docs.ts";
-import { openapi } from "../openapi.gen.ts";
+import { json, respond } from "../responses/respond.ts";
+import { type App, type Services } from "../request/context.ts";
+import { docsPage } from "../docs/docs-page.ts";
+import { openapi } from "../docs/openapi.gen.ts";
 import type * as replies from "../replies/operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 

@@ -1,12 +1,19 @@
 import { Operator } from "../../queue/operate/operator.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
-import { json } from "../respond.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { Problem } from "../problem.ts";
+import { json } from "../responses/respond.ts";
+import {
+  type App,
+  type Call,
+  readBody,
+  readQuery,
+  requestOptions,
+  type Services,
+} from "../request/context.ts";
+import { Problem } from "../problems/problem.ts";
 import type * as replies from "../replies/queues.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/queues.ts";
-import { fields, validate } from "../validate.ts";
+import { fields, validate } from "../request/validate.ts";
 
 const nothing = fields({});
 

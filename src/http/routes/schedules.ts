@@ -1,12 +1,19 @@
 import { type NewSchedule, Schedules } from "../../queue/schedules/schedules.ts";
-import { json } from "../respond.ts";
-import { toBase64 } from "../bytes.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { Problem } from "../problem.ts";
+import { json } from "../responses/respond.ts";
+import { toBase64 } from "../request/base64.ts";
+import {
+  type App,
+  type Call,
+  readBody,
+  readQuery,
+  requestOptions,
+  type Services,
+} from "../request/context.ts";
+import { Problem } from "../problems/problem.ts";
 import type * as replies from "../replies/schedules.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/schedules.ts";
-import { fields, validate } from "../validate.ts";
+import { fields, validate } from "../request/validate.ts";
 
 const path = "/v1/queues/:queue/schedules";
 const nothing = fields({});

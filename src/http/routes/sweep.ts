@@ -1,8 +1,8 @@
 import { deepSweep } from "../../queue/repair/deep-sweep.ts";
 import { sweep } from "../../queue/sweep/sweep.ts";
 import type { Duration } from "../../queue/core/duration.ts";
-import { json } from "../respond.ts";
-import { forbidden } from "../authenticator.ts";
+import { json } from "../responses/respond.ts";
+import { forbidden } from "../auth/authenticator.ts";
 import {
   type App,
   budgetOf,
@@ -11,8 +11,8 @@ import {
   readQuery,
   requestOptions,
   type Services,
-} from "../context.ts";
-import { methodNotAllowed } from "../methods.ts";
+} from "../request/context.ts";
+import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../replies/operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/operation.ts";

@@ -1,5 +1,5 @@
 import { TaskOperator } from "../../queue/operate/task-operator.ts";
-import { json } from "../respond.ts";
+import { json } from "../responses/respond.ts";
 import {
   budgetOf,
   type App,
@@ -8,12 +8,12 @@ import {
   readQuery,
   requestOptions,
   type Services,
-} from "../context.ts";
-import { Problem } from "../problem.ts";
+} from "../request/context.ts";
+import { Problem } from "../problems/problem.ts";
 import type * as replies from "../replies/task-operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/task-operation.ts";
-import { idOf, listedReply, noTask } from "../task-reply.ts";
+import { idOf, listedReply, noTask } from "../replies/task-reply.ts";
 
 /** Looking through the tasks of one queue, and operating on them. */
 export function taskOperationRoutes(app: App, services: Services): void {

@@ -1,13 +1,20 @@
 import { SluiceError } from "../../errors.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
-import { json } from "../respond.ts";
-import { toBase64 } from "../bytes.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { invalid, Problem } from "../problem.ts";
+import { json } from "../responses/respond.ts";
+import { toBase64 } from "../request/base64.ts";
+import {
+  type App,
+  type Call,
+  readBody,
+  readQuery,
+  requestOptions,
+  type Services,
+} from "../request/context.ts";
+import { invalid, Problem } from "../problems/problem.ts";
 import type * as replies from "../replies/tasks.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/tasks.ts";
-import { idOf, noTask } from "../task-reply.ts";
+import { idOf, noTask } from "../replies/task-reply.ts";
 
 /** Everything that is done with the tasks of one queue. */
 export function taskRoutes(app: App, services: Services): void {

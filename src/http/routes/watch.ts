@@ -1,11 +1,11 @@
 import { milliseconds } from "../../queue/core/duration.ts";
 import { hasEnded, type TaskEvent, watchTask } from "../../queue/tasks/watch.ts";
-import { json, respond } from "../respond.ts";
-import { type App, readQuery, type Services } from "../context.ts";
-import { eventStream, type Frame, lastEventId, wantsEvents } from "../event-stream.ts";
+import { json, respond } from "../responses/respond.ts";
+import { type App, readQuery, type Services } from "../request/context.ts";
+import { eventStream, type Frame, lastEventId, wantsEvents } from "../responses/event-stream.ts";
 import { longestEvents, longestWatch } from "../schemas/durations.ts";
 import { eventsQuery, taskQuery } from "../schemas/watch.ts";
-import { idOf, noTask, taskReply } from "../task-reply.ts";
+import { idOf, noTask, taskReply } from "../replies/task-reply.ts";
 
 /** Looking at a task until it ends, and at what happens in a queue. */
 export function watchRoutes(app: App, services: Services): void {

@@ -1,11 +1,18 @@
 import { WorkerOperator } from "../../queue/operate/worker-operator.ts";
-import { json } from "../respond.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { Problem } from "../problem.ts";
+import { json } from "../responses/respond.ts";
+import {
+  type App,
+  type Call,
+  readBody,
+  readQuery,
+  requestOptions,
+  type Services,
+} from "../request/context.ts";
+import { Problem } from "../problems/problem.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import type * as replies from "../replies/workers.ts";
 import * as schemas from "../schemas/workers.ts";
-import { validate } from "../validate.ts";
+import { validate } from "../request/validate.ts";
 
 /** The workers of a queue: their signs of life, who works on what, and failing one. */
 export function workerRoutes(app: App, services: Services): void {

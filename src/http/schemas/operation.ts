@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields } from "../validate.ts";
+import { fields } from "../request/validate.ts";
 import * as durations from "./durations.ts";
 import { cursor, described, queueName, whole } from "./values.ts";
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields } from "../validate.ts";
+import { fields } from "../request/validate.ts";
 import { positiveDuration } from "./durations.ts";
 import { cursor, described, flagText, integer, name, size, whole } from "./values.ts";
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/core/validation.ts";
 import { MAX_SCHEDULE_NAME } from "../../queue/schedules/schedules.ts";
-import { fields } from "../validate.ts";
+import { fields } from "../request/validate.ts";
 import { interval } from "./durations.ts";
 import { newTask } from "./tasks.ts";
 import { bytesWhereSaid, cursor, described, name, size, whole } from "./values.ts";

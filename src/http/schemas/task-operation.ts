@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/core/validation.ts";
 import { rejectReasons, taskStates } from "../../queue/core/types.ts";
-import { fields, list } from "../validate.ts";
+import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";
 import { cursor, described, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
 

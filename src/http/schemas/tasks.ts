@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields, list, noArray } from "../validate.ts";
+import { fields, list, noArray } from "../request/validate.ts";
 import {
   bounds,
   bytesWhereSaid,

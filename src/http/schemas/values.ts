@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { MAX_ENQUEUE } from "../../queue/tasks/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
 import { MAX_RECEIPTS, readReceipt } from "../../queue/core/receipt.ts";
-import { fromBase64 } from "../bytes.ts";
+import { fromBase64 } from "../request/base64.ts";
 import { ID, QUEUE } from "../../queue/core/validation.ts";
-import { maxFaults } from "../validate.ts";
+import { maxFaults } from "../request/validate.ts";
 
 /** The bounds that the HTTP interface adds to those of the queue. */
 export const bounds = {

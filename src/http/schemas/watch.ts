@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields } from "../validate.ts";
+import { fields } from "../request/validate.ts";
 import { eventsWait, wait } from "./durations.ts";
 
 /** A duration as a query has it. */

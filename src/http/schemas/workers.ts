@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields, list } from "../validate.ts";
+import { fields, list } from "../request/validate.ts";
 import { positiveDuration } from "./durations.ts";
 import { bounds, cursor, described, name, receipt, size, whole } from "./values.ts";
 

@@ -1,17 +1,17 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
-import type { BodyBounds } from "../bounded-body.ts";
-import { milliseconds, type Duration } from "../queue/core/duration.ts";
-import type { Queue } from "../queue/tasks/queue.ts";
-import type { Transport } from "../queue/redis/transport.ts";
-import type { RequestOptions } from "../queue/core/types.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
+import type { BodyBounds } from "../../bounded-body.ts";
+import { milliseconds, type Duration } from "../../queue/core/duration.ts";
+import type { Queue } from "../../queue/tasks/queue.ts";
+import type { Transport } from "../../queue/redis/transport.ts";
+import type { RequestOptions } from "../../queue/core/types.ts";
+import type { Waker } from "../../queue/tasks/waker.ts";
 import type * as v from "valibot";
-import type { Grants, Scope } from "./authenticator.ts";
+import type { Grants, Scope } from "../auth/authenticator.ts";
 import { readJson } from "./body.ts";
-import { invalid, type Problem } from "./problem.ts";
-import { longestBudget } from "./schemas/durations.ts";
+import { invalid, type Problem } from "../problems/problem.ts";
+import { longestBudget } from "../schemas/durations.ts";
 import { fields, validate } from "./validate.ts";
-import { KEY } from "../queue/core/validation.ts";
+import { KEY } from "../../queue/core/validation.ts";
 
 export interface Variables {
   readonly Variables: {

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Environment } from "../src/config.ts";
-import type { DrainOptions, Task } from "../src/consumer/drain/types.ts";
-import type { Encryption } from "../src/queue/values/encryption.ts";
+import type { Environment } from "../../src/config.ts";
+import type { DrainOptions, Task } from "../../src/consumer/drain/types.ts";
+import type { Encryption } from "../../src/queue/values/encryption.ts";
 
 /** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */
 export type ConsumerHandler<Env = Environment, T = unknown> = (task: Task<T>, env: Env) => unknown;

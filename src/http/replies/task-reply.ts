@@ -1,12 +1,12 @@
-import type { ListedTask } from "../queue/operate/task-operator.ts";
-import type { TaskInfo } from "../queue/core/types.ts";
-import { toBase64 } from "./bytes.ts";
-import { Problem } from "./problem.ts";
-import type * as operated from "./replies/task-operation.ts";
-import type * as replies from "./replies/tasks.ts";
-import type { ReplyOf } from "./replies/values.ts";
-import { idInPath } from "./schemas/tasks.ts";
-import { validate } from "./validate.ts";
+import type { ListedTask } from "../../queue/operate/task-operator.ts";
+import type { TaskInfo } from "../../queue/core/types.ts";
+import { toBase64 } from "../request/base64.ts";
+import { Problem } from "../problems/problem.ts";
+import type * as operated from "./task-operation.ts";
+import type * as replies from "./tasks.ts";
+import type { ReplyOf } from "./values.ts";
+import { idInPath } from "../schemas/tasks.ts";
+import { validate } from "../request/validate.ts";
 
 /**
  * The id of the task that a path names.

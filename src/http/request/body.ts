@@ -1,5 +1,5 @@
-import { type BodyBounds, readBounded } from "../bounded-body.ts";
-import { Problem } from "./problem.ts";
+import { type BodyBounds, readBounded } from "../../bounded-body.ts";
+import { Problem } from "../problems/problem.ts";
 
 /** Levels of arrays and objects. JSON.stringify recurses, and gives up at about 4,000. */
 export const maxDepth = 1_000;

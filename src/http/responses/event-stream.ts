@@ -1,7 +1,7 @@
-import { sleep } from "../sleep.ts";
+import { sleep } from "../../sleep.ts";
 import { respond } from "./respond.ts";
-import type { Call, Services } from "./context.ts";
-import { problemBody } from "./problem.ts";
+import type { Call, Services } from "../request/context.ts";
+import { problemBody } from "../problems/problem.ts";
 
 /**
  * A comment goes out after so long without an event, ms. Nobody between then takes the stream for dead, and a client

@@ -1,4 +1,4 @@
-import { invalid, Problem } from "./problem.ts";
+import { invalid, Problem } from "../problems/problem.ts";
 
 /** Whether the path is one of the route, such as `/v1/queues/:queue`. */
 function fits(pattern: string, path: string): boolean {

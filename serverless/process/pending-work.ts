@@ -1,4 +1,4 @@
-import { sleep } from "../src/sleep.ts";
+import { sleep } from "../../src/sleep.ts";
 
 /** The work of a process for which no request waits. */
 export class UnderWay {

@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { invalidArgument } from "../errors.ts";
-import { Problem } from "./problem.ts";
-import { faultsOf, fields, wording } from "./validate.ts";
+import { invalidArgument } from "../../errors.ts";
+import { Problem } from "../problems/problem.ts";
+import { faultsOf, fields, wording } from "../request/validate.ts";
 
 /** What a token allows: adding and following tasks, working on them, or operating queues. */
 export type Scope = "enqueue" | "consume" | "admin";

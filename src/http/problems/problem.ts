@@ -1,5 +1,5 @@
-import { SluiceError } from "../errors.ts";
-import { respond } from "./respond.ts";
+import { SluiceError } from "../../errors.ts";
+import { respond } from "../responses/respond.ts";
 
 /**
  * Every way in which a request can fail: the stable `code`, its HTTP status, a title, and what it

@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { SluiceError } from "../../errors.ts";
 import type { ProblemCode } from "./problem.ts";
 
 /** A failure that is the server's or Redis's, not the caller's. */

@@ -7,9 +7,9 @@ import type {
   Parameter,
   Reference,
 } from "./openapi-document.ts";
-import { respond } from "./respond.ts";
+import { respond } from "../responses/respond.ts";
 import { style } from "./docs-style.ts";
-import { problems } from "./problem.ts";
+import { problems } from "../problems/problem.ts";
 
 const pages = new WeakMap<OpenApiDocument, { readonly html: string; readonly policy: string }>();
 

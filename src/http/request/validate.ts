@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { invalidFields, type FieldFault } from "./problem.ts";
+import { invalidFields, type FieldFault } from "../problems/problem.ts";
 
 /** More faults than this help nobody. */
 export const maxFaults = 100;

@@ -1,16 +1,16 @@
-import { checkDrainOptions, drain, WORK_OPTIONS } from "../src/consumer/drain/drain.ts";
-import { type DrainOptions, type DrainReport, type Task } from "../src/consumer/drain/types.ts";
-import { withScaleOut } from "../src/consumer/wake/with-scale-out.ts";
-import { watched } from "../src/consumer/drain/source.ts";
-import { invalidArgument } from "../src/errors.ts";
-import { cut } from "../src/queue/core/codec.ts";
-import { onlyOptions, queueName } from "../src/queue/core/validation.ts";
-import { Queue } from "../src/queue/tasks/queue.ts";
-import { checkedSchema } from "../src/queue/tasks/schema.ts";
-import { requiredEncryption, type Encryption } from "../src/queue/values/encryption.ts";
-import type { Transport } from "../src/queue/redis/transport.ts";
-import type { Waker } from "../src/queue/tasks/waker.ts";
-import { sleep } from "../src/sleep.ts";
+import { checkDrainOptions, drain, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
+import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
+import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
+import { watched } from "../../src/consumer/drain/source.ts";
+import { invalidArgument } from "../../src/errors.ts";
+import { cut } from "../../src/queue/core/codec.ts";
+import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
+import { Queue } from "../../src/queue/tasks/queue.ts";
+import { checkedSchema } from "../../src/queue/tasks/schema.ts";
+import { requiredEncryption, type Encryption } from "../../src/queue/values/encryption.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { sleep } from "../../src/sleep.ts";
 import type { Consumer, ConsumerOptions } from "./consumer.ts";
 
 /** What consumers need of their deployment. */

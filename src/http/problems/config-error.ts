@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { SluiceError } from "../../errors.ts";
 import { Problem, problemResponse } from "./problem.ts";
 
 /**

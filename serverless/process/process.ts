@@ -1,13 +1,13 @@
 import process from "node:process";
-import { messageOf } from "../src/errors.ts";
-import { type Environment, readPort } from "../src/config.ts";
-import { milliseconds, type Duration } from "../src/queue/core/duration.ts";
-import { onlyOptions, wholeNumber } from "../src/queue/core/validation.ts";
-import type { Transport } from "../src/queue/redis/transport.ts";
-import { loadRedisClient } from "../src/transport/resp-client.ts";
-import { resp } from "../src/transport/resp.ts";
-import { upstash } from "../src/transport/upstash.ts";
-import { Deployment, type ServiceOptions } from "./service.ts";
+import { messageOf } from "../../src/errors.ts";
+import { type Environment, readPort } from "../../src/config.ts";
+import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
+import { onlyOptions, wholeNumber } from "../../src/queue/core/validation.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { loadRedisClient } from "../../src/transport/resp-client.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { Deployment, type ServiceOptions } from "../deployment/service.ts";
 import { UnderWay, within } from "./pending-work.ts";
 
 /** What a server is told: what a deployment does, and how its process lives. */
