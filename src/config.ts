@@ -1,6 +1,6 @@
 import { isWakeSecret } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
-import { isSecret, parseTokens, secretWords, type TokenEntry } from "./http/auth/authenticator.ts";
+import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
 import { keyPrefix } from "./queue/core/validation.ts";
 
 /** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
@@ -42,7 +42,7 @@ export function readConfig(env: Environment): Config {
   return {
     redis: readRedis(env),
     tokens: readTokens(env),
-    cronSecrets: readCronSecrets(env),
+    cronSecrets: checkCronSecrets(several(env, "CRON_SECRET"), "CRON_SECRET"),
     prefix: readPrefix(env),
     ...readWake(env),
   };
@@ -102,12 +102,6 @@ function readTokens(env: Environment): TokenEntry[] {
     throw invalidArgument("SLUICE_TOKENS", "is not JSON");
   }
   return parseTokens(input, "SLUICE_TOKENS");
-}
-
-function readCronSecrets(env: Environment): string[] {
-  const secrets = several(env, "CRON_SECRET");
-  if (secrets.every(isSecret)) return secrets;
-  throw invalidArgument("CRON_SECRET", secretWords);
 }
 
 function readPrefix(env: Environment): string | undefined {

@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import type {
-  Answer,
+  ResponseObject,
   Content,
   Example,
   JsonSchema,
@@ -15,7 +15,7 @@ import type {
   Parameter,
   Reference,
 } from "../src/http/docs/openapi-document.ts";
-import { type ProblemCode, problems } from "../src/http/problems/problem.ts";
+import { type ProblemCode, problems } from "../src/http/problems/codes.ts";
 import { headers, meanings, named, parameters, ref } from "./openapi/components.ts";
 import type { OperationText } from "./openapi/operation-text.ts";
 import { operations } from "./openapi/operations.ts";
@@ -124,9 +124,9 @@ function problemAnswers(codes: readonly ProblemCode[]): Record<string, Reference
   return answers;
 }
 
-const shared: Record<string, Answer> = {};
+const shared: Record<string, ResponseObject> = {};
 
-function problemAnswer(codes: readonly ProblemCode[]): Answer {
+function problemAnswer(codes: readonly ProblemCode[]): ResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
     ...(codes.includes("unauthorized") && {

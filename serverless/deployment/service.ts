@@ -5,8 +5,8 @@ import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
 import { invalidArgument, SluiceError } from "../../src/errors.ts";
 import { createApp } from "../../src/http/app.ts";
-import type { App } from "../../src/http/request/context.ts";
-import { misconfigured } from "../../src/http/problems/config-error.ts";
+import type { App } from "../../src/http/services.ts";
+import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
 import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
 import { onlyOptions } from "../../src/queue/core/validation.ts";
@@ -88,7 +88,7 @@ export class Service<Env extends object = Environment> {
   readonly #app: App;
   readonly #elsewhere: Waker | undefined;
   /** Undefined where nobody can sign a wake. */
-  readonly #wakes: WakeVerifier | undefined;
+  readonly #wakeVerifier: WakeVerifier | undefined;
   readonly #budget: number;
   readonly #consumers: Consumers<Env>;
 
@@ -103,7 +103,7 @@ export class Service<Env extends object = Environment> {
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
     const { tokens, cronSecrets, prefix, wakeUrl, wakeSecrets } = this.#config;
     const [secret] = wakeSecrets;
-    this.#wakes = secret === undefined ? undefined : new WakeVerifier(wakeSecrets);
+    this.#wakeVerifier = secret === undefined ? undefined : new WakeVerifier(wakeSecrets);
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
     const { wakeFetch, wakeTimeout } = platform;
     if (wakeFetch && !secret) {
@@ -196,13 +196,13 @@ export class Service<Env extends object = Environment> {
   }
 
   async #receive(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
-    const gate = this.#wakes;
-    if (!gate) {
+    const verifier = this.#wakeVerifier;
+    if (!verifier) {
       return problemResponse(new Problem("misconfigured", { detail: "SLUICE_WAKE_SECRET is not set." }));
     }
     const consumers = this.#consumers;
     const drain = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
-    return answerWake(request, { gate, drain, waitUntil });
+    return answerWake(request, { verifier, drain, waitUntil });
   }
 
   /**
@@ -246,7 +246,7 @@ export class Deployment<Env extends object = Environment> {
     try {
       service = this.service(env);
     } catch (error) {
-      return misconfigured(error);
+      return configErrorResponse(error);
     }
     return service.fetch(request, waitUntil, time);
   }

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "../../src/http/request/base64.ts";
+import { fromBase64, toBase64 } from "../../src/queue/core/codec.ts";
 
 /** A request as function URLs and API Gateway's HTTP APIs give it: what is read of "payload format 2.0". */
 export interface HttpEvent {
@@ -42,7 +42,7 @@ export function requestOf(event: HttpEvent, signal: AbortSignal): Request {
     method: http.method,
     headers,
     signal,
-    ...(hasBody && { body: isBase64Encoded ? (fromBase64(body) as Uint8Array<ArrayBuffer>) : body }),
+    ...(hasBody && { body: isBase64Encoded ? fromBase64(body) : body }),
   });
 }
 

@@ -1,7 +1,7 @@
 import { sleep } from "../../src/sleep.ts";
 
 /** The work of a process for which no request waits. */
-export class UnderWay {
+export class PendingWork {
   readonly #all = new Set<Promise<unknown>>();
 
   /** Notes work, until it has ended in one way or another. */
@@ -18,7 +18,7 @@ export class UnderWay {
 }
 
 /** Waits for the end of some work, and tells whether that came in time. */
-export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();
   const inTime = await Promise.race([work.then(() => true), sleep(ms, over.signal).then(() => false)]);
   over.abort();

@@ -8,7 +8,7 @@ import { loadRedisClient } from "../../src/transport/resp-client.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { Deployment, type ServiceOptions } from "../deployment/service.ts";
-import { UnderWay, within } from "./pending-work.ts";
+import { PendingWork, endsWithin } from "./pending-work.ts";
 
 /** What a server is told: what a deployment does, and how its process lives. */
 export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
@@ -97,7 +97,7 @@ export async function start<Env extends object>(
   const grace = milliseconds(options.grace ?? runtime.grace, "grace", { max: 3_600_000 });
 
   const [closing, ending] = [new AbortController(), new AbortController()];
-  const underWay = new UnderWay();
+  const pendingWork = new PendingWork();
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const deployment = new Deployment<Env>({ consumers, fetch: own, budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
@@ -109,13 +109,13 @@ export async function start<Env extends object>(
   if (!runtime.patient) deployment.service(env);
 
   const answer = (request: Request): Promise<Response> =>
-    deployment.fetch(request, env, underWay.add).catch((error: unknown) => {
+    deployment.fetch(request, env, pendingWork.add).catch((error: unknown) => {
       console.error(error);
       return new Response("Internal Server Error", { status: 500 });
     });
   const cron = async (): Promise<void> => {
     try {
-      await deployment.service(env).cron(every, underWay.add);
+      await deployment.service(env).cron(every, pendingWork.add);
     } catch (error) {
       if (!closing.signal.aborted) throw error;
     }
@@ -124,7 +124,7 @@ export async function start<Env extends object>(
   // Before anything is awaited: who looks for what is scheduled looks no later.
   platformCron?.(async () => {
     await cron();
-    await within(CRON_WAITS, underWay.settled());
+    await endsWithin(CRON_WAITS, pendingWork.settled());
   }, closing.signal);
 
   let listener: Listener;
@@ -137,19 +137,19 @@ export async function start<Env extends object>(
     await transport?.close?.();
     throw error;
   }
-  if (!platformCron) repeat(cron, every, closing.signal, underWay);
+  if (!platformCron) repeat(cron, every, closing.signal, pendingWork);
 
   const end = async () => {
     closing.abort();
-    const ended = Promise.all([listener.stop(), underWay.settled()]);
-    const inTime = await within(grace, ended);
+    const ended = Promise.all([listener.stop(), pendingWork.settled()]);
+    const inTime = await endsWithin(grace, ended);
     const last = performance.now() + LAST;
     if (!inTime) {
       ending.abort();
       listener.drop?.();
-      await within(LAST, ended);
+      await endsWithin(LAST, ended);
     }
-    if (transport?.close) await within(Math.max(0, last - performance.now()), transport.close());
+    if (transport?.close) await endsWithin(Math.max(0, last - performance.now()), transport.close());
   };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -166,7 +166,12 @@ export async function start<Env extends object>(
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /** At once, and from then on every so often, but not while the last time goes on. */
-function repeat(work: () => Promise<void>, every: number, signal: AbortSignal, underWay: UnderWay): void {
+function repeat(
+  work: () => Promise<void>,
+  every: number,
+  signal: AbortSignal,
+  pendingWork: PendingWork,
+): void {
   let busy = false;
   const turn = () => {
     if (busy) return;
@@ -174,7 +179,7 @@ function repeat(work: () => Promise<void>, every: number, signal: AbortSignal, u
     const ended = work()
       .catch((error: unknown) => console.error(JSON.stringify({ cron: messageOf(error) })))
       .finally(() => (busy = false));
-    underWay.add(ended);
+    pendingWork.add(ended);
   };
   turn();
   const timer = setInterval(turn, every);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
-import { parseTokens } from "../http/auth/authenticator.ts";
+import { parseTokens } from "../http/auth/tokens.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice token --scopes <list> --queues <pattern>

@@ -5,7 +5,13 @@ import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const base = ["src/errors.ts", "src/optional-package.ts", "src/sleep.ts", "src/bounded-body.ts"];
+const base = [
+  "src/errors.ts",
+  "src/optional-package.ts",
+  "src/sleep.ts",
+  "src/bounded-body.ts",
+  "src/respond.ts",
+];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
 /** From the ground up: what each folder may import of the project, itself aside. */
@@ -13,6 +19,7 @@ const floors: Record<string, readonly string[]> = {
   "src/errors.ts": [],
   "src/optional-package.ts": ["src/errors.ts"],
   "src/sleep.ts": [],
+  "src/respond.ts": [],
   "src/bounded-body.ts": ["src/sleep.ts"],
   "src/queue/core": ["src/errors.ts"],
   "src/queue/redis": [...base, ...queue("core")],

@@ -1,6 +1,6 @@
 import { toStringMethod } from "fast-check";
 import type {
-  Answer,
+  ResponseObject,
   Content,
   JsonSchema,
   OpenApiDocument,
@@ -19,7 +19,7 @@ export interface Route {
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required: boolean; readonly schema: JsonSchema } | undefined;
   /** By status. */
-  readonly answers: ReadonlyMap<number, Answer>;
+  readonly answers: ReadonlyMap<number, ResponseObject>;
   /** How a failing run prints it. */
   readonly [toStringMethod]: () => string;
 }

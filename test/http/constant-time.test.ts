@@ -31,10 +31,11 @@ test("two digests are read to their end, wherever they differ", () => {
 });
 
 test("every entry is compared, and what is compared is a digest: it tells nothing of how much of a token is right", () => {
-  const admit = /async admit\([^]*?\n {2}\}/.exec(source("src/http/auth/authenticator.ts"))?.[0] ?? "";
-  expect(admit).toContain("const digest = await sha256(token);");
+  const authenticate =
+    /async authenticate\([^]*?\n {2}\}/.exec(source("src/http/auth/authenticator.ts"))?.[0] ?? "";
+  expect(authenticate).toContain("const digest = await sha256(token);");
   // Not `find` or `some`, which end at the first.
-  expect(admit).toContain("this.#entries.filter((entry) => equal(entry.digest, digest))");
+  expect(authenticate).toContain("this.#entries.filter((entry) => equal(entry.digest, digest))");
 });
 
 test("a wake's signature is compared by WebCrypto, the gateway's tokens by Node, both as they are meant to be", () => {
@@ -57,6 +58,7 @@ function comparisons(program: string): string[] {
 
 test.each([
   "src/http/auth/authenticator.ts",
+  "src/http/auth/tokens.ts",
   "src/http/app.ts",
   "src/consumer/wake/signature.ts",
   "src/consumer/wake/wake-verifier.ts",

@@ -174,7 +174,7 @@ describe("invalid_request", () => {
     const { errors } = expectProblem(await enqueue({ ...one, tasks: [{ payload: 2 }] }), "invalid_request");
     const [name] = Object.keys(one);
     expect(errors).toEqual([
-      { path: "tasks", message: `cannot stand beside ${name}: send either one task or \`tasks\`, not both` },
+      { path: "tasks", message: `must not be sent with ${name}: send either one task or \`tasks\`` },
     ]);
   });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { docsPage } from "../../src/http/docs/docs-page.ts";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { Operation } from "../../src/http/docs/openapi-document.ts";
-import { problems } from "../../src/http/problems/problem.ts";
+import { problems } from "../../src/http/problems/codes.ts";
 import { validate } from "../../src/http/request/validate.ts";
 import { named } from "../../tools/openapi/components.ts";
 import { serve } from "./served.ts";

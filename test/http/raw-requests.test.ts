@@ -26,7 +26,7 @@ beforeAll(async () => {
     tokens,
     cronSecret: secrets.cron,
     limits,
-    report: reported,
+    onError: reported,
   });
   server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.listen(0, "127.0.0.1");

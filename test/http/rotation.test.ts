@@ -183,7 +183,7 @@ describe("sluice token", () => {
     [["--scopes", "", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
     [
       ["--scopes", "admin", "--queues", "{a}"],
-      "--queues must be a pattern of queue names, in which * stands for any characters",
+      "--queues must be a pattern of queue names, such as emails, emails-* or *",
     ],
   ])("makes none of %j, and says what is allowed", async (args, message) => {
     await expect(token.run(args, {})).rejects.toThrow(message);

@@ -96,7 +96,7 @@ describe("a queue's events that nobody reads", () => {
   beforeEach(async () => {
     redis = await startRedis();
     transport = resp(redis.url);
-    const app = createApp({ transport, tokens, report: () => {} });
+    const app = createApp({ transport, tokens, onError: () => {} });
     answer = async (request) => app.fetch(request);
   });
   afterEach(async () => {

@@ -76,7 +76,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "an Idempotency-Key over HTTP is dropped",
-    file: "src/http/request/context.ts",
+    file: "src/http/request/read.ts",
     find: "if (KEY.test(key)) return { idempotencyKey: key };",
     replace: "if (KEY.test(key)) return {};",
     breaks: "law 5",
@@ -84,8 +84,8 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "a parameter may be given twice",
-    file: "src/http/request/context.ts",
-    find: '    if (others.length > 0) throw invalid(key, "may be given once");\n',
+    file: "src/http/request/read.ts",
+    find: '    if (others.length > 0) throw invalid(key, "may be given only once");\n',
     replace: "",
     breaks: "input",
     because: "which of two values counts is left to chance",

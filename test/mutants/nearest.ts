@@ -98,7 +98,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/consumer/wake/webhook-waker.ts": ["consumer/wake-request"],
   "src/http/auth/authenticator.ts": ["http/auth", "http/access", "unit/config"],
   "src/http/request/body.ts": ["http/bodies", "http/payloads"],
-  "src/http/request/context.ts": ["http/tasks", "http/options", "http/fields", "fault/resend-http"],
+  "src/http/request/read.ts": ["http/tasks", "http/options", "http/fields", "fault/resend-http"],
   "src/http/problems/problem.ts": ["http/problems"],
   "src/http/routes/sweep.ts": ["http/sweep", "http/access"],
   "src/http/routes/tasks.ts": ["http/access", "http/tasks", "http/auth"],

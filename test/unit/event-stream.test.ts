@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Variables } from "../../src/http/request/context.ts";
+import type { Variables } from "../../src/http/services.ts";
 import { eventStream, type EventStream, type Frame } from "../../src/http/responses/event-stream.ts";
 import { Problem } from "../../src/http/problems/problem.ts";
 
@@ -30,9 +30,9 @@ function source() {
 }
 
 async function answered(stream: Partial<EventStream>, init?: RequestInit) {
-  const faultOf = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
+  const problemFor = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
   const app = new Hono<Variables>().get("/", (c) =>
-    eventStream(c, { faultOf }, { lasts: 60_000, open: source().frames, ...stream }),
+    eventStream(c, { problemFor }, { lasts: 60_000, open: source().frames, ...stream }),
   );
   app.onError((error) => new Response(error.message, { status: 500 }));
   const response = await app.request("/", init);

@@ -1,5 +1,5 @@
 import type { GenericSchema } from "valibot";
-import type { ProblemCode } from "../../src/http/problems/problem.ts";
+import type { ProblemCode } from "../../src/http/problems/codes.ts";
 
 /** What a route's document says beyond its schemas. */
 export interface OperationText {

@@ -1,4 +1,5 @@
 import { type BodyFault, readBounded } from "../../bounded-body.ts";
+import { json, problemJson } from "../../respond.ts";
 import type { DrainReport } from "../drain/types.ts";
 import { onlyOptions } from "../../queue/core/validation.ts";
 import { toConsole } from "../../queue/tasks/waker.ts";
@@ -33,22 +34,22 @@ export function wakeReceiver(
 ): (request: Request, after?: AfterResponse) => Promise<Response> {
   onlyOptions(options, ["secret", "drain", "onError"]);
   const { secret, drain, onError } = options;
-  const gate = new WakeVerifier(secret);
-  return (request, { waitUntil } = {}) => answerWake(request, { gate, drain, onError, waitUntil });
+  const verifier = new WakeVerifier(secret);
+  return (request, { waitUntil } = {}) => answerWake(request, { verifier, drain, onError, waitUntil });
 }
 
 export interface WakeWork extends Omit<WakeReceiverOptions, "secret">, AfterResponse {
-  readonly gate: WakeVerifier;
+  readonly verifier: WakeVerifier;
 }
 
 /** As {@link wakeReceiver} does, for whom each request is another's work. */
 export async function answerWake(request: Request, work: WakeWork): Promise<Response> {
-  const { gate, drain, onError = toConsole("drain"), waitUntil } = work;
+  const { verifier, drain, onError = toConsole("drain"), waitUntil } = work;
   if (request.method !== "POST") return refused(405, "A wake is a POST.", { allow: "POST" });
   const read = await readBounded(request, BOUNDS);
   if (typeof read === "string") return refused(...unread[read]);
   const body = new TextDecoder().decode(read);
-  const outcome = await gate.admit(request.headers, body);
+  const outcome = await verifier.verify(request.headers, body);
   if (outcome === "unsigned") {
     return refused(401, "The signature is missing, wrong, or more than five minutes old.");
   }
@@ -57,9 +58,9 @@ export async function answerWake(request: Request, work: WakeWork): Promise<Resp
   if (queue === undefined) return refused(400, `A wake has the type ${WAKE} and names its queue.`);
   const working = drain(queue);
   if (working === null) return refused(404, "Nobody works on this queue here.");
-  if (!waitUntil) return Response.json(await working, { headers: closed });
+  if (!waitUntil) return json(await working);
   waitUntil(working.catch((error: unknown) => onError(error, queue)));
-  return Response.json({ queue }, { status: 202, headers: closed });
+  return json({ queue }, 202);
 }
 
 const unread: Readonly<Record<BodyFault, [status: number, detail: string]>> = {
@@ -77,12 +78,6 @@ function queueOf(body: string): string | undefined {
   }
 }
 
-/** Nobody keeps an answer, or takes it for anything but what it says. */
-const closed = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
-
-function refused(status: number, detail: string, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify({ title: "Not a wake", status, detail }), {
-    status,
-    headers: { ...closed, "content-type": "application/problem+json", ...headers },
-  });
+function refused(status: number, detail: string, headers?: Record<string, string>): Response {
+  return problemJson({ title: "Not a wake", status, detail }, headers);
 }

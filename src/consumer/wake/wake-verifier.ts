@@ -21,7 +21,7 @@ export class WakeVerifier {
   }
 
   /** @throws {SluiceError} `invalid_argument` for a secret of another form */
-  async admit(headers: Headers, body: string): Promise<"admitted" | "unsigned" | "replayed"> {
+  async verify(headers: Headers, body: string): Promise<"valid" | "unsigned" | "replayed"> {
     this.#keys ??= await Promise.all(this.#secrets.map((secret) => signingKey(secret)));
     // Before anything is remembered: who knows no secret fills no memory.
     if (!(await isSigned(this.#keys, headers, body))) return "unsigned";
@@ -34,6 +34,6 @@ export class WakeVerifier {
       this.#seen.delete(oldest);
     }
     this.#seen.set(wake, now + MEMORY);
-    return "admitted";
+    return "valid";
   }
 }

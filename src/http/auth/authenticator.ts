@@ -1,56 +1,5 @@
-import * as v from "valibot";
-import { invalidArgument } from "../../errors.ts";
 import { Problem } from "../problems/problem.ts";
-import { faultsOf, fields, wording } from "../request/validate.ts";
-
-/** What a token allows: adding and following tasks, working on them, or operating queues. */
-export type Scope = "enqueue" | "consume" | "admin";
-
-/** What {@link isSecret} asks for. */
-export const secretWords = "must be 16 to 512 visible ASCII characters";
-/** What a token or the cron secret looks like. */
-const SECRET = /^[!-~]{16,512}$/;
-const digestWords = "must be a SHA-256 in 64 hexadecimal digits";
-const scopesWords = "must list at least one of enqueue, consume, admin";
-const queuesWords = "must be a pattern of queue names, in which * stands for any characters";
-
-const tokenEntry = v.pipe(
-  fields({
-    token: v.exactOptional(v.pipe(v.string(secretWords), v.regex(SECRET, secretWords))),
-    sha256: v.exactOptional(v.pipe(v.string(digestWords), v.regex(/^[0-9a-f]{64}$/i, digestWords))),
-    scopes: v.pipe(
-      v.array(v.picklist(["enqueue", "consume", "admin"], "must be enqueue, consume or admin"), scopesWords),
-      v.minLength(1, scopesWords),
-    ),
-    queues: v.pipe(v.string(queuesWords), v.regex(/^[A-Za-z0-9_.*-]{1,128}$/, queuesWords)),
-  }),
-  v.check(
-    (entry) => (entry.token === undefined) !== (entry.sha256 === undefined),
-    "must have either token or sha256",
-  ),
-);
-
-/**
- * One bearer token, as itself or as its SHA-256 in hexadecimal, what it allows, and for which queues.
- * In `queues`, `*` stands for any characters and is the only wildcard: `"emails-*"`, `"*"`. It has to
- * be said: a token that was forgotten to be narrowed must not open every queue. The same token may
- * stand in several entries.
- */
-export type TokenEntry = v.InferOutput<typeof tokenEntry>;
-
-/**
- * Checks entries that come from outside.
- * @param path how the input is called in the error
- * @throws {SluiceError} invalid_argument; the message says which entry is wrong, and no secret
- */
-export function parseTokens(input: unknown, path: string): TokenEntry[] {
-  const schema = v.array(tokenEntry, "must be an array of tokens");
-  const parsed = v.safeParse(schema, input, { message: wording });
-  if (parsed.success) return parsed.output;
-  const [fault] = faultsOf(parsed.issues);
-  const at = `${path}${fault?.path ?? ""}`;
-  throw invalidArgument(at, fault?.message ?? "is not valid");
-}
+import { checkCronSecrets, parseTokens, type Scope, type TokenEntry } from "./tokens.ts";
 
 interface Entry {
   readonly digest: Uint8Array;
@@ -70,88 +19,89 @@ export class Grants {
     this.#grants = grants;
   }
 
-  /** Whether the scope is held for at least one queue. */
+  /** Whether the caller has the scope for at least one queue. */
   has(scope: Scope | "cron"): boolean {
     return this.#grants.some((grant) => grant.scopes.includes(scope));
   }
 
-  /** Whether the scope is held for that queue. */
+  /** Whether the caller has the scope for this queue. */
   allows(scope: Scope | "cron", queue: string): boolean {
     return this.#grants.some((grant) => grant.scopes.includes(scope) && matches(grant.queues, queue));
   }
 }
 
-/** Tells callers apart by their bearer tokens. */
+/** Identifies callers by their bearer tokens. */
 export class Authenticator {
   readonly #tokens: readonly TokenEntry[];
   readonly #cronSecrets: readonly string[];
   #entries: readonly Entry[] | undefined;
 
-  /** @throws {SluiceError} invalid_argument; the message holds no secret */
+  /** @throws {SluiceError} `invalid_argument`; the message contains no secret */
   constructor(tokens: readonly TokenEntry[], cronSecret: string | readonly string[] | undefined) {
     this.#tokens = parseTokens(tokens, "tokens");
-    this.#cronSecrets = [cronSecret ?? []].flat();
-    if (!this.#cronSecrets.every(isSecret)) throw invalidArgument("cronSecret", secretWords);
+    this.#cronSecrets = checkCronSecrets([cronSecret ?? []].flat(), "cronSecret");
   }
 
-  /** Whether anybody could be let in at all. */
-  opensFor(scope: Scope | "cron"): boolean {
+  /** Whether any token, or for `cron` any cron secret, is configured. */
+  isConfiguredFor(scope: Scope | "cron"): boolean {
     return this.#tokens.length > 0 || (scope === "cron" && this.#cronSecrets.length > 0);
   }
 
   /**
+   * Returns what the caller may do.
    * @param authorization the header
-   * @throws {Problem} unauthorized
+   * @throws {Problem} `unauthorized` if the header has no token, or an unknown one
    */
-  async admit(authorization: string | undefined): Promise<Grants> {
+  async authenticate(authorization: string | undefined): Promise<Grants> {
     const token = /^Bearer +([!-~]+) *$/i.exec(authorization ?? "")?.[1];
     if (token === undefined) {
       throw new Problem("unauthorized", {
-        detail: "Send a token: `Authorization: Bearer …`.",
+        detail: "The request has no bearer token. Send the header `Authorization: Bearer <token>`.",
         headers: { "www-authenticate": 'Bearer realm="sluice"' },
       });
     }
-    // Kept as a value, not as a promise: a Worker must not wait for what another request started.
-    this.#entries ??= await this.#digest();
+    // A value, not a promise: a Worker must not wait for work that another request started.
+    this.#entries ??= await this.#digestEntries();
     const digest = await sha256(token);
-    // Every entry is compared in full, so that the time tells nothing.
+    // Compares every entry in full, so that the time reveals nothing.
     const known = this.#entries.filter((entry) => equal(entry.digest, digest));
     if (known.length === 0) {
       throw new Problem("unauthorized", {
-        detail: "The token is not known here.",
+        detail: "This server does not know the token. Its tokens are in SLUICE_TOKENS.",
         headers: { "www-authenticate": 'Bearer realm="sluice", error="invalid_token"' },
       });
     }
     return new Grants(known.map(({ grant }) => grant));
   }
 
-  async #digest(): Promise<Entry[]> {
+  async #digestEntries(): Promise<Entry[]> {
     const tokens = this.#tokens.map(async ({ token, sha256: hex, scopes, queues }) => ({
       digest: hex === undefined ? await sha256(token ?? "") : fromHex(hex),
       grant: { scopes, queues },
     }));
-    const ofCron = this.#cronSecrets.map(async (secret) => ({
+    const cronSecrets = this.#cronSecrets.map(async (secret) => ({
       digest: await sha256(secret),
       grant: { scopes: ["cron"] as const, queues: "*" },
     }));
-    return Promise.all([...tokens, ...ofCron]);
+    return Promise.all([...tokens, ...cronSecrets]);
   }
 }
 
-/** What a caller is told whose token has none of the scopes, for that queue or for any. */
+/** The problem for a token that has none of the scopes, for this queue or for any. */
 export function forbidden(scopes: readonly (Scope | "cron")[], queue: string | undefined): Problem {
-  const wanted = scopes.filter((scope) => scope !== "cron");
+  const missing = scopes.filter((scope) => scope !== "cron");
+  const forQueue = queue === undefined ? "" : ` for the queue ${queue}`;
   const detail =
-    wanted.length === 0
-      ? "Only the cron secret opens this; with a token use POST."
-      : `The token has not the scope ${wanted.join(" or ")}${queue === undefined ? "" : ` for the queue ${queue}`}.`;
+    missing.length === 0
+      ? "This route accepts only the cron secret. With a token, send a POST."
+      : `The token does not have the scope ${missing.join(" or ")}${forQueue}.`;
   return new Problem("forbidden", {
     detail,
     headers: { "www-authenticate": 'Bearer realm="sluice", error="insufficient_scope"' },
   });
 }
 
-/** Node's own hash, where the runtime has it: WebCrypto of Node sends each to a thread and back. */
+/** Node's synchronous hash, if the runtime has it. WebCrypto on Node hashes in another thread, which is slower. */
 const hash = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash;
 
 async function sha256(text: string): Promise<Uint8Array> {
@@ -165,11 +115,6 @@ function fromHex(hex: string): Uint8Array {
   );
 }
 
-/** Whether it may be a token or a cron secret. */
-export function isSecret(value: unknown): boolean {
-  return typeof value === "string" && SECRET.test(value);
-}
-
 /** Compares in a time that does not depend on where the two differ. */
 export function equal(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
@@ -177,7 +122,7 @@ export function equal(one: Uint8Array, other: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** Whether the name fits the pattern, in which `*` stands for any characters. */
+/** Whether the name matches the pattern, in which `*` matches any characters. */
 export function matches(pattern: string, name: string): boolean {
   const [start = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === name;

@@ -6349,43 +6349,43 @@ export const openapi: OpenApiDocument = {
     },
     "examples": {
       "invalid_request": {
-        "summary": "The request is not valid",
+        "summary": "Invalid request",
         "value": {
           "type": "/docs#invalid_request",
-          "title": "The request is not valid",
+          "title": "Invalid request",
           "status": 400,
           "code": "invalid_request",
-          "detail": "A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault."
+          "detail": "A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed."
         }
       },
       "invalid_json": {
-        "summary": "The body is not JSON",
+        "summary": "Invalid JSON",
         "value": {
           "type": "/docs#invalid_json",
-          "title": "The body is not JSON",
+          "title": "Invalid JSON",
           "status": 400,
           "code": "invalid_json",
-          "detail": "The body is no JSON in UTF-8, or is nested more than 1,000 levels deep."
+          "detail": "The body is not JSON in UTF-8, or it is nested more than 1,000 levels deep."
         }
       },
       "unauthorized": {
-        "summary": "Not authorized",
+        "summary": "Unauthorized",
         "value": {
           "type": "/docs#unauthorized",
-          "title": "Not authorized",
+          "title": "Unauthorized",
           "status": 401,
           "code": "unauthorized",
-          "detail": "There is no bearer token, or none that is known here."
+          "detail": "The request has no bearer token, or one that this server does not know."
         }
       },
       "forbidden": {
-        "summary": "Not allowed",
+        "summary": "Forbidden",
         "value": {
           "type": "/docs#forbidden",
-          "title": "Not allowed",
+          "title": "Forbidden",
           "status": 403,
           "code": "forbidden",
-          "detail": "The token is known, but has not the scope, or not for this queue."
+          "detail": "The token does not have the scope that the route needs, or is not valid for this queue."
         }
       },
       "not_found": {
@@ -6395,7 +6395,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not found",
           "status": 404,
           "code": "not_found",
-          "detail": "There is no task with that id: it never was, or its record has expired; or no such schedule."
+          "detail": "There is no task with this id, or no schedule with this name. A task is also not found after its record has expired."
         }
       },
       "no_route": {
@@ -6405,7 +6405,7 @@ export const openapi: OpenApiDocument = {
           "title": "No such route",
           "status": 404,
           "code": "no_route",
-          "detail": "Nothing is served at this path; see /docs."
+          "detail": "This path does not exist. `/docs` lists all routes."
         }
       },
       "method_not_allowed": {
@@ -6415,77 +6415,77 @@ export const openapi: OpenApiDocument = {
           "title": "Method not allowed",
           "status": 405,
           "code": "method_not_allowed",
-          "detail": "The route does not answer to this method; the `Allow` header lists those that it does."
+          "detail": "The route does not support this method. The `Allow` header lists those that it supports."
         }
       },
       "body_too_slow": {
-        "summary": "The body came too slowly",
+        "summary": "Body too slow",
         "value": {
           "type": "/docs#body_too_slow",
-          "title": "The body came too slowly",
+          "title": "Body too slow",
           "status": 408,
           "code": "body_too_slow",
-          "detail": "The body had not come to its end in the time that `detail` names. Nothing was done: send it again."
+          "detail": "The body did not arrive completely within the time that `detail` names. Nothing was done. Send the request again."
         }
       },
       "already_ended": {
-        "summary": "The task has ended already",
+        "summary": "Task has already ended",
         "value": {
           "type": "/docs#already_ended",
-          "title": "The task has ended already",
+          "title": "Task has already ended",
           "status": 409,
           "code": "already_ended",
           "detail": "A completed or rejected task cannot be cancelled."
         }
       },
       "alive": {
-        "summary": "The task has not ended",
+        "summary": "Task has not ended",
         "value": {
           "type": "/docs#alive",
-          "title": "The task has not ended",
+          "title": "Task has not ended",
           "status": 409,
           "code": "alive",
-          "detail": "A pending, delayed or working task cannot be deleted; cancel it first."
+          "detail": "A pending, delayed or working task cannot be deleted. Cancel it first."
         }
       },
       "still_working": {
-        "summary": "Tasks are being worked on",
+        "summary": "Queue has working tasks",
         "value": {
           "type": "/docs#still_working",
-          "title": "Tasks are being worked on",
+          "title": "Queue has working tasks",
           "status": 409,
           "code": "still_working",
-          "detail": "The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`."
+          "detail": "The queue was not deleted because some of its tasks are working. Pause the queue and wait, or delete it with `force=true`."
         }
       },
       "idempotency_key_reused": {
-        "summary": "The Idempotency-Key was used for other tasks",
+        "summary": "Idempotency-Key was used for other tasks",
         "value": {
           "type": "/docs#idempotency_key_reused",
-          "title": "The Idempotency-Key was used for other tasks",
+          "title": "Idempotency-Key was used for other tasks",
           "status": 409,
           "code": "idempotency_key_reused",
           "detail": "An earlier enqueue with this Idempotency-Key had other tasks. Nothing was written. Use a new key for new tasks."
         }
       },
       "lease_lost": {
-        "summary": "Another lease",
+        "summary": "Lease lost",
         "value": {
           "type": "/docs#lease_lost",
-          "title": "Another lease",
+          "title": "Lease lost",
           "status": 409,
           "code": "lease_lost",
-          "detail": "The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result."
+          "detail": "The task is not under the expected lease. Nothing was changed. In a settle this is the `code` of one result."
         }
       },
       "worker_lost": {
-        "summary": "The worker was failed",
+        "summary": "Worker was failed",
         "value": {
           "type": "/docs#worker_lost",
-          "title": "The worker was failed",
+          "title": "Worker was failed",
           "status": 409,
           "code": "worker_lost",
-          "detail": "The tasks that it had are others' by now: stop all work. Its next pull, or a heartbeat under a new incarnation, makes it a worker again. Nothing was changed."
+          "detail": "The worker's tasks were taken back and may be with other workers. Nothing was changed. Stop all work on them. The next pull, or a heartbeat with a new incarnation, registers the worker again."
         }
       },
       "payload_too_large": {
@@ -6499,23 +6499,23 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported_media_type": {
-        "summary": "Not application/json",
+        "summary": "Unsupported media type",
         "value": {
           "type": "/docs#unsupported_media_type",
-          "title": "Not application/json",
+          "title": "Unsupported media type",
           "status": 415,
           "code": "unsupported_media_type",
-          "detail": "A body has to be `Content-Type: application/json`, in UTF-8, without a Content-Encoding."
+          "detail": "A body must be `Content-Type: application/json`, in UTF-8, without a Content-Encoding."
         }
       },
       "queue_full": {
-        "summary": "The queue is full",
+        "summary": "Queue is full",
         "value": {
           "type": "/docs#queue_full",
-          "title": "The queue is full",
+          "title": "Queue is full",
           "status": 429,
           "code": "queue_full",
-          "detail": "As many tasks wait in the queue as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later."
+          "detail": "The queue has as many pending tasks as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written. Enqueue again later."
         }
       },
       "internal": {
@@ -6525,67 +6525,67 @@ export const openapi: OpenApiDocument = {
           "title": "Internal error",
           "status": 500,
           "code": "internal",
-          "detail": "A fault of this server. `instance` stands in its log too."
+          "detail": "The server has an error of its own. Its log has the details under the same `instance`."
         }
       },
       "unsupported": {
-        "summary": "Not possible here",
+        "summary": "Not supported here",
         "value": {
           "type": "/docs#unsupported",
-          "title": "Not possible here",
+          "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The way in which this server reaches Redis cannot subscribe to a channel, so there are no events."
+          "detail": "The server's connection to Redis cannot subscribe to a channel, so it has no events."
         }
       },
       "redis_unauthorized": {
-        "summary": "Redis refused this server",
+        "summary": "Redis refused the credentials",
         "value": {
           "type": "/docs#redis_unauthorized",
-          "title": "Redis refused this server",
+          "title": "Redis refused the credentials",
           "status": 502,
           "code": "redis_unauthorized",
           "detail": "Redis refused the server's credentials, or they do not allow the command."
         }
       },
       "redis_error": {
-        "summary": "Redis answered with an error",
+        "summary": "Redis returned an error",
         "value": {
           "type": "/docs#redis_error",
-          "title": "Redis answered with an error",
+          "title": "Redis returned an error",
           "status": 502,
           "code": "redis_error",
-          "detail": "Redis refused a command for a reason that is none of the others."
+          "detail": "Redis refused a command for a reason without a code of its own. The server's log has the details."
         }
       },
       "unexpected_reply": {
-        "summary": "Redis answered with something else",
+        "summary": "Unexpected reply from Redis",
         "value": {
           "type": "/docs#unexpected_reply",
-          "title": "Redis answered with something else",
+          "title": "Unexpected reply from Redis",
           "status": 502,
           "code": "unexpected_reply",
-          "detail": "Redis, or what answers in its place, sent what is no reply to the command."
+          "detail": "Redis, or a server in front of it, sent something that is not a reply to the command."
         }
       },
       "redis_quota": {
-        "summary": "The quota of Redis is used up",
+        "summary": "Redis quota is used up",
         "value": {
           "type": "/docs#redis_quota",
-          "title": "The quota of Redis is used up",
+          "title": "Redis quota is used up",
           "status": 503,
           "code": "redis_quota",
-          "detail": "The Redis account has used up its requests."
+          "detail": "The Redis account has used up its quota of requests."
         }
       },
       "newer_schema": {
-        "summary": "A newer release wrote this record",
+        "summary": "Record of a newer release",
         "value": {
           "type": "/docs#newer_schema",
-          "title": "A newer release wrote this record",
+          "title": "Record of a newer release",
           "status": 503,
           "code": "newer_schema",
-          "detail": "Deploy that release of Sluice here too. Nothing was changed."
+          "detail": "A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too."
         }
       },
       "auth_not_configured": {
@@ -6595,17 +6595,17 @@ export const openapi: OpenApiDocument = {
           "title": "No token is configured",
           "status": 503,
           "code": "auth_not_configured",
-          "detail": "SLUICE_TOKENS is not set, nor, for cron, CRON_SECRET: nobody is let in, and nothing is done."
+          "detail": "The server has no SLUICE_TOKENS and, for cron, no CRON_SECRET. It accepts no request until one is set."
         }
       },
       "misconfigured": {
-        "summary": "The configuration is not valid",
+        "summary": "Invalid configuration",
         "value": {
           "type": "/docs#misconfigured",
-          "title": "The configuration is not valid",
+          "title": "Invalid configuration",
           "status": 503,
           "code": "misconfigured",
-          "detail": "The server's environment is incomplete or malformed; `detail` says where."
+          "detail": "The server's environment is incomplete or invalid. `detail` names the variable."
         }
       },
       "redis_unreachable": {
@@ -6615,7 +6615,7 @@ export const openapi: OpenApiDocument = {
           "title": "Redis did not answer",
           "status": 504,
           "code": "redis_unreachable",
-          "detail": "Redis could not be reached in time. The request may or may not have taken effect: send it again with the same Idempotency-Key."
+          "detail": "Redis could not be reached in time. The request may or may not have taken effect. Send it again with the same Idempotency-Key."
         }
       }
     },
@@ -6706,7 +6706,7 @@ export const openapi: OpenApiDocument = {
     },
     "responses": {
       "invalid_request-or-invalid_json": {
-        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.\n\n`invalid_json`: The body is no JSON in UTF-8, or is nested more than 1,000 levels deep.",
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed.\n\n`invalid_json`: The body is not JSON in UTF-8, or it is nested more than 1,000 levels deep.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6724,7 +6724,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unauthorized": {
-        "description": "`unauthorized`: There is no bearer token, or none that is known here.",
+        "description": "`unauthorized`: The request has no bearer token, or one that this server does not know.",
         "headers": {
           "WWW-Authenticate": {
             "$ref": "#/components/headers/WWW-Authenticate"
@@ -6744,7 +6744,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "forbidden": {
-        "description": "`forbidden`: The token is known, but has not the scope, or not for this queue.",
+        "description": "`forbidden`: The token does not have the scope that the route needs, or is not valid for this queue.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6759,7 +6759,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "body_too_slow": {
-        "description": "`body_too_slow`: The body had not come to its end in the time that `detail` names. Nothing was done: send it again.",
+        "description": "`body_too_slow`: The body did not arrive completely within the time that `detail` names. Nothing was done. Send the request again.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6804,7 +6804,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported_media_type": {
-        "description": "`unsupported_media_type`: A body has to be `Content-Type: application/json`, in UTF-8, without a Content-Encoding.",
+        "description": "`unsupported_media_type`: A body must be `Content-Type: application/json`, in UTF-8, without a Content-Encoding.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6819,7 +6819,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "queue_full": {
-        "description": "`queue_full`: As many tasks wait in the queue as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later.",
+        "description": "`queue_full`: The queue has as many pending tasks as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written. Enqueue again later.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6834,7 +6834,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "internal": {
-        "description": "`internal`: A fault of this server. `instance` stands in its log too.",
+        "description": "`internal`: The server has an error of its own. Its log has the details under the same `instance`.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6849,7 +6849,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_unauthorized-or-redis_error-or-unexpected_reply": {
-        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason that is none of the others.\n\n`unexpected_reply`: Redis, or what answers in its place, sent what is no reply to the command.",
+        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6870,7 +6870,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`newer_schema`: Deploy that release of Sluice here too. Nothing was changed.\n\n`auth_not_configured`: SLUICE_TOKENS is not set, nor, for cron, CRON_SECRET: nobody is let in, and nothing is done.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS and, for cron, no CRON_SECRET. It accepts no request until one is set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6894,7 +6894,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_unreachable": {
-        "description": "`redis_unreachable`: Redis could not be reached in time. The request may or may not have taken effect: send it again with the same Idempotency-Key.",
+        "description": "`redis_unreachable`: Redis could not be reached in time. The request may or may not have taken effect. Send it again with the same Idempotency-Key.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6909,7 +6909,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "not_found": {
-        "description": "`not_found`: There is no task with that id: it never was, or its record has expired; or no such schedule.",
+        "description": "`not_found`: There is no task with this id, or no schedule with this name. A task is also not found after its record has expired.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6924,7 +6924,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "already_ended-or-lease_lost": {
-        "description": "`already_ended`: A completed or rejected task cannot be cancelled.\n\n`lease_lost`: The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result.",
+        "description": "`already_ended`: A completed or rejected task cannot be cancelled.\n\n`lease_lost`: The task is not under the expected lease. Nothing was changed. In a settle this is the `code` of one result.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6942,7 +6942,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "invalid_request": {
-        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.",
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6957,7 +6957,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported": {
-        "description": "`unsupported`: The way in which this server reaches Redis cannot subscribe to a channel, so there are no events.",
+        "description": "`unsupported`: The server's connection to Redis cannot subscribe to a channel, so it has no events.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6972,7 +6972,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "alive": {
-        "description": "`alive`: A pending, delayed or working task cannot be deleted; cancel it first.",
+        "description": "`alive`: A pending, delayed or working task cannot be deleted. Cancel it first.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6987,7 +6987,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "still_working": {
-        "description": "`still_working`: The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`.",
+        "description": "`still_working`: The queue was not deleted because some of its tasks are working. Pause the queue and wait, or delete it with `force=true`.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -7002,7 +7002,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "worker_lost": {
-        "description": "`worker_lost`: The tasks that it had are others' by now: stop all work. Its next pull, or a heartbeat under a new incarnation, makes it a worker again. Nothing was changed.",
+        "description": "`worker_lost`: The worker's tasks were taken back and may be with other workers. Nothing was changed. Stop all work on them. The next pull, or a heartbeat with a new incarnation, registers the worker again.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -7017,7 +7017,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -7035,7 +7035,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "misconfigured": {
-        "description": "`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "description": "`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {

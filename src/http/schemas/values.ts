@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { MAX_ENQUEUE } from "../../queue/tasks/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
 import { MAX_RECEIPTS, readReceipt } from "../../queue/core/receipt.ts";
-import { fromBase64 } from "../request/base64.ts";
+import { fromStrictBase64 } from "../request/base64.ts";
 import { ID, QUEUE } from "../../queue/core/validation.ts";
-import { maxFaults } from "../request/validate.ts";
+import { maxErrors } from "../request/validate.ts";
 
 /** The bounds that the HTTP interface adds to those of the queue. */
 export const bounds = {
@@ -72,7 +72,7 @@ export const headers = v.pipe(
     if (!dataset.typed) return;
     const input = dataset.value;
     const faults = Object.entries<unknown>(input).filter(([, value]) => typeof value !== "string");
-    for (const [key, value] of faults.slice(0, maxFaults)) {
+    for (const [key, value] of faults.slice(0, maxErrors)) {
       addIssue({
         message: "must be a string",
         path: [{ type: "object", origin: "value", input, key, value }],
@@ -107,7 +107,7 @@ export const bytesWhereSaid = <Body extends Record<string, unknown>>(...keys: st
     const key = keys.find((name) => Object.hasOwn(body, name));
     if (key === undefined) return refuse("encoding", `needs ${keys.join(" or ")} beside it`);
     const text = body[key];
-    const bytes = typeof text === "string" ? fromBase64(text) : undefined;
+    const bytes = typeof text === "string" ? fromStrictBase64(text) : undefined;
     if (!bytes) return refuse(key, "must be base64, with its padding, as `encoding` says");
     body[key] = bytes;
     return rest;

@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./response.ts";
 import type { Fault, FaultHandle, Faults } from "./faults.ts";
 import type { Meter } from "./usage.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerAdmin, isAdminPath } from "./admin.ts";
-import { type Answer, answer, answerFaulty } from "./answer.ts";
+import { type Answer, answer, answerFaulty } from "./response.ts";
 import { CommandTable } from "./commands.ts";
 import { Faults } from "./faults.ts";
 import { connectRedis } from "./redis.ts";
@@ -11,7 +11,7 @@ import { errorJson } from "./reply.ts";
 import { BadRequest, readBody, readRequest } from "./request.ts";
 import { type Rights, Runner } from "./run.ts";
 import { Scripts, type StrictKeys } from "./scripts.ts";
-import { send } from "./send.ts";
+import { send } from "./send-response.ts";
 import { Meter, type Usage } from "./usage.ts";
 
 export interface GatewayOptions {

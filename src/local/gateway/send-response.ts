@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
-import { type Answer, drop } from "./answer.ts";
+import { type Answer, drop } from "./response.ts";
 import type { Feed } from "./feed.ts";
 
 /** Told to clients that send none, so that they have one to send. */
