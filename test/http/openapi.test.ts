@@ -167,10 +167,7 @@ describe("the document", () => {
       ["Queues", (await ask("GET", "/v1/queues")).body],
       ["Queue", (await ask("GET", "/v1/queues/told")).body],
       ["Workers", (await ask("GET", "/v1/queues/told/workers")).body],
-      [
-        "HeartbeatAnswer",
-        (await ask("POST", "/v1/queues/told/workers/heartbeat", { json: { worker } })).body,
-      ],
+      ["HeartbeatReply", (await ask("POST", "/v1/queues/told/workers/heartbeat", { json: { worker } })).body],
       ["WorkerFailed", (await ask("POST", "/v1/queues/told/workers/w/fail")).body],
       ["ListedTasks", (await ask("GET", `${path}?state=delayed&payloads=true`)).body],
       ["Redriven", (await ask("POST", "/v1/queues/told/redrive", { json: { ids: ["none"] } })).body],
