@@ -1,29 +1,29 @@
 export interface BodyBounds {
-  /** The most bytes that are taken. */
+  /** The largest body, in bytes. */
   readonly limit: number;
-  /** How long all of it may take to come, ms. */
+  /** How long the whole body may take to arrive, ms. */
   readonly within: number;
 }
 
-/** Why a body was not read: it is over the limit, did not come in time, or broke off. */
+/** Why a body was not read: it is over the limit, did not arrive in time, or the connection broke. */
 export type BodyFault = "too_large" | "too_slow" | "broken";
 
-/** Longest body that is read at once, in bytes: in the smallest pieces it holds no more than the longest of all does. */
+/** The longest body that is read in one call, in bytes. Even in the smallest chunks it uses little memory. */
 const AT_ONCE = 65_536;
 
 const enforced = new WeakSet<Request>();
 
 /**
- * Notes that this request's server gives no more of its body than `Content-Length` says, as a server does that reads it
- * from a connection. A short body is then read at once, not as a stream.
+ * Notes that the server enforces the request's `Content-Length`, as a server does that reads from a connection. A short
+ * body is then read in one call, not as a stream.
  */
 export function lengthIsEnforced(request: Request): void {
   enforced.add(request);
 }
 
 /**
- * The bytes of a request's body, whether or not it says its length before. Beyond the bounds nothing more is read, and what
- * is held is twice the limit at most, in however small pieces it comes.
+ * Reads the body of a request, with or without a `Content-Length`. It stops at the bounds, and uses at most twice the limit
+ * in memory, however small the chunks are.
  */
 export async function readBounded(
   request: Request,
@@ -31,7 +31,7 @@ export async function readBounded(
 ): Promise<Uint8Array | BodyFault> {
   const length = request.headers.get("content-length");
   if (Number(length) > limit) return "too_large";
-  // One wait at a time hears of it: a promise for all of them would hold on to each until it settles.
+  // Only the current read listens. One promise for all reads would keep each of them in memory until it settles.
   let giveUp = () => {};
   const timer = setTimeout(() => giveUp(), within);
   const bounded = <Result>(reading: Promise<Result>) =>
@@ -75,7 +75,7 @@ async function readStream(
       size += length;
     }
   } finally {
-    // Of what has been read to its end this does nothing. Not awaited: a source that stalls may not answer to this either.
+    // Does nothing after the end of the body. Not awaited: a stalled source may never respond.
     void reader.cancel().catch(() => {});
   }
 }

@@ -13,57 +13,58 @@ import type { Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
 import type { Consumer, ConsumerOptions } from "./consumer.ts";
 
-/** What consumers need of their deployment. */
-export interface Place<Env> {
+/** What consumers need from their deployment. */
+export interface ConsumerContext<Env> {
   readonly env: Env;
   readonly transport: Transport;
   readonly prefix: string | undefined;
-  /** Who is woken to go on where this one ends before its work. */
+  /** Wakes another invocation if this one ends before the work does. */
   readonly elsewhere: Waker | undefined;
   /** How long one invocation may work, ms. */
   readonly budget: number;
-  /** True for a process that lives on. */
-  readonly lives: boolean;
-  /** How a drain is told that the process is to end: first gently, then at once. */
+  /** True for a long-running process. */
+  readonly isProcess: boolean;
+  /** The signals of a process that ends: first `closing`, which lets handlers finish, then `signal`, which aborts them. */
   readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
 
-/** Of drains that end within this time of each other, ms, one hands over. */
+/** Of several drains that end within this time, only one wakes another invocation, ms. */
 const HAND_OVER = 100;
 
 /**
- * How long a consumer that has found nothing stays for a task that it knows to fall due, ms: a retry need not wait for the
- * next minute. It costs no command.
+ * How long a consumer with an empty queue waits for a task that will soon be due, ms. So a retry need not wait for the
+ * next cron. Waiting costs no command.
  */
-const STAYS = { forInvocations: 5_000, inProcesses: 60_000 };
+const MAX_IDLE = { forInvocations: 5_000, inProcesses: 60_000 };
 
-/** What a drain needs to do something, ms. */
-const LEAST = 1_000;
+/** The shortest useful budget of a drain, ms. */
+const MIN_BUDGET = 1_000;
 
-/** Why no handler saw some tasks; each keeps the reason of its own. */
-const UNFIT = "payloads that cannot be decrypted or do not fit the schema: their tasks are dead letters";
+/** The log line for tasks that reached no handler. Each task keeps its own reason. */
+const INVALID =
+  "payloads that cannot be decrypted or do not match the schema; their tasks became dead letters";
 
-/** One that works here, with what it decrypts its tasks with. */
-type Working<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
+/** A checked consumer, with its encryption. */
+type CheckedConsumer<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
   readonly encryption: Encryption | undefined;
 };
 
-/** Those who work on queues here. */
+/** The consumers of a deployment. */
 export class Consumers<Env> {
-  readonly #all: ReadonlyMap<string, Working<Env>>;
-  readonly #place: Place<Env>;
-  /** In a process that lives on: the queues that are worked on, and what makes those who work, or stay, look for more. */
-  readonly #working = new Map<string, { readonly done: Promise<DrainReport>; rouse: () => void }>();
-  /** Those of them for which a wake has come meanwhile. */
+  readonly #all: ReadonlyMap<string, CheckedConsumer<Env>>;
+  readonly #context: ConsumerContext<Env>;
+  /** In a process: the queues with a running drain, and a function that makes the drain pull again at once. */
+  readonly #drains = new Map<string, { readonly done: Promise<DrainReport>; pullNow: () => void }>();
+  /** The queues with a running drain that were woken again. */
   readonly #wokenAgain = new Set<string>();
 
   /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
-  constructor(consumers: Readonly<Record<string, Consumer<Env>>>, place: Place<Env>) {
-    this.#place = place;
+  constructor(consumers: Readonly<Record<string, Consumer<Env>>>, context: ConsumerContext<Env>) {
+    this.#context = context;
     this.#all = new Map(
       Object.entries(consumers).map(([name, given]) => [
         queueName(name, `consumers.${name}`),
-        checked(given, `consumers.${name}`, place),
+        checked(given, `consumers.${name}`, context),
       ]),
     );
   }
@@ -76,36 +77,36 @@ export class Consumers<Env> {
     return this.#all.has(queue);
   }
 
-  /** What the payloads of a queue are to those who work on it here; nothing where nobody does. */
-  valuesOf(queue: string): Pick<Working<Env>, "schema" | "encryption"> | undefined {
+  /** The schema and encryption of the queue's consumer; undefined if the queue has none here. */
+  valuesOf(queue: string): Pick<CheckedConsumer<Env>, "schema" | "encryption"> | undefined {
     return this.#all.get(queue);
   }
 
   /**
-   * Works on a queue. In a process that lives on, one drain at a time does: so its `concurrency` holds.
+   * Drains a queue. A process runs one drain per queue at a time, so that `concurrency` is the limit of the process.
    * @param time how long it may take, ms
    */
   work(name: string, time: number): Promise<DrainReport> {
-    if (!this.#place.lives) return this.#workFor(name, Math.min(time, this.#place.budget));
-    const working = this.#working.get(name);
-    if (!working) {
-      // Not before it stands there: what it calls looks it up.
-      const begun = { done: Promise.resolve().then(() => this.#goOn(name)), rouse: () => {} };
-      this.#working.set(name, begun);
-      return begun.done;
+    if (!this.#context.isProcess) return this.#drainFor(name, Math.min(time, this.#context.budget));
+    const running = this.#drains.get(name);
+    if (!running) {
+      // Starts after the entry is set, because the drain reads it.
+      const started = { done: Promise.resolve().then(() => this.#drainUntilEmpty(name)), pullNow: () => {} };
+      this.#drains.set(name, started);
+      return started.done;
     }
-    // That drain looks at once; or it may just have found that nothing is left.
+    // The running drain pulls at once, or starts again if it has just found the queue empty.
     this.#wokenAgain.add(name);
-    working.rouse();
-    return working.done;
+    running.pullNow();
+    return running.done;
   }
 
-  async #workFor(name: string, time: number): Promise<DrainReport> {
+  async #drainFor(name: string, time: number): Promise<DrainReport> {
     const end = performance.now() + time;
     let report = await this.#drain(name, time);
     for (;;) {
       const left = end - performance.now();
-      const due = untilDue(report, Math.min(STAYS.forInvocations, left - 2 * LEAST));
+      const due = untilDue(report, Math.min(MAX_IDLE.forInvocations, left - 2 * MIN_BUDGET));
       if (due === undefined) return report;
       await sleep(due, undefined);
       const next = await this.#drain(name, end - performance.now());
@@ -114,8 +115,8 @@ export class Consumers<Env> {
     }
   }
 
-  async #goOn(name: string): Promise<DrainReport> {
-    const { budget, ending } = this.#place;
+  async #drainUntilEmpty(name: string): Promise<DrainReport> {
+    const { budget, ending } = this.#context;
     let all: DrainReport | undefined;
     try {
       for (;;) {
@@ -124,35 +125,35 @@ export class Consumers<Env> {
         all = all ? sum(all, report) : report;
         if (report.ended === "aborted") return all;
         if (report.ended === "budget" || this.#wokenAgain.has(name)) continue;
-        const due = untilDue(report, STAYS.inProcesses);
+        const due = untilDue(report, MAX_IDLE.inProcesses);
         if (due === undefined) return all;
         await this.#pause(name, due, ending?.closing);
         if (ending?.closing?.aborted) return all;
       }
     } finally {
-      this.#working.delete(name);
+      this.#drains.delete(name);
     }
   }
 
-  /** Waits, unless a wake comes or the process is to end. */
+  /** Waits until the time is over, a wake arrives, or the process begins to close. */
   async #pause(name: string, ms: number, closing: AbortSignal | undefined): Promise<void> {
-    const roused = new AbortController();
-    const rouse = () => roused.abort();
-    this.#rouseBy(name, rouse);
-    closing?.addEventListener("abort", rouse);
-    if (!closing?.aborted) await sleep(ms, roused.signal);
-    closing?.removeEventListener("abort", rouse);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    this.#onWake(name, end);
+    closing?.addEventListener("abort", end);
+    if (!closing?.aborted) await sleep(ms, ending.signal);
+    closing?.removeEventListener("abort", end);
   }
 
-  #rouseBy(name: string, rouse: () => void): void {
-    const working = this.#working.get(name);
-    if (working) working.rouse = rouse;
+  #onWake(name: string, pullNow: () => void): void {
+    const running = this.#drains.get(name);
+    if (running) running.pullNow = pullNow;
   }
 
-  /** One drain; where that ends before the work does, another invocation or process goes on. */
+  /** One drain. If it ends before the work does, it wakes another invocation or process. */
   async #drain(name: string, time: number): Promise<DrainReport> {
-    const { env, transport, prefix, elsewhere: wake, ending } = this.#place;
-    const { handler, schema, encryption, ...options } = this.#all.get(name) as Working<Env>;
+    const { env, transport, prefix, elsewhere: wake, ending } = this.#context;
+    const { handler, schema, encryption, ...options } = this.#all.get(name) as CheckedConsumer<Env>;
     const queue = new Queue<unknown, never>(name, { transport, prefix, schema, encryption, wake });
     const handle = async (task: Task<never>): Promise<unknown> => {
       try {
@@ -163,16 +164,16 @@ export class Consumers<Env> {
         throw error;
       }
     };
-    const budget = Math.max(Math.floor(time), LEAST);
-    const listen = (look: () => void) => this.#rouseBy(name, look);
+    const budget = Math.max(Math.floor(time), MIN_BUDGET);
+    const listen = (pullNow: () => void) => this.#onWake(name, pullNow);
     let invalid = 0;
     const source = watched(wake ? withScaleOut(queue) : queue, (tasks) => void (invalid += tasks.invalid));
     const report = await drain(source, handle, { ...options, ...ending, budget, listen }).finally(() => {
-      if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: UNFIT }));
+      if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: INVALID }));
     });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
     if (wake && (report.ended === "budget" || report.ended === "aborted")) {
-      // The wake that began this drain, not long ago where the budget is short, is no reason not to send another.
+      // A short window: the wake that started this drain must not suppress this one.
       const next = new Queue(name, { transport, prefix, wake: { ...wake, window: HAND_OVER } });
       await next.wakeAnother().catch(() => {});
     }
@@ -180,26 +181,30 @@ export class Consumers<Env> {
   }
 }
 
-function checked<Env>(given: Consumer<Env>, path: string, { env, budget }: Place<Env>): Working<Env> {
+function checked<Env>(
+  given: Consumer<Env>,
+  path: string,
+  { env, budget }: ConsumerContext<Env>,
+): CheckedConsumer<Env> {
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
   onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
   const { handler, schema, encryption, ...draining } = options;
   if (typeof handler !== "function") {
-    throw invalidArgument(path, "must be a function, or have a handler that is one");
+    throw invalidArgument(path, "must be a function, or an object with a function `handler`");
   }
   checkedSchema(schema, `${path}.schema`);
   checkDrainOptions({ ...draining, budget }, `${path}.`);
   if (encryption === undefined) return { ...options, encryption };
   if (typeof encryption !== "function") {
-    throw invalidArgument(`${path}.encryption`, "must be a function of the environment");
+    throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
   }
   return { ...options, encryption: requiredEncryption(encryption(env), `${path}.encryption()`) };
 }
 
-/** How long until a task falls due that is worth staying for, ms; undefined where none is. */
+/** Time until the next task is due, ms; undefined if there is none within `most`. */
 function untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
   if (ended !== "empty" || nextDueAt === null) return undefined;
-  // Where this function's clock is wrong, a drain finds nothing; the next cron finds the task.
+  // If this machine's clock is wrong, the drain finds nothing, and the next cron finds the task.
   const due = nextDueAt - Date.now();
   return due <= most ? Math.max(due, 0) : undefined;
 }
@@ -220,9 +225,9 @@ function sum(first: DrainReport, then: DrainReport): DrainReport {
   };
 }
 
-/** What a log says of an error: its name and message, cut. */
+/** The name and message of an error for the log, at most 500 characters. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "something that is no Error";
+  if (!(error instanceof Error)) return "a value that is not an Error";
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return cut(`${error.name}: ${error.message}${cause}`, 500);
 }

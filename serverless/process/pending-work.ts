@@ -1,23 +1,23 @@
 import { sleep } from "../../src/sleep.ts";
 
-/** The work of a process for which no request waits. */
+/** The background work of a process. */
 export class PendingWork {
   readonly #all = new Set<Promise<unknown>>();
 
-  /** Notes work, until it has ended in one way or another. */
+  /** Tracks work until it ends or fails. */
   readonly add = (work: Promise<unknown>): void => {
-    const noted: Promise<unknown> = work.catch(() => {}).then(() => this.#all.delete(noted));
-    this.#all.add(noted);
+    const tracked: Promise<unknown> = work.catch(() => {}).then(() => this.#all.delete(tracked));
+    this.#all.add(tracked);
   };
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is left. */
   async settled(): Promise<void> {
-    // What ends may have begun more.
+    // Work that ends may have started more.
     while (this.#all.size > 0) await Promise.all(this.#all);
   }
 }
 
-/** Waits for the end of some work, and tells whether that came in time. */
+/** Waits until the work ends or the time is over. Returns whether the work ended in time. */
 export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();
   const inTime = await Promise.race([work.then(() => true), sleep(ms, over.signal).then(() => false)]);

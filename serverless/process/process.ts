@@ -10,64 +10,64 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { Deployment, type ServiceOptions } from "../deployment/service.ts";
 import { PendingWork, endsWithin } from "./pending-work.ts";
 
-/** What a server is told: what a deployment does, and how its process lives. */
+/** Options of a server: those of a deployment, and those of its process. */
 export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
-  /** How long one drain may last, and with it one handler. @default "1h" */
+  /** How long one drain, and so one handler, may run. @default "1h" */
   readonly budget?: Duration | undefined;
   /** @default the environment of the process */
   readonly env?: Env | undefined;
-  /** 0 is any free one. @default `PORT`, else 8787 */
+  /** The port to listen on; 0 for any free port. @default `PORT`, else 8787 */
   readonly port?: number | undefined;
-  /** The address to listen at. @default all of them */
+  /** The address to listen on. @default all addresses */
   readonly hostname?: string | undefined;
-  /** How often it does what cron does elsewhere, at least "1s"; never twice at once. @default "1m" */
+  /** The interval of cron: the sweep and the consumers. At least "1s"; runs do not overlap. @default "1m" */
   readonly every?: Duration | undefined;
   /**
-   * How long handlers and requests under way may go on when it closes; then handlers are told to stop, and two seconds
-   * later it has closed, whatever still runs. @default what the platform gives, less those two seconds
+   * How long handlers and requests may still run when the server closes. Then handlers are aborted, and the server closes
+   * two seconds later, even if work is still running. @default the platform's limit, less these two seconds
    */
   readonly grace?: Duration | undefined;
-  /** SIGTERM and SIGINT close it and end the process. @default true */
+  /** SIGTERM and SIGINT close the server and end the process. @default true */
   readonly signals?: boolean | undefined;
 }
 
 export interface Server {
-  /** Where it answers, such as `http://localhost:8787`. */
+  /** The URL of the server, such as `http://localhost:8787`. */
   readonly url: string;
   /**
-   * Takes no more requests and tasks, hands back the tasks that it has not begun, lets run what runs for as long as the
-   * grace says, and closes the connection to Redis. Calling it again waits for the same end.
+   * Closes the server: accepts no more requests and tasks, hands back tasks that are not started, waits up to `grace` for
+   * running work, and closes the connection to Redis. A second call waits for the same end.
    */
   close(): Promise<void>;
 }
 
-/** What listens for requests. */
+/** A running HTTP server. */
 export interface Listener {
   readonly port: number;
-  /** Lets nobody in any more; resolves when those that are in have their answers. */
+  /** Accepts no more connections. Resolves when all open requests have their responses. */
   stop(): Promise<unknown>;
-  /** Drops those that are in, where it can. */
+  /** Closes open connections, if the runtime supports it. */
   drop?(): unknown;
 }
 
-/** What differs from runtime to runtime. */
+/** What differs between runtimes. */
 export interface Runtime {
   readonly listen: (
     fetch: (request: Request) => Promise<Response>,
     at: { readonly port: number; readonly hostname: string | undefined },
   ) => Promise<Listener>;
   readonly grace: Duration;
-  /** Calls every minute, until the signal aborts. @default an interval does, the first time at once */
+  /** The runtime's own cron: calls `work` every minute until the signal aborts. @default an interval, which starts at once */
   readonly cron?: ((work: () => Promise<void>, signal: AbortSignal) => void) | undefined;
-  /** Begins also with an environment that is not complete, and says so in its answers. @default false */
-  readonly patient?: boolean | undefined;
+  /** Starts even if the environment is incomplete; responses then name the variable. @default false */
+  readonly startsUnconfigured?: boolean | undefined;
 }
 
-/** From when handlers are told to stop until the server has closed, ms: time to settle what they leave. */
-const LAST = 2_000;
+/** Time from aborting the handlers until the server is closed, ms. Their tasks are settled in it. */
+const ABORT_TIME = 2_000;
 
-/** How long the platform's cron waits for consumers, ms, so that it does not stop an idle instance that works. */
-const CRON_WAITS = 50_000;
+/** How long the platform's cron waits for consumers, ms. Otherwise the platform may stop the instance while they work. */
+const CRON_WAIT = 50_000;
 
 const OPTIONS = [
   "consumers",
@@ -82,8 +82,8 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof ServeOptions)[];
 
 /**
- * Starts a deployment in a process that lives on. Any number of such processes may stand side by side.
- * @throws {SluiceError} `invalid_argument`, `not_installed`; what the runtime throws where it cannot listen
+ * Starts a deployment in a long-running process. Any number of such processes can run at the same time.
+ * @throws {SluiceError} `invalid_argument`, `not_installed`; and the runtime's error if it cannot listen
  */
 export async function start<Env extends object>(
   runtime: Runtime,
@@ -106,9 +106,9 @@ export async function start<Env extends object>(
     coalesce: "in-flight",
     ending: { closing: closing.signal, signal: ending.signal },
   }));
-  if (!runtime.patient) deployment.service(env);
+  if (!runtime.startsUnconfigured) deployment.service(env);
 
-  const answer = (request: Request): Promise<Response> =>
+  const handle = (request: Request): Promise<Response> =>
     deployment.fetch(request, env, pendingWork.add).catch((error: unknown) => {
       console.error(error);
       return new Response("Internal Server Error", { status: 500 });
@@ -121,17 +121,17 @@ export async function start<Env extends object>(
     }
   };
   const platformCron = options.every === undefined ? runtime.cron : undefined;
-  // Before anything is awaited: who looks for what is scheduled looks no later.
+  // Before any await: Deno Deploy looks for cron jobs only while the module loads.
   platformCron?.(async () => {
     await cron();
-    await endsWithin(CRON_WAITS, pendingWork.settled());
+    await endsWithin(CRON_WAIT, pendingWork.settled());
   }, closing.signal);
 
   let listener: Listener;
   try {
-    // So that a package that is missing ends the start, not each request.
+    // A missing package must fail the start, not each request.
     if (transport?.close) await loadRedisClient();
-    listener = await runtime.listen(answer, { port, hostname });
+    listener = await runtime.listen(handle, { port, hostname });
   } catch (error) {
     closing.abort();
     await transport?.close?.();
@@ -143,13 +143,13 @@ export async function start<Env extends object>(
     closing.abort();
     const ended = Promise.all([listener.stop(), pendingWork.settled()]);
     const inTime = await endsWithin(grace, ended);
-    const last = performance.now() + LAST;
+    const deadline = performance.now() + ABORT_TIME;
     if (!inTime) {
       ending.abort();
       listener.drop?.();
-      await endsWithin(LAST, ended);
+      await endsWithin(ABORT_TIME, ended);
     }
-    if (transport?.close) await endsWithin(Math.max(0, last - performance.now()), transport.close());
+    if (transport?.close) await endsWithin(Math.max(0, deadline - performance.now()), transport.close());
   };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -162,10 +162,10 @@ export async function start<Env extends object>(
   return { url: urlOf(listener.port, hostname), close };
 }
 
-/** What asks a process to end. Of a second one, while it closes, it dies. */
+/** The signals that close the server. A second one during the close ends the process at once. */
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** At once, and from then on every so often, but not while the last time goes on. */
+/** Runs work at once and then at each interval, unless the previous run is still going. */
 function repeat(
   work: () => Promise<void>,
   every: number,
@@ -173,7 +173,7 @@ function repeat(
   pendingWork: PendingWork,
 ): void {
   let busy = false;
-  const turn = () => {
+  const runOnce = () => {
     if (busy) return;
     busy = true;
     const ended = work()
@@ -181,8 +181,8 @@ function repeat(
       .finally(() => (busy = false));
     pendingWork.add(ended);
   };
-  turn();
-  const timer = setInterval(turn, every);
+  runOnce();
+  const timer = setInterval(runOnce, every);
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
 import { addresses, whatNow } from "./stack/addresses.ts";
 import { startChild } from "./stack/child.ts";
-import { askedToEnd, Running } from "./stack/running.ts";
+import { endSignal, Running } from "./stack/running.ts";
 import { StackError } from "./stack/stack-error.ts";
 import { type Stack, startStack } from "./stack/stack.ts";
 
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const asked = Promise.race([askedToEnd(), parentGone()]);
+  const asked = Promise.race([endSignal(), parentGone()]);
   const running = new Running();
   const folder = newFolder();
   let keep = true;

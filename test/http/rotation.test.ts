@@ -177,8 +177,8 @@ describe("sluice token", () => {
   });
 
   test.each([
-    [[], "--scopes has to be given, such as enqueue,consume"],
-    [["--scopes", "admin"], "--queues has to be given, such as 'emails-*'"],
+    [[], "--scopes is required, such as enqueue,consume"],
+    [["--scopes", "admin"], "--queues is required, such as 'emails-*'"],
     [["--scopes", "root", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
     [["--scopes", "", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
     [

@@ -102,7 +102,9 @@ describe("a consumer", () => {
       }
     };
     const handler = () => {};
-    expect(wrong({ emails: {} })).toBe("consumers.emails must be a function, or have a handler that is one");
+    expect(wrong({ emails: {} })).toBe(
+      "consumers.emails must be a function, or an object with a function `handler`",
+    );
     expect(wrong({ emails: null })).toBe("consumers.emails must be an object");
     expect(wrong({ emails: { handler, concurency: 3 } })).toMatch(
       /^consumers\.emails\.concurency is no option here; there are handler, schema, encryption, batch, /,
@@ -114,7 +116,7 @@ describe("a consumer", () => {
       /^consumers\.emails\.schema must be a Standard Schema/,
     );
     expect(wrong({ emails: { handler, encryption: {} } })).toBe(
-      "consumers.emails.encryption must be a function of the environment",
+      "consumers.emails.encryption must be a function that takes the environment",
     );
     expect(wrong({ emails: { handler, encryption: () => undefined } })).toMatch(
       /^consumers\.emails\.encryption\(\) must be what encryption\(\)/,
@@ -227,5 +229,5 @@ describe("a request handler of one's own", () => {
 
 test("a binding to the consumer without a secret is told of at once", () => {
   const wakeFetch = async () => new Response();
-  expect(() => deployment({}, { wakeFetch })).toThrow("SLUICE_WAKE_SECRET is not set, but a binding");
+  expect(() => deployment({}, { wakeFetch })).toThrow("SLUICE_WAKE_SECRET must be set, because the binding");
 });

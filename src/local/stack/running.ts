@@ -48,7 +48,7 @@ export class Running {
 }
 
 /** Resolves when a signal asks this process to end; further ones change nothing. */
-export function askedToEnd(): Promise<NodeJS.Signals> {
+export function endSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, resolve);
   });
