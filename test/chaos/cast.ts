@@ -78,7 +78,7 @@ export class Cast {
       stdio: ["ignore", output, output],
     });
     this.#players.set(role.name, { role, name, child });
-    void child.ended.then(async ({ words, status }) => {
+    void child.ended.then(async ({ description, status }) => {
       ledger.write({ what: status === null ? "killed" : "ended", process: name });
       const over = () => this.#over.has(program);
       // One that was asked to end before it listened for that has done nothing.
