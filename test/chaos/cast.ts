@@ -84,7 +84,7 @@ export class Cast {
       // One that was asked to end before it listened for that has done nothing.
       const neverBegan = child.process.signalCode === "SIGTERM";
       if (over() ? status !== 0 && !neverBegan : status !== null)
-        ledger.write({ what: "broken", error: `${name} ${words}; see ${name}.out` });
+        ledger.write({ what: "broken", error: `${name} ${description}; see ${name}.out` });
       await sleep(100 + roll(500));
       if (!over()) this.start(role);
     });

@@ -20,7 +20,7 @@ export async function openDeployment(runtime: Runtime): Promise<Project> {
 export async function end(server: ServerProcess): Promise<void> {
   server.kill("SIGTERM");
   const { status, description } = await server.ended;
-  if (status !== 0) throw new Error(`the server ${words}\n${server.printed()}`);
+  if (status !== 0) throw new Error(`the server ${description}\n${server.printed()}`);
 }
 
 /** Deploys by a command; a signal stands for the minute until cron's work is done again. */
