@@ -1,26 +1,26 @@
 import type { Environment } from "../src/config.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
 
-export * from "./consumer.ts";
-export type { Around } from "./service.ts";
-export type { ServeOptions, Server } from "./process.ts";
+export * from "./deployment/consumer.ts";
+export type { RequestTools } from "./deployment/service.ts";
+export type { ServeOptions, Server } from "./process/process.ts";
 
-/** What is used here of Bun's own global. */
+/** The part of the `Bun` global that is used here. */
 declare const Bun: {
   serve(options: {
     readonly fetch: (request: Request) => Promise<Response>;
     readonly port: number;
     readonly hostname?: string | undefined;
-    /** s */
+    /** Seconds. */
     readonly idleTimeout: number;
   }): { readonly port: number; stop(drop?: boolean): Promise<void> };
 };
 
 const bun: Runtime = {
-  // As for Node: `docker stop` kills after 10 s.
+  // `docker stop` kills after 10 s.
   grace: "7s",
   async listen(fetch, { port, hostname }) {
-    // The longest that there is: a pull that waits is silent for longer than the 10 s of the default.
+    // Bun's longest: a waiting pull sends nothing for longer than the default of 10 s.
     // https://bun.com/docs/runtime/http/server#idletimeout
     const server = Bun.serve({ fetch, port, hostname, idleTimeout: 255 });
     return { port: server.port, stop: () => server.stop(), drop: () => server.stop(true) };
@@ -28,10 +28,10 @@ const bun: Runtime = {
 };
 
 /**
- * Serves a deployment from Bun: HTTP interface, wakes, consumers, and every minute what cron does. `REDIS_URL` may lead to
- * Redis too, over TCP; that needs the package `@redis/client`.
- * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete; `not_installed` if the
- *   package is missing
+ * Serves a deployment on Bun: the HTTP interface, wakes, consumers, and cron every minute. `REDIS_URL` is supported too, over
+ * TCP, with the package `@redis/client`.
+ * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment; `not_installed` if
+ *   the package is missing
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */

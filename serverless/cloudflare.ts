@@ -1,14 +1,14 @@
 import type { Environment } from "../src/config.ts";
-import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
+import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 
-export * from "./consumer.ts";
-export type { Around, ServiceOptions } from "./service.ts";
+export * from "./deployment/consumer.ts";
+export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
 
 export interface Context {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** A service binding to the Worker that is woken. */
+/** A service binding to the Worker with the consumers. */
 interface Fetcher {
   fetch(request: Request): Promise<Response>;
 }
@@ -17,7 +17,7 @@ function platform(env: { readonly SLUICE_CONSUMER?: Fetcher }): Platform {
   const { SLUICE_CONSUMER: consumer } = env;
   return {
     transport: overHttp,
-    // Cloudflare lets work go on for 30 s after the response.
+    // Cloudflare lets work continue for 30 s after the response.
     budget: "25s",
     afterResponse: "bounded",
     wakeFetch: consumer && ((request) => consumer.fetch(request)),
@@ -25,9 +25,11 @@ function platform(env: { readonly SLUICE_CONSUMER?: Fetcher }): Platform {
 }
 
 /**
- * A Worker that is the whole of a deployment: HTTP interface, cron, wakes and consumers. Consumers work in the invocation
- * that enqueued, after its response, and in cron's; with a service binding `SLUICE_CONSUMER` to a Worker with consumers,
- * such as this one itself, also in as many invocations more as the work needs.
+ * Creates a Worker with a whole deployment: the HTTP interface, cron, wakes and consumers. Consumers work in the invocation
+ * that enqueued, after its response, and in cron's. Bind `SLUICE_CONSUMER` to a Worker with consumers, such as this one
+ * itself, to use as many more invocations as the work needs.
+ * @example
+ * export default sluice({ consumers: { emails: ({ payload }) => send(payload) } });
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, platform);

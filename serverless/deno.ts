@@ -1,18 +1,18 @@
 import process from "node:process";
 import type { Environment } from "../src/config.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
 
-export * from "./consumer.ts";
-export type { Around } from "./service.ts";
-export type { ServeOptions, Server } from "./process.ts";
+export * from "./deployment/consumer.ts";
+export type { RequestTools } from "./deployment/service.ts";
+export type { ServeOptions, Server } from "./process/process.ts";
 
-/** What is used here of Deno's own global. */
+/** The part of the `Deno` global that is used here. */
 declare const Deno: {
   serve(
     options: { readonly port: number; readonly hostname: string; readonly onListen: () => void },
     handler: (request: Request) => Promise<Response>,
   ): { readonly addr: { readonly port: number }; shutdown(): Promise<void> };
-  /** On Deno Deploy; elsewhere with --unstable-cron. */
+  /** Available on Deno Deploy, and elsewhere with --unstable-cron. */
   readonly cron?: (
     name: string,
     schedule: string,
@@ -33,17 +33,17 @@ const runtime = (): Runtime => ({
     ((work, signal) => {
       Deno.cron?.("sluice", "* * * * *", { signal }, work).catch((error: unknown) => console.error(error));
     }),
-  // Deno Deploy runs the module once to find its cron, where the environment may not be the one it runs in.
+  // Deno Deploy runs the module once to find its cron jobs, possibly without its environment.
   // https://docs.deno.com/deploy/reference/cron/#organizing-cron-declarations
-  patient: process.env["DENO_DEPLOY"] !== undefined,
+  startsUnconfigured: process.env["DENO_DEPLOY"] !== undefined,
 });
 
 /**
- * Serves a deployment from Deno and Deno Deploy: HTTP interface, wakes, consumers, and every minute, by `Deno.cron` where
- * there is one, what cron does. To be called at the top of the main module. `REDIS_URL` may lead to Redis too, over TCP;
- * that needs the package `@redis/client`.
- * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete; on Deno Deploy requests
- *   are then answered with what is missing. `not_installed` if the package is missing
+ * Serves a deployment on Deno and Deno Deploy: the HTTP interface, wakes, consumers, and cron every minute, by `Deno.cron` if
+ * it is available. Call it at the top of the main module. `REDIS_URL` is supported too, over TCP, with the package
+ * `@redis/client`.
+ * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment. On Deno Deploy the
+ *   server starts, and its responses name the variable. `not_installed` if the package is missing
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */

@@ -1,12 +1,12 @@
 import type { Environment } from "../src/config.ts";
 import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/http-event.ts";
-import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
+import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
-export * from "./consumer.ts";
-export type { Around, ServiceOptions } from "./service.ts";
+export * from "./deployment/consumer.ts";
+export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
 
-/** What EventBridge sends by a schedule, a rule's or the Scheduler's. */
+/** The event of an EventBridge rule or of EventBridge Scheduler. */
 export interface ScheduledEvent {
   readonly "detail-type": string;
 }
@@ -15,7 +15,7 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number;
 }
 
-/** What Lambda calls; one that AWS's own types of both kinds of events allow. */
+/** The Lambda handler. AWS's own types of both kinds of events match it. */
 export interface LambdaHandler {
   (event: HttpEvent, context: LambdaContext): Promise<HttpResult>;
   (event: ScheduledEvent, context: LambdaContext): Promise<void>;
@@ -23,21 +23,21 @@ export interface LambdaHandler {
 
 const platform: Platform = {
   transport: overHttp,
-  // Lambda's longest; what counts is the time that the function is given, which its context tells.
+  // Lambda's maximum. The context of each invocation has the actual limit.
   // https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
   budget: "15m",
-  // It is frozen once it has answered. https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
+  // Lambda freezes the function after the response. https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
   afterResponse: "none",
-  // Whom it wakes answers only when the work is done, and works on when nobody waits for that any more.
+  // The woken function responds only when its work is done, and continues without the caller.
   wakeTimeout: "500ms",
 };
 
-/** What an invocation keeps of its time for its last steps and its answer, ms. */
-const LAST_STEPS = 2_000;
+/** The time at the end of an invocation that is kept for settling and the response, ms. */
+const RESERVE = 2_000;
 
 /**
- * A Lambda function that is the whole of a deployment: HTTP interface, cron, wakes and consumers. Consumers work in cron's
- * invocations, and in those of `SLUICE_WAKE_URL`, which is this function's own.
+ * Creates a Lambda function with a whole deployment: the HTTP interface, cron, wakes and consumers. Consumers work in cron's
+ * invocations and in those of `SLUICE_WAKE_URL`, the URL of this function itself.
  * @example
  * export const handler = sluice({ consumers: { emails: send } });
  */
@@ -45,14 +45,16 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
   const deployment = new Deployment(options, () => platform);
   const handler = async (event: HttpEvent | ScheduledEvent, context: LambdaContext) => {
     const env = process.env as Environment as Env;
-    const time = Math.max(context.getRemainingTimeInMillis() - LAST_STEPS, 0);
+    const time = Math.max(context.getRemainingTimeInMillis() - RESERVE, 0);
     if ("requestContext" in event && "http" in event.requestContext) {
       const request = requestOf(event, AbortSignal.timeout(time));
       return resultOf(await deployment.fetch(request, env, undefined, time));
     }
     if ("detail-type" in event && event["detail-type"] === "Scheduled Event")
       return deployment.service(env).cron(time);
-    throw new TypeError("An event must be HTTP of payload format 2.0, or a Scheduled Event of EventBridge");
+    throw new TypeError(
+      "The event must be an HTTP request of payload format 2.0, or a Scheduled Event of EventBridge",
+    );
   };
   return handler as LambdaHandler;
 }

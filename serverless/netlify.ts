@@ -1,8 +1,14 @@
 import type { Environment } from "../src/config.ts";
-import { Deployment, overHttp, type Platform, type ServiceOptions, type WaitUntil } from "./service.ts";
+import {
+  Deployment,
+  overHttp,
+  type Platform,
+  type ServiceOptions,
+  type WaitUntil,
+} from "./deployment/service.ts";
 
-export * from "./consumer.ts";
-export type { Around, ServiceOptions } from "./service.ts";
+export * from "./deployment/consumer.ts";
+export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
 
 export interface Context {
   readonly waitUntil: WaitUntil;
@@ -10,20 +16,20 @@ export interface Context {
 
 const platform: Platform = {
   transport: overHttp,
-  // Netlify ends a scheduled function after 30 s, any other after 60 s.
+  // Netlify ends a scheduled function after 30 s, others after 60 s.
   // https://docs.netlify.com/build/functions/configuration
   budget: "25s",
   afterResponse: "bounded",
 };
 
 /**
- * Netlify Functions that are the whole of a deployment: HTTP interface, cron, wakes and consumers. Cron is a function of
- * its own, because Netlify gives a scheduled one no path.
+ * Creates the Netlify Functions of a whole deployment: the HTTP interface, cron, wakes and consumers. Cron is a function of
+ * its own, because a scheduled function on Netlify has no path.
  * @example
  * export const app = sluice({ consumers: { emails: send } });
  * export default app.fetch;
  * export const config = { path: "/*" };
- * // in another file
+ * // In another file:
  * export default app.cron;
  * export const config = { schedule: "* * * * *" };
  */

@@ -1,10 +1,10 @@
 import type { Environment } from "../src/config.ts";
-import { listen } from "./node-listener.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
+import { listen } from "./process/node-listener.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
 
-export * from "./consumer.ts";
-export type { Around } from "./service.ts";
-export type { ServeOptions, Server } from "./process.ts";
+export * from "./deployment/consumer.ts";
+export type { RequestTools } from "./deployment/service.ts";
+export type { ServeOptions, Server } from "./process/process.ts";
 
 const node: Runtime = {
   // `docker stop` kills after 10 s, as Cloud Run does; Kubernetes after 30 s.
@@ -14,9 +14,9 @@ const node: Runtime = {
 };
 
 /**
- * Serves a deployment from Node: HTTP interface, wakes, consumers, and every minute what cron does. `REDIS_URL` may lead to
- * Redis too, over TCP. Needs the package `@hono/node-server`; for `REDIS_URL` also `@redis/client`.
- * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete; `not_installed` if a
+ * Serves a deployment on Node: the HTTP interface, wakes, consumers, and cron every minute. Needs the package
+ * `@hono/node-server`. `REDIS_URL` is supported too, over TCP, with the package `@redis/client`.
+ * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment; `not_installed` if a
  *   package is missing
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });

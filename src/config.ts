@@ -1,63 +1,73 @@
 import { isWakeSecret } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
-import { isSecret, parseTokens, secretWords, type TokenEntry } from "./http/authenticator.ts";
+import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
 import { keyPrefix } from "./queue/core/validation.ts";
 import { checkedUrl, HTTP, REDIS } from "./url.ts";
 
-/** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
+/** Redis over HTTP, as on Upstash, or over TCP. */
 export type RedisConfig = { readonly url: string; readonly token: string } | { readonly redisUrl: string };
 
 export interface Config {
   readonly redis: RedisConfig;
-  /** Empty where none is configured: the HTTP app then answers `auth_not_configured`. */
+  /** Empty if none is configured. The HTTP interface then responds `auth_not_configured`. */
   readonly tokens: readonly TokenEntry[];
-  /** What the platform's cron sends as its bearer token; empty where none may sweep by a secret. */
+  /** Bearer tokens of the platform's cron. Empty if none is configured. */
   readonly cronSecrets: readonly string[];
-  /** What every key of this deployment begins with. @default "sluice" */
+  /** The prefix of every key of this deployment. @default "sluice" */
   readonly prefix: string | undefined;
-  /** Where consumers are woken that do not run here. */
+  /** The URL that wakes consumers of another deployment or invocation. */
   readonly wakeUrl: string | undefined;
-  /** What signs wakes, and by which they are known here: the first signs. Empty where nobody is woken by a request. */
+  /** Secrets of wakes: the first signs, all verify. Empty if wakes are not configured. */
   readonly wakeSecrets: readonly string[];
 }
 
-/** `process.env`, or the `env` of a Worker, whose bindings need not be texts. */
+/** `process.env`, or the `env` of a Worker, whose bindings need not be strings. */
 export type Environment = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the configuration; the only reader of the environment. An empty variable counts as unset.
+ * Reads the configuration. No other function reads the environment. An empty variable counts as unset.
  *
  * | variable | meaning |
  * |---|---|
  * | `UPSTASH_REDIS_REST_URL`, `UPSTASH_REDIS_REST_TOKEN` | Redis over HTTP; both or neither |
- * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`; used where the former two are unset |
+ * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`; used if the former two are unset |
  * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]` |
- * | `CRON_SECRET` | at least 16 characters; lets the platform's cron sweep; several, with spaces between, while it is being changed |
- * | `SLUICE_PREFIX` | what every key begins with, `sluice` by default |
- * | `SLUICE_WAKE_URL` | where consumers elsewhere are woken: a deployment's `/wake` |
- * | `SLUICE_WAKE_SECRET` | signs wakes: `whsec_` and 24 to 64 bytes in base64; several, with spaces between, while it is being changed |
+ * | `CRON_SECRET` | the bearer token of the platform's cron, at least 16 characters; several, separated by spaces, to rotate it |
+ * | `SLUICE_PREFIX` | the prefix of every key, `sluice` by default |
+ * | `SLUICE_WAKE_URL` | the URL that wakes consumers elsewhere: a deployment's `/wake` |
+ * | `SLUICE_WAKE_SECRET` | signs wakes: `whsec_` and 24 to 64 bytes in base64; several, separated by spaces, to rotate it |
  *
- * @throws {SluiceError} invalid_argument; `path` is the variable. No message holds a value.
+ * @throws {SluiceError} `invalid_argument`; `path` is the variable. The message never contains a value.
  */
 export function readConfig(env: Environment): Config {
   return {
     redis: readRedis(env),
     tokens: readTokens(env),
-    cronSecrets: readCronSecrets(env),
+    cronSecrets: checkCronSecrets(several(env, "CRON_SECRET"), "CRON_SECRET"),
     prefix: readPrefix(env),
     ...readWake(env),
   };
 }
 
 /**
- * Where a server listens that is a process of its own: `PORT`.
- * @throws {SluiceError} invalid_argument
+ * Reads `PORT`, the port of a server process.
+ * @returns `undefined` if it is not set
+ * @throws {SluiceError} `invalid_argument`
  */
 export function readPort(env: Environment): number | undefined {
-  const port = text(env, "PORT");
-  if (port === undefined) return undefined;
-  if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
-  throw invalidArgument("PORT", "must be a number from 0 to 65535");
+  const given = text(env, "PORT");
+  if (given === undefined) return undefined;
+  const port = parsePort(given);
+  if (port === undefined) throw invalidArgument("PORT", portForm);
+  return port;
+}
+
+/** What a port must be. */
+export const portForm = "must be a number from 0 to 65535";
+
+/** The port in a text; `undefined` if it is invalid. */
+export function parsePort(given: string): number | undefined {
+  return /^\d{1,5}$/.test(given) && Number(given) <= 65_535 ? Number(given) : undefined;
 }
 
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
@@ -67,7 +77,7 @@ function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
     throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ followed by 24 to 64 bytes in base64");
   }
   if (wakeUrl !== undefined && wakeSecrets.length === 0) {
-    throw invalidArgument("SLUICE_WAKE_SECRET", "is not set, but SLUICE_WAKE_URL is");
+    throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because SLUICE_WAKE_URL is set");
   }
   return { wakeUrl, wakeSecrets };
 }
@@ -77,15 +87,15 @@ function readRedis(env: Environment): RedisConfig {
   const token = text(env, "UPSTASH_REDIS_REST_TOKEN");
   if (url !== undefined && token !== undefined) return { url, token };
   if (url !== undefined)
-    throw invalidArgument("UPSTASH_REDIS_REST_TOKEN", "is not set, but UPSTASH_REDIS_REST_URL is");
+    throw invalidArgument("UPSTASH_REDIS_REST_TOKEN", "must be set, because UPSTASH_REDIS_REST_URL is set");
   if (token !== undefined)
-    throw invalidArgument("UPSTASH_REDIS_REST_URL", "is not set, but UPSTASH_REDIS_REST_TOKEN is");
+    throw invalidArgument("UPSTASH_REDIS_REST_URL", "must be set, because UPSTASH_REDIS_REST_TOKEN is set");
 
   const redisUrl = address(env, "REDIS_URL", REDIS);
   if (redisUrl !== undefined) return { redisUrl };
   throw invalidArgument(
     "UPSTASH_REDIS_REST_URL",
-    "and UPSTASH_REDIS_REST_TOKEN have to be set, or REDIS_URL where TCP is allowed",
+    "and UPSTASH_REDIS_REST_TOKEN must be set, or REDIS_URL if the platform supports TCP",
   );
 }
 
@@ -96,16 +106,10 @@ function readTokens(env: Environment): TokenEntry[] {
   try {
     input = JSON.parse(json);
   } catch {
-    // The parser's own message quotes the text, which holds secrets.
-    throw invalidArgument("SLUICE_TOKENS", "is not JSON");
+    // The parser's own message quotes the text, which contains secrets.
+    throw invalidArgument("SLUICE_TOKENS", "must be JSON");
   }
   return parseTokens(input, "SLUICE_TOKENS");
-}
-
-function readCronSecrets(env: Environment): string[] {
-  const secrets = several(env, "CRON_SECRET");
-  if (secrets.every(isSecret)) return secrets;
-  throw invalidArgument("CRON_SECRET", secretWords);
 }
 
 function readPrefix(env: Environment): string | undefined {
@@ -116,11 +120,11 @@ function readPrefix(env: Environment): string | undefined {
 function text(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value !== "string") throw invalidArgument(name, "must be a text");
+  if (typeof value !== "string") throw invalidArgument(name, "must be a string");
   return value.trim();
 }
 
-/** What stands in one variable with spaces between, such as an old secret beside its successor. */
+/** The values of a variable, separated by spaces, such as an old and a new secret. */
 function several(env: Environment, name: string): string[] {
   return text(env, name)?.split(/ +/) ?? [];
 }

@@ -20,7 +20,7 @@ export function notInstalled(feature: string, names: readonly OptionalPackage[])
 
 /** Whether an import failed because the package itself was not found, on Node, Deno, Bun, or in a bundle. */
 export function isNotFound(error: unknown, name: OptionalPackage): boolean {
-  // Anything can be thrown, also undefined.
+  // Any value can be thrown, even undefined.
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   return (
     /^(?:ERR_)?MODULE_NOT_FOUND$/.test(String(code)) && new RegExp(`['"]${name}['"]`).test(String(message))

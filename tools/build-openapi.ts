@@ -1,12 +1,12 @@
 /**
- * Writes src/http/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the
- * texts in tools/openapi. With --check it only tells whether the file is current.
+ * Writes src/http/docs/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the texts in
+ * tools/openapi. With --check it only reports whether the file is current.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import type {
-  Answer,
+  ResponseObject,
   Content,
   Example,
   JsonSchema,
@@ -14,16 +14,16 @@ import type {
   Operation,
   Parameter,
   Reference,
-} from "../src/http/openapi-document.ts";
-import { type ProblemCode, problems } from "../src/http/problem.ts";
+} from "../src/http/docs/openapi-document.ts";
+import { type ProblemCode, problems } from "../src/http/problems/codes.ts";
 import { headers, meanings, named, parameters, ref } from "./openapi/components.ts";
 import type { OperationText } from "./openapi/operation-text.ts";
 import { operations } from "./openapi/operations.ts";
 
-const target = new URL("../src/http/openapi.gen.ts", import.meta.url);
+const target = new URL("../src/http/docs/openapi.gen.ts", import.meta.url);
 
-/** The JSON Schema of what is sent, or of what the texts in a query mean. */
-function written(
+/** The JSON Schema of a schema's input, or of its output: the values that the texts of a query stand for. */
+function jsonSchemaOf(
   schema: GenericSchema,
   typeMode: "input" | "output",
   definitions: Readonly<Record<string, GenericSchema>>,
@@ -39,21 +39,21 @@ function written(
         ? { type: "object", propertyNames: { minLength: 1 }, additionalProperties: { type: "string" } }
         : undefined,
   });
-  // A plain copy: the generator's own type is wider than what it makes of these schemas.
+  // A plain copy, because the generator's own type is wider than its result for these schemas.
   return JSON.parse(JSON.stringify(json)) as JsonSchema;
 }
 
 const components = Object.entries(named).map(([name, schema]): [string, JsonSchema] => {
   const { [name]: _, ...others } = named;
-  return [name, written(schema, "input", others)];
+  return [name, jsonSchemaOf(schema, "input", others)];
 });
 const nameOf = new Map(
-  // Two texts may be of one form and mean different things.
+  // Not strings: two of the same form may have different meanings.
   components.flatMap(([name, json]) => (json.type === "string" ? [] : [[JSON.stringify(json), name]])),
 );
 
-/** The generator writes a schema out where it has a description of its own; here it refers to it. */
-function referring(_: string, value: unknown): unknown {
+/** Replaces a schema that has a name and a description of its own by a reference. The generator writes it out. */
+function withReferences(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("description" in value)) return value;
   const { description, ...rest } = value;
   const name = nameOf.get(JSON.stringify(rest));
@@ -63,7 +63,7 @@ function referring(_: string, value: unknown): unknown {
 function schemaOf(name: string, json: JsonSchema): JsonSchema {
   const description = meanings[name];
   return {
-    ...(JSON.parse(JSON.stringify(json, referring)) as JsonSchema),
+    ...(JSON.parse(JSON.stringify(json, withReferences)) as JsonSchema),
     ...(description && { description }),
   };
 }
@@ -84,7 +84,7 @@ const json = (names: readonly string[], examples: Readonly<Record<string, unknow
   "application/json": { schema: oneOf(names), examples: examplesOf(examples) },
 });
 
-const ofRedis: readonly ProblemCode[] = [
+const redisProblems: readonly ProblemCode[] = [
   "redis_unauthorized",
   "redis_error",
   "unexpected_reply",
@@ -103,30 +103,30 @@ function problemsOf({ scopes, body, method, problems: own = [] }: OperationText)
       "internal",
       "auth_not_configured",
     ];
-    for (const code of [...always, ...ofRedis]) codes.add(code);
+    for (const code of [...always, ...redisProblems]) codes.add(code);
   }
   if (body || method === "post") {
     codes.add("invalid_json").add("body_too_slow").add("payload_too_large").add("unsupported_media_type");
   }
-  // In the order of the table.
+  // Keeps the order of the table.
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
 }
 
-/** The codes of each status; the name says which, for one answer serves many routes. */
-function problemAnswers(codes: readonly ProblemCode[]): Record<string, Reference> {
-  const answers: Record<string, Reference> = {};
+/** One response per status. Many routes share it, so its name consists of its codes. */
+function problemResponses(codes: readonly ProblemCode[]): Record<string, Reference> {
+  const responses: Record<string, Reference> = {};
   for (const status of new Set(codes.map((code) => problems[code].status))) {
     const here = codes.filter((code) => problems[code].status === status);
     const name = here.join("-or-");
-    shared[name] ??= problemAnswer(here);
-    answers[status] = ref("responses", name);
+    problemResponseObjects[name] ??= problemResponseObject(here);
+    responses[status] = ref("responses", name);
   }
-  return answers;
+  return responses;
 }
 
-const shared: Record<string, Answer> = {};
+const problemResponseObjects: Record<string, ResponseObject> = {};
 
-function problemAnswer(codes: readonly ProblemCode[]): Answer {
+function problemResponseObject(codes: readonly ProblemCode[]): ResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
     ...(codes.includes("unauthorized") && {
@@ -141,7 +141,7 @@ function problemAnswer(codes: readonly ProblemCode[]): Answer {
   };
 }
 
-function contentOf({ schemas: names, examples, stream }: OperationText["answers"][string]): Content {
+function contentOf({ schemas: names, examples, stream }: OperationText["responses"][string]): Content {
   if (names[0] === "Html") return { "text/html": { schema: { type: "string" } } };
   if (names[0] === "OpenApi") return { "application/json": { schema: { type: "object" } } };
   return {
@@ -153,7 +153,7 @@ function contentOf({ schemas: names, examples, stream }: OperationText["answers"
 }
 
 function queryParameters(query: GenericSchema, examples: Readonly<Record<string, string>> = {}): Parameter[] {
-  const { properties = {}, required = [] } = written(query, "output", {});
+  const { properties = {}, required = [] } = jsonSchemaOf(query, "output", {});
   return Object.entries(properties).map(([name, { description = "", ...schema }]) => ({
     name,
     in: "query",
@@ -165,7 +165,7 @@ function queryParameters(query: GenericSchema, examples: Readonly<Record<string,
 }
 
 function operationOf(text: OperationText): Operation {
-  const { method, path, scopes, query, body, answers } = text;
+  const { method, path, scopes, query, body, responses } = text;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ref("parameters", name));
   const inQuery = query ? queryParameters(query, text.queryExample) : [];
   const parameters = [
@@ -188,19 +188,19 @@ function operationOf(text: OperationText): Operation {
     ...(body && { requestBody: { required: body.required, content: json(body.schemas, body.examples) } }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(answers).map(([status, answer]) => {
-          const content = contentOf(answer);
+        Object.entries(responses).map(([status, response]) => {
+          const content = contentOf(response);
           return [
             status,
             {
-              description: answer.description,
-              ...(answer.location && { headers: { Location: ref("headers", "Location") } }),
+              description: response.description,
+              ...(response.location && { headers: { Location: ref("headers", "Location") } }),
               ...(Object.keys(content).length > 0 && { content }),
             },
           ];
         }),
       ),
-      ...problemAnswers(problemsOf(text)),
+      ...problemResponses(problemsOf(text)),
     },
   };
 }
@@ -233,38 +233,42 @@ async function build(): Promise<OpenApiDocument> {
       version,
       summary: "A reliable work queue over HTTP",
       description: [
-        "Producers enqueue tasks; consumers pull a batch, work, and settle it in one more request.",
-        "Times are epoch milliseconds and end in `At`. Numbers are those of JSON in JavaScript: send integers beyond 2^53 as text. Unknown fields and parameters are refused, so that a misspelt one is not lost quietly; replies may gain fields.",
-        "Errors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `no_route`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.",
-        'Tokens come from the server\'s `SLUICE_TOKENS`, JSON: `[{"sha256": "…", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]`.',
+        "Producers enqueue tasks. Consumers pull a batch, work on it, and settle it in one more request.",
+        "Times are epoch milliseconds and their names end in `At`. Numbers are 64-bit floats: send integers beyond 2^53 as strings. Unknown fields and parameters are refused, so that a misspelled one is not ignored. Responses may gain fields.",
+        "Errors are problem documents (RFC 9457) with a stable `code`. In addition to those listed with each route, an unknown path returns `no_route`, and an unsupported method returns `method_not_allowed` with `Allow`. Every GET route except the sweep supports HEAD. There are no CORS headers.",
+        'The server\'s `SLUICE_TOKENS` has the tokens, as JSON: `[{"sha256": "…", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]`.',
       ].join("\n\n"),
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
     tags: [
-      { name: "tasks", description: "Enqueue, pull, settle, follow and cancel." },
-      { name: "queues", description: "What there is, how it is set, and how it goes." },
-      { name: "workers", description: "Who works on what. A pull need not name a worker." },
-      { name: "schedules", description: "What recurs, and when." },
-      { name: "operation", description: "What cron calls." },
-      { name: "about", description: "Open to everybody." },
+      { name: "tasks", description: "Enqueue, pull, settle, follow and cancel tasks." },
+      { name: "queues", description: "List, count, configure, pause and delete queues." },
+      { name: "workers", description: "Workers and their tasks. Naming a worker in a pull is optional." },
+      { name: "schedules", description: "Recurring tasks." },
+      { name: "operation", description: "What a cron calls." },
+      { name: "about", description: "Public routes." },
     ],
     paths: pathsOf(),
     components: {
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "A token with the scope, for the queue." },
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "A token with the scope that the route needs, for the queue.",
+        },
         cronSecret: { type: "http", scheme: "bearer", description: "The server's CRON_SECRET." },
       },
       schemas: Object.fromEntries(components.map(([name, schema]) => [name, schemaOf(name, schema)])),
       examples: problemExamples(),
       parameters,
       headers,
-      responses: shared,
+      responses: problemResponseObjects,
     },
   };
 }
 
-/** Leaves out the empty lists of required fields. */
+/** Leaves out empty lists of required fields. */
 const tidy = (key: string, value: unknown) =>
   key === "required" && Array.isArray(value) && value.length === 0 ? undefined : value;
 
@@ -277,6 +281,6 @@ export const openapi: OpenApiDocument = ${JSON.stringify(await build(), tidy, 2)
 if (!process.argv.includes("--check")) {
   await writeFile(target, source);
 } else if ((await readFile(target, "utf8").catch(() => "")) !== source) {
-  console.error("src/http/openapi.gen.ts is not current: run `node tools/build-openapi.ts`.");
+  console.error("src/http/docs/openapi.gen.ts is not current: run `node tools/build-openapi.ts`.");
   process.exitCode = 1;
 }

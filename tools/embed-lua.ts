@@ -1,5 +1,5 @@
-// Writes src/queue/redis/lua.gen.ts from lua/: only a module reaches Workers, Node, bundlers and the package alike.
-// `--check` writes nothing and fails if the module is not current.
+// Writes src/queue/redis/lua.gen.ts from lua/. Only a module works in Workers, Node, bundlers and the package alike.
+// With --check it only reports whether the module is current.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { generatedFile, readLua } from "./lua/files.ts";
@@ -8,6 +8,6 @@ import { moduleOf } from "./lua/module.ts";
 const wanted = moduleOf(readLua());
 if (!process.argv.includes("--check")) writeFileSync(generatedFile, wanted);
 else if (readFileSync(generatedFile, "utf8") !== wanted) {
-  console.error("src/queue/redis/lua.gen.ts is not current: npm run embed-lua");
+  console.error("src/queue/redis/lua.gen.ts is not current: run `npm run embed-lua`.");
   process.exit(1);
 }

@@ -1,7 +1,6 @@
 /**
- * Writes the list in docs/dependencies.md: each package that an installation of this one brings along, and its optional
- * peers, from the lock file, with the licence and the entries that load it. With --check it only tells whether the list
- * is current.
+ * Writes the list in docs/dependencies.md from the lock file: each package that an installation includes, and the optional
+ * peers, with the licence and the entries that load it. With --check it only reports whether the list is current.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,7 +12,7 @@ const page = new URL("../docs/dependencies.md", import.meta.url);
 const BEGIN = "<!-- npm run licences writes this list -->\n";
 const END = "<!-- end of the list -->\n";
 
-/** What the lock file says of a package. */
+/** An entry of the lock file. */
 export interface LockEntry {
   readonly version: string;
   readonly license?: string;
@@ -29,7 +28,7 @@ export interface LockEntry {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** Path in the tree → what is locked there; the project itself is `""`. */
+/** The entries of the lock file by their path in the tree. The path of the project itself is `""`. */
 export function readLock(): Readonly<Record<string, LockEntry>> {
   const lock = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
     packages: Record<string, LockEntry>;
@@ -37,7 +36,7 @@ export function readLock(): Readonly<Record<string, LockEntry>> {
   return lock.packages;
 }
 
-/** What has to be there for it to run: no development, and no peer that may be missing. */
+/** The packages that a package needs to run, without development packages and optional peers. */
 function needs(entry: LockEntry): string[] {
   const peers = Object.keys(entry.peerDependencies ?? {});
   return [
@@ -46,21 +45,21 @@ function needs(entry: LockEntry): string[] {
   ];
 }
 
-/** Where Node finds a package from another one's place: beside it, or further up. */
-function placeOf(name: string, from: string, lock: Readonly<Record<string, LockEntry>>): string {
+/** The path at which Node finds a package from the path of another one. */
+function pathOf(name: string, from: string, lock: Readonly<Record<string, LockEntry>>): string {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
-    const place = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;
-    if (lock[place]) return place;
+    const path = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;
+    if (lock[path]) return path;
     if (folder === "")
       throw new Error(`${name}, which ${from || "the project"} needs, is not in the lock file`);
   }
 }
 
-/** The places of the packages given, and of all that they need. */
+/** The paths of the given packages and of all packages that they need. */
 export function closure(names: readonly string[], lock: Readonly<Record<string, LockEntry>>): Set<string> {
   const found = new Set<string>();
   const visit = (name: string, from: string) => {
-    const place = placeOf(name, from, lock);
+    const place = pathOf(name, from, lock);
     if (found.has(place)) return;
     found.add(place);
     for (const needed of needs(lock[place] as LockEntry)) visit(needed, place);
@@ -70,7 +69,7 @@ export function closure(names: readonly string[], lock: Readonly<Record<string, 
 }
 
 /**
- * Entry of the package → the packages that its code imports. What a platform brings is none.
+ * The packages that the code of each entry imports, without those that a platform provides.
  * @param kind only imports of this kind. @default all
  */
 export async function importsOfEntries(
@@ -117,12 +116,12 @@ async function list(): Promise<string> {
   return `\n| package | version | licence | installed | loaded by |\n|---|---|---|---|---|\n${rows.join("")}\n`;
 }
 
-/** The page as it should be. */
+/** The page with the current list. */
 export async function pageWithList(text: string): Promise<string> {
   const [before, rest] = text.split(BEGIN);
   const [, after] = (rest ?? "").split(END);
   if (before === undefined || after === undefined)
-    throw new Error("docs/dependencies.md has no place for the list");
+    throw new Error("docs/dependencies.md has no markers for the list");
   return before + BEGIN + (await list()) + END + after;
 }
 

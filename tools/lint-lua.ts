@@ -1,5 +1,4 @@
-// Lints lua/: its format with stylua, and with luacheck each script as it will run, behind what it uses of the
-// prelude.
+// Lints lua/: the format with stylua, and each script with luacheck, together with the parts of lua/lib that it uses.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,33 +10,33 @@ import { ensureProgram, main, root } from "./setup.mjs";
 
 main(() => {
   ensureProgram("luacheck", "lua-check");
-  const { prelude, scripts } = readLua();
-  const parts = partsOf(prelude);
+  const { lib, scripts } = readLua();
+  const parts = partsOf(lib);
   const findings = new Set<string>();
   const unused = new Set(parts);
   const folder = mkdtempSync(join(tmpdir(), "sluice-lint-"));
 
   for (const script of scripts) {
     const needed = new Set<unknown>(programOf(script, parts));
-    let used = prelude.text;
-    // From the last one back, so that what stands before one stays where it is.
+    let used = lib.text;
+    // From the last part back, so that the offsets of the earlier ones stay valid.
     for (const part of parts.toReversed()) {
       if (needed.has(part)) unused.delete(part);
       else used = withBlank(used, part.range);
     }
-    const preludeLines = used.split("\n").length - 1;
+    const libLines = used.split("\n").length - 1;
     const path = join(folder, script.file.replace("/", "-"));
     writeFileSync(path, used + script.text);
     const options = ["--formatter", "plain", "--codes", "--config", join(root, ".luacheckrc")];
     const { stdout, stderr } = spawnSync("luacheck", [...options, path], { encoding: "utf8" });
     for (const finding of (stdout + stderr).split("\n").filter((text) => text !== "")) {
-      // Back to the line of the file that it stands in.
+      // Translates the line to that of the original file.
       const [, line, rest] = /:(\d+)(:\d+: .*)$/.exec(finding) ?? [];
       if (line === undefined) findings.add(finding);
-      else if (Number(line) <= preludeLines) {
+      else if (Number(line) <= libLines) {
         const found = libFileOf(Number(line));
         findings.add(`lua/${found.file}:${found.line}${rest}`);
-      } else findings.add(`lua/${script.file}:${Number(line) - preludeLines}${rest}`);
+      } else findings.add(`lua/${script.file}:${Number(line) - libLines}${rest}`);
     }
   }
   rmSync(folder, { recursive: true });
@@ -48,7 +47,7 @@ main(() => {
   if (findings.size > 0 || format.status !== 0) process.exitCode = 1;
 });
 
-/** The text with blank lines in the place of a part of it: each line keeps its number. */
+/** Replaces a part of the text by blank lines, so that each line keeps its number. */
 function withBlank(text: string, [from, to]: readonly [from: number, to: number]): string {
   return text.slice(0, from) + text.slice(from, to).replace(/.+/g, "") + text.slice(to);
 }

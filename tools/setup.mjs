@@ -1,5 +1,5 @@
-// What `npm test` and `npm start` need before they can begin, on a machine that has only Node 20 and npm:
-// the dependencies, programs from Debian, a Node that runs TypeScript. Node 20 and built-ins only.
+// Sets up what `npm test` and `npm start` need on a machine with only Node 20 and npm: the dependencies, programs
+// from Debian, and a Node that runs TypeScript. Uses only built-ins of Node 20.
 
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,14 +11,14 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
 const endings = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 
-/** Something that only the reader can put right: shown without a stack. */
+/** An error that the user can fix. It is shown without a stack trace. */
 export class SetupError extends Error {}
 
-/** Runs `npm ci` when what is installed is not what package-lock.json asks for. */
+/** Runs `npm ci` if the installed packages differ from package-lock.json. */
 export function ensureDependencies() {
   if (dependenciesAreCurrent()) return;
   say("installing dependencies (npm ci)");
-  // No package needs its install script; without them, old and new npm install the same.
+  // No package needs its install script. Without scripts, old and new npm install the same.
   const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"];
   const npm = spawnSync("npm", ["ci", ...flags], { cwd: root, stdio: "inherit" });
   if (npm.status !== 0) {
@@ -26,7 +26,7 @@ export function ensureDependencies() {
   }
 }
 
-/** By content, not by file times: a fresh clone, a copy and a checkout of an old commit have any. */
+/** Compares contents, not file times, which mean nothing after a clone, a copy or a checkout. */
 function dependenciesAreCurrent() {
   const installedLock = join(modules, ".package-lock.json");
   if (!existsSync(installedLock)) return false;
@@ -39,10 +39,10 @@ function dependenciesAreCurrent() {
 }
 
 /**
- * Makes sure of a program: the one on the PATH, or else, as root on Debian, the package's.
+ * Makes sure that a program is on the PATH. As root on Debian, it installs the package if necessary.
  * @param {string} program such as `redis-server`
  * @param {string} debianPackage
- * @param {string} otherwise another way out, for the message when there is none here
+ * @param {string} otherwise another solution, for the error message
  */
 export function ensureProgram(program, debianPackage, otherwise = "") {
   ensure(
@@ -54,7 +54,7 @@ export function ensureProgram(program, debianPackage, otherwise = "") {
 }
 
 /**
- * Makes sure of a package without a program, by a folder that it installs.
+ * Makes sure that a package without a program is installed, by a folder of it.
  * @param {string} folder
  * @param {string} debianPackage
  */
@@ -84,13 +84,13 @@ function ensure(isThere, missing, debianPackage, otherwise = "") {
 
 /** @param {string} debianPackage */
 function installFromDebian(debianPackage) {
-  // Debian starts a package's service on installing it, unless this script says no.
+  // Debian starts the service of a package after the installation, unless this script forbids it.
   const policy = "/usr/sbin/policy-rc.d";
   const policyIsOurs = !existsSync(policy);
   if (policyIsOurs) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
-  // A Ctrl-C ends apt-get; this process must live on to take the policy away again.
-  const liveOn = () => {};
-  for (const signal of endings) process.on(signal, liveOn);
+  // A Ctrl-C ends apt-get. This process must continue, to remove the policy again.
+  const ignore = () => {};
+  for (const signal of endings) process.on(signal, ignore);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   const apt = (/** @type {string[]} */ ...args) =>
     spawnSync("apt-get", ["-qq", "-o", "DPkg::Lock::Timeout=120", ...args], { env, encoding: "utf8" });
@@ -101,17 +101,17 @@ function installFromDebian(debianPackage) {
       const output = `${update.stderr}${install.stdout}${install.stderr}`.trim();
       throw new SetupError(`apt-get install ${debianPackage} failed:\n${output}`);
     }
-    // Nor at the next boot.
+    // The service must not start at the next boot either.
     if (findProgram("update-rc.d")) spawnSync("update-rc.d", [debianPackage, "disable"], { stdio: "ignore" });
   } finally {
-    for (const signal of endings) process.off(signal, liveOn);
+    for (const signal of endings) process.off(signal, ignore);
     if (policyIsOurs) rmSync(policy, { force: true });
   }
 }
 
 /**
- * The Node that runs the project: the pinned one of tools/node-runtime where the platform has it, or this
- * one if it runs TypeScript.
+ * Finds the Node that runs the project: the pinned one of tools/node-runtime if the platform has it, else this one if it
+ * runs TypeScript.
  * @returns {string} its path
  */
 export function findRuntime() {
@@ -126,19 +126,19 @@ export function findRuntime() {
 }
 
 /**
- * Runs Node in the foreground and ends as it ends: with its exit status, or by its signal. Each signal is
- * passed on once, because npm and the terminal both send their own copy of a Ctrl-C.
+ * Runs Node in the foreground and exits with its status or signal. Each signal is forwarded once, because npm and the terminal
+ * both send a copy of a Ctrl-C.
  * @param {string} runtime
  * @param {string[]} args
  */
 export function runForeground(runtime, args) {
   const PATH = [join(modules, ".bin"), process.env["PATH"]].join(delimiter);
   const child = spawn(runtime, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH } });
-  const passedOn = new Set();
+  const forwarded = new Set();
   for (const signal of endings) {
     process.on(signal, () => {
-      if (!passedOn.has(signal)) child.kill(signal);
-      passedOn.add(signal);
+      if (!forwarded.has(signal)) child.kill(signal);
+      forwarded.add(signal);
     });
   }
   child.on("error", (error) => fail(new SetupError(`${runtime} does not start: ${error.message}`)));

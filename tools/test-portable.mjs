@@ -1,6 +1,6 @@
-// npm run test:portable: runs the scripts' tests on GopherLua, a Lua 5.1 written in Go, or only the named ones:
+// npm run test:portable: runs the tests of the scripts, or the named ones, on GopherLua, a Lua 5.1 written in Go:
 // `npm run test:portable -- test/integration/groups/groups.test.ts`. Builds the redis-server of test/portable and puts
-// it in front of the real one on the PATH.
+// it before the real one on the PATH.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -36,7 +36,7 @@ main(() => {
   runForeground(findRuntime(), [
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",
-    // GopherLua is some ten times slower than C Lua.
+    // GopherLua is about ten times slower than C Lua.
     "--testTimeout=120000",
     ...(named ? [] : TESTS.map((name) => `test/${name}`)),
     ...args,

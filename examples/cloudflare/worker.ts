@@ -4,7 +4,7 @@ import { sluice } from "sluice-queue/cloudflare";
 type Env = { MAIL_URL: string };
 type Welcome = { to: string };
 
-// The consumer. The key makes it one mail, also when this Worker dies after sending it.
+// The consumer. The idempotency key prevents a second mail if the Worker crashes after sending.
 async function send({ id, payload, signal }: Task<Welcome>, env: Env) {
   const headers = { "content-type": "application/json", "idempotency-key": id };
   const body = JSON.stringify(payload);
@@ -13,11 +13,11 @@ async function send({ id, payload, signal }: Task<Welcome>, env: Env) {
   if (!sent.ok) throw new Error(`HTTP ${sent.status}`);
 }
 
-// What Cloudflare calls: fetch for requests, and scheduled for cron.
+// Cloudflare calls fetch for requests and scheduled for cron.
 export default sluice<Env>({
   consumers: { emails: send },
 
-  // The producer: /signup?to=a@example.com. The id makes it one mail, however often this is called.
+  // The producer: /signup?to=a@example.com. The id prevents a second mail if the URL is called again.
   async fetch(request, { queue }) {
     const { pathname, searchParams } = new URL(request.url);
     const to = searchParams.get("to");

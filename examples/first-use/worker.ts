@@ -7,7 +7,7 @@ const emails = (env: Env) =>
   new Queue<{ to: string }>("emails", { transport: upstash(env), lease: "1m", maxAttempts: 5 });
 
 export default {
-  // The producer: one request to Redis. The id makes it one mail, however often this is called.
+  // The producer: one request to Redis. The id prevents a second mail if the URL is called again.
   async fetch(request: Request, env: Env) {
     const to = new URL(request.url).searchParams.get("to");
     if (!to) return new Response("?to= is missing", { status: 400 });
@@ -15,7 +15,7 @@ export default {
     return Response.json({ id, created }, { status: created ? 201 : 200 });
   },
 
-  // Cron, every minute: sweep, then work until nothing is left or the time is over.
+  // Cron, every minute: sweep, then work until the queue is empty or the time is over.
   async scheduled(_event: unknown, env: Env) {
     await sweep(upstash(env), { budget: "10s" });
     const report = await drain(

@@ -1,10 +1,10 @@
 import { isAccepted, type ReceivedRequest } from "./deliveries.ts";
 import { digest, taskOf, type WebhookEvent } from "./events.ts";
 
-/** What became of the events of one receiver, or of all. Each event is in one of the last four. */
+/** Counts of the events of one receiver, or of all. Each event is in exactly one of the last four counts. */
 export interface Row {
   events: number;
-  /** Accepted by its receiver, once. */
+  /** Accepted once by its receiver. */
   once: number;
   /** Accepted more than once. */
   again: number;
@@ -17,7 +17,7 @@ export interface Row {
 export interface Account {
   readonly receivers: ReadonlyMap<string, Row>;
   readonly total: Row;
-  /** Of those accepted again: how many the killed run had delivered before. The others timed out. */
+  /** Events accepted again that the killed run had delivered before. The others timed out. */
   readonly afterCrash: number;
   /** Dead letters by reason. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -26,23 +26,23 @@ export interface Account {
     readonly receiver: string;
     readonly state: string;
   }[];
-  /** Accepted requests that nobody meant: an unknown event, another tenant's, or another body. Must be none. */
-  readonly strays: readonly ReceivedRequest[];
-  /** True where nothing is unaccounted for or astray. */
-  readonly sound: boolean;
+  /** Accepted requests that were never sent: an unknown event, another tenant's event, or another body. Must be none. */
+  readonly unexpected: readonly ReceivedRequest[];
+  /** True if every event is accounted for and no request was unexpected. */
+  readonly complete: boolean;
 }
 
-/** The state of a task, as the queue tells of a single one. */
+/** The state of a task from the queue. */
 export type TaskState = { readonly state: string; readonly reason?: string | undefined } | null | undefined;
 
-/** Ids of the events that no receiver accepted: only of these the queue is asked. */
+/** Ids of the events that no receiver accepted. Only for these the queue is asked. */
 export function notAccepted(events: readonly WebhookEvent[], requests: readonly ReceivedRequest[]): string[] {
   const { accepted } = sort(events, requests);
   return events.map(({ id }) => id).filter((id) => !accepted.has(id));
 }
 
 /**
- * Accounts for every event, from what the receivers wrote down.
+ * Accounts for every event by the requests that the receivers recorded.
  * @param states the tasks of the events that {@link notAccepted} names
  * @param killed name of the consumer's run that was killed
  */
@@ -52,7 +52,7 @@ export function account(
   states: ReadonlyMap<string, TaskState>,
   killed?: string,
 ): Account {
-  const { accepted, strays } = sort(events, requests);
+  const { accepted, unexpected } = sort(events, requests);
   const receivers = new Map<string, Row>();
   const total = emptyRow();
   const reasons: Record<string, number> = {};
@@ -82,11 +82,11 @@ export function account(
       unaccounted.push({ event: id, receiver: tenant, state: task?.state ?? "not found" });
     }
   }
-  const sound = unaccounted.length === 0 && strays.length === 0;
-  return { receivers, total, afterCrash, reasons, unaccounted, strays, sound };
+  const complete = unaccounted.length === 0 && unexpected.length === 0;
+  return { receivers, total, afterCrash, reasons, unaccounted, unexpected, complete };
 }
 
-/** Tells the deliveries that were meant, by event, from those that were not. */
+/** Sorts accepted requests into expected ones, by event, and unexpected ones. */
 function sort(events: readonly WebhookEvent[], requests: readonly ReceivedRequest[]) {
   const meant = new Map(
     events.map((event) => [
@@ -95,13 +95,13 @@ function sort(events: readonly WebhookEvent[], requests: readonly ReceivedReques
     ]),
   );
   const accepted = new Map<string, ReceivedRequest[]>();
-  const strays: ReceivedRequest[] = [];
+  const unexpected: ReceivedRequest[] = [];
   for (const request of requests.filter(isAccepted)) {
     const { receiver, body } = meant.get(request.event) ?? {};
-    if (request.receiver !== receiver || request.body !== body) strays.push(request);
+    if (request.receiver !== receiver || request.body !== body) unexpected.push(request);
     else accepted.set(request.event, [...(accepted.get(request.event) ?? []), request]);
   }
-  return { accepted, strays };
+  return { accepted, unexpected };
 }
 
 const emptyRow = (): Row => ({ events: 0, once: 0, again: 0, dead: 0, unaccounted: 0 });

@@ -1,9 +1,8 @@
-// A consumer, as it would run in a short-lived function: for some seconds it pulls webhooks, delivers them, and settles
-// them while it pulls the next. Then it ends, and the platform starts it again.
+// A consumer as it would run in a short-lived function. For some seconds it pulls webhooks, delivers them, and settles them while
+// it pulls the next ones. Then it ends, and the platform starts it again.
 //
-// It keeps nothing to itself. When it is killed, its leases expire, and another run gets the tasks: a
-// webhook that was delivered but not yet settled is then delivered again. That is what "at least once"
-// means, and why a webhook has an id.
+// It keeps no state. If it is killed, its leases expire, and another run gets the tasks. A webhook that was delivered but not
+// settled is then delivered again: delivery is "at least once", which is why a webhook has an id.
 
 import { drain, NonRetryableError } from "../../src/index.ts"; // elsewhere: "sluice-queue"
 import { deliver, type Endpoint } from "./deliver.ts";
@@ -20,7 +19,7 @@ await drain(
     if (!endpoint) throw new NonRetryableError(`${payload.tenant} has no endpoint`);
     const delivery = await deliver(endpoint, { id, attempt, body: payload.body, by: name });
     if (delivery.accepted) return;
-    // No use to try again: a dead letter at once. The others become one after the last of their attempts.
+    // A hopeless delivery becomes a dead letter at once, others after their last attempt.
     throw delivery.hopeless ? new NonRetryableError(delivery.why) : new Error(delivery.why);
   },
   {

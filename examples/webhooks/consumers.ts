@@ -1,14 +1,14 @@
 import { type Program, startProgram } from "./programs.ts";
 
-/** So many failures in a row are no accident. */
+/** After this many failures in a row the example stops. */
 const mostFailures = 3;
 
 export interface ConsumerRun extends Program {
-  /** Such as `consumer-2.5`, the fifth run in the second slot. */
+  /** Such as `consumer-2.5`: the fifth run in the second slot. */
   readonly name: string;
 }
 
-/** Keeps so many consumers running, as a platform would: when a run ends, the next one starts. */
+/** Keeps a number of consumers running, as a platform would: when a run ends, the next one starts. */
 export class Consumers {
   readonly #settings: Readonly<Record<string, string>>;
   readonly #running = new Set<ConsumerRun>();
@@ -18,12 +18,12 @@ export class Consumers {
   #failures = 0;
   #started = 0;
 
-  /** @param settings of each run, beside its name */
+  /** @param settings environment variables of each run, in addition to its name */
   constructor(settings: Readonly<Record<string, string>>) {
     this.#settings = settings;
   }
 
-  /** @returns a promise that rejects when runs fail again and again */
+  /** @returns a promise that rejects if several runs in a row fail */
   async start(count: number): Promise<void> {
     const slots = Array.from({ length: count }, (_, i) => this.#keepRunning(i + 1));
     this.#slots = Promise.allSettled(slots);
@@ -34,7 +34,7 @@ export class Consumers {
     return [...this.#running];
   }
 
-  /** How many runs there have been. */
+  /** The number of runs so far. */
   get started(): number {
     return this.#started;
   }
@@ -43,13 +43,13 @@ export class Consumers {
     return this.#killed.size;
   }
 
-  /** Kills a run, without a word to it. */
+  /** Kills a run with SIGKILL. */
   kill(run: ConsumerRun): void {
     this.#killed.add(run);
     run.process.kill("SIGKILL");
   }
 
-  /** Starts no more runs, and waits for those that are under way. */
+  /** Starts no more runs, and waits for the running ones. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#slots;

@@ -5,17 +5,17 @@ import type { Webhooks } from "./webhooks.ts";
 
 export interface Crash {
   readonly run: string;
-  /** Events that it had delivered and not settled. */
+  /** Events that it had delivered but not settled. */
   readonly unsettled: readonly string[];
 }
 
-/** Fewer would show little. */
+/** The fewest unsettled events for a useful crash. */
 const enough = 3;
 
 /**
- * Kills a consumer at the worst moment: when receivers have accepted some of its batch, and the queue does
- * not know of it yet. To be sure of that, the process is halted, and the queue asked, before it is killed.
- * @param goOn whether it is still worth trying
+ * Kills a consumer at the worst moment: receivers have accepted some of its batch, and the queue does not know it yet. To be
+ * sure, it halts the process and asks the queue before it kills the process.
+ * @param goOn whether to keep trying
  */
 export async function crash(
   consumers: Consumers,
@@ -29,7 +29,7 @@ export async function crash(
     for (const run of consumers.running) {
       if (acceptedOf(run, deliveries, Date.now() - 100).length < enough) continue;
       run.process.kill("SIGSTOP");
-      // What it had already sent is done by then.
+      // By then, requests that it had already sent are done.
       await sleep(300);
       deliveries.read();
       const unsettled = await stillWorking(acceptedOf(run, deliveries, Date.now() - 1_000), queue);

@@ -11,7 +11,7 @@ export type Delivery =
   | {
       readonly accepted: false;
       readonly why: string;
-      /** Another try would end the same. */
+      /** True if another attempt would fail too. */
       readonly hopeless: boolean;
     };
 
@@ -19,14 +19,14 @@ export interface Webhook {
   readonly id: string;
   readonly attempt: number;
   readonly body: unknown;
-  /** Who delivers. */
+  /** The name of the run that delivers. */
   readonly by: string;
 }
 
-/** An endpoint that needs longer is taken to have failed; it may have accepted all the same. */
+/** An endpoint that takes longer counts as failed, although it may have accepted, ms. */
 const timeout = 2_000;
 
-/** Delivers one webhook. It never throws: what can go wrong is an answer. */
+/** Delivers one webhook. Never throws: failures are returned. */
 export async function deliver(
   { url, secret }: Endpoint,
   { id, attempt, body, by }: Webhook,
@@ -51,7 +51,7 @@ export async function deliver(
     const hopeless = status >= 400 && status < 500 && status !== 408 && status !== 429;
     return { accepted: false, why: `status ${status}`, hopeless };
   } catch (error) {
-    // fetch tells the reason as the cause of its error.
+    // The cause of fetch's error has the reason.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     return { accepted: false, why: String(cause), hopeless: false };
   }

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** One line of the receivers' file: a request, and how it was answered. */
+/** One line of the receivers' file: a request, and the status of its response. */
 export interface ReceivedRequest {
   readonly receiver: string;
   readonly event: string;
   readonly attempt: number;
   readonly status: number;
-  /** The run of a consumer that sent it. */
+  /** The consumer run that sent it. */
   readonly by: string;
   /** Digest of the body. */
   readonly body: string;
@@ -37,7 +37,7 @@ export class Deliveries {
         size = readSync(file, chunk, 0, chunk.length, this.#offset);
         this.#offset += size;
         this.#rest = Buffer.concat([this.#rest, chunk.subarray(0, size)]);
-        // The last line may be half written.
+        // The last line may be incomplete.
         const end = this.#rest.lastIndexOf("\n") + 1;
         const lines = this.#rest.subarray(0, end).toString().split("\n").filter(Boolean);
         this.#rest = this.#rest.subarray(end);

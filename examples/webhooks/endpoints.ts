@@ -1,11 +1,11 @@
-/** How an endpoint behaves. Real ones do all of this. */
+/** The behaviour of an endpoint. Real endpoints show all of them. */
 export type Behaviour = "healthy" | "slow" | "flaky" | "down" | "gone";
 
-/** Each tenant has one endpoint, to which the webhooks of its events go. */
+/** Each tenant has one endpoint, which receives the webhooks of its events. */
 export interface Tenant {
   readonly name: string;
   readonly behaviour: Behaviour;
-  /** Its part of the events, in percent. */
+  /** Its share of the events, in percent. */
   readonly share: number;
 }
 
@@ -20,7 +20,7 @@ export const tenants: readonly Tenant[] = [
 ];
 
 export const behaviourWords: Readonly<Record<Behaviour, string>> = {
-  healthy: "answers at once",
+  healthy: "responds at once",
   slow: "slow, at times 3 s",
   flaky: "500 to one in five",
   down: "breaks connections",

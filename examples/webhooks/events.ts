@@ -8,19 +8,19 @@ export interface WebhookEvent {
   readonly tenant: string;
   readonly type: string;
   readonly createdAt: string;
-  /** Do not deliver earlier than this many seconds after it was enqueued. */
+  /** How long after the enqueue to deliver, s. @default at once */
   readonly delaySeconds?: number;
   readonly data: unknown;
 }
 
-/** What the queue carries: which endpoint gets what. */
+/** The payload of a task: the tenant whose endpoint gets the webhook, and the body. */
 export interface WebhookTask {
   readonly tenant: string;
   /** The body of the webhook. */
   readonly body: { readonly type: string; readonly timestamp: string; readonly data: unknown };
 }
 
-/** @param count at most so many, from the first on */
+/** @param count the most events to read */
 export function readEvents(file: string | URL, count = Number.POSITIVE_INFINITY): WebhookEvent[] {
   const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
   return lines.slice(0, count).map((line) => JSON.parse(line) as WebhookEvent);
@@ -32,5 +32,5 @@ export function taskOf({ tenant, type, createdAt, data }: WebhookEvent): Webhook
   return { tenant, body: { type, timestamp: createdAt, data } };
 }
 
-/** Tells whether a body arrived as it was meant. */
+/** A short digest, to compare bodies. */
 export const digest = (body: string) => createHash("sha256").update(body).digest("hex").slice(0, 16);

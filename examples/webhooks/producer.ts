@@ -1,4 +1,4 @@
-// Enqueues the events of events.jsonl: some one by one, as they would come in from an API, most in batches.
+// Enqueues the events of events.jsonl: some one by one, as from an API, most in batches.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsFile, readEvents, taskOf, type WebhookEvent, type WebhookTask } from "./events.ts";
@@ -8,7 +8,7 @@ import { webhooksOf } from "./webhooks.ts";
 
 const batch = 100;
 const pause = 250;
-/** Of each batch, so many are enqueued one by one. */
+/** How many tasks of each batch are enqueued one by one. */
 const singles = 3;
 
 const events = readEvents(eventsFile, Number(required("EVENTS")));
@@ -30,13 +30,13 @@ async function enqueue(tasks: readonly NewTask<WebhookTask>[]): Promise<void> {
 
 function newTask(event: WebhookEvent): NewTask<WebhookTask> {
   return {
-    // The event's own id: should this program run twice, each event is still enqueued once.
+    // The event's own id: if this program runs twice, each event is still enqueued only once.
     id: event.id,
     payload: taskOf(event),
-    // Longer than a batch takes. What a killed consumer held is free again after this time.
+    // Longer than a batch takes. After this time, tasks of a killed consumer are delivered again.
     lease: "8s",
     maxAttempts: 4,
-    // Dead letters can be looked at for a week.
+    // Dead letters are kept for a week.
     deadTtl: "7d",
     ...(event.delaySeconds !== undefined && { delay: `${event.delaySeconds}s` }),
   };

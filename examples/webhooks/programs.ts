@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 /** How a program ended. */
 export interface Ending {
   readonly status: number | null;
-  /** What it said on its standard error. */
+  /** The end of its standard error. */
   readonly complaint: string;
 }
 
@@ -13,7 +13,7 @@ export interface Program {
   readonly ended: Promise<Ending>;
 }
 
-/** Starts one of the programs beside this file, with some settings more than this process has. */
+/** Starts a program of this folder. The settings are added to the environment of this process. */
 export function startProgram(file: string, settings: Readonly<Record<string, string>>): Program {
   const options: ForkOptions = {
     env: { ...process.env, ...settings },
@@ -28,7 +28,7 @@ export function startProgram(file: string, settings: Readonly<Record<string, str
   return { process: child, ended };
 }
 
-/** Rejects when the program ends otherwise than with status 0. */
+/** Rejects if the program ends with another status than 0. */
 export async function succeeds(name: string, { ended }: Program): Promise<void> {
   const { status, complaint } = await ended;
   if (status !== 0) throw new Error(`${name} failed:\n${complaint}`);

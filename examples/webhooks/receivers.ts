@@ -1,6 +1,5 @@
-// The endpoints of the tenants: HTTP servers, each with its own behaviour. What they were asked they write
-// to a file before they answer, as one that takes a webhook seriously does. That file, and nothing that the
-// queue says of itself, is what the closing table counts.
+// The endpoints of the tenants: HTTP servers, each with its own behaviour. They record each request in a file before they
+// respond, as a reliable receiver does. The closing table counts only that file, not the queue's own numbers.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -43,7 +42,7 @@ async function receive(
   try {
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
   } catch {
-    // The sender went away before it had said everything.
+    // The sender disconnected before the end of the body.
     return;
   }
   const event = String(headers["webhook-id"]);
@@ -55,7 +54,7 @@ async function receive(
   response.writeHead(status).end();
 }
 
-/** Decides by chance, but for the same attempt always the same. */
+/** Decides pseudo-randomly; the same attempt always gets the same result. */
 async function behave(behaviour: Behaviour, attempt: string): Promise<number> {
   const chance = createHash("sha256").update(attempt).digest().readUInt32BE() / 2 ** 32;
   if (behaviour === "slow") await sleep(chance < 0.03 ? 3_000 : 150 + chance * 250);

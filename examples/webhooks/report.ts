@@ -1,7 +1,7 @@
 import type { Account, Row } from "./account.ts";
 import { behaviourWords, tenants } from "./endpoints.ts";
 
-/** What the gateway counted, as Upstash would bill it. */
+/** The counts of the gateway, as Upstash would bill them. */
 export interface Usage {
   readonly requests: number;
   readonly commands: number;
@@ -13,7 +13,7 @@ const nameWidth = Math.max(...tenants.map(({ name }) => name.length));
 const columns = ["events", "once", "again", "dead", "unaccounted"] as const satisfies (keyof Row)[];
 
 /** The closing table, for 80 columns. */
-export function report({ receivers, total, afterCrash, reasons, unaccounted, strays }: Account): string {
+export function report({ receivers, total, afterCrash, reasons, unaccounted, unexpected }: Account): string {
   const inRow = (name: string, cell: (column: (typeof columns)[number]) => string) =>
     `  ${name.padEnd(nameWidth)}${columns.map((column) => cell(column).padStart(column.length + 2)).join("")}`;
   const line = (name: string, row: Row, words = "") =>
@@ -35,11 +35,11 @@ export function report({ receivers, total, afterCrash, reasons, unaccounted, str
     `                   ${number(total.again - afterCrash)} after a time-out`,
     `  dead letters: ${kinds.join(", ") || "none"}`,
     ...unaccounted.map(({ event, receiver, state }) => `  UNACCOUNTED ${event} for ${receiver}: ${state}`),
-    ...strays.map(({ event, receiver }) => `  ASTRAY ${event}, accepted by ${receiver}`),
+    ...unexpected.map(({ event, receiver }) => `  UNEXPECTED ${event}, accepted by ${receiver}`),
   ].join("\n");
 }
 
-/** What it would have cost, without the questions for the table. */
+/** The cost on Upstash, without the requests for the table. */
 export function bill({ requests, commands, dollars }: Usage, events: number, looks: number): string {
   return [
     `On Upstash: ${number(requests)} requests, ${number(commands)} billed commands, $${dollars.toFixed(4)};`,

@@ -1,5 +1,5 @@
-// The webhooks example: a producer, consumers that come and go, receivers that behave as they like, and at
-// the end an account of every event. `npm start` runs it on the local stack; README.md says how else.
+// The webhooks example: a producer, short-lived consumers, receivers with different behaviours, and at the end an account
+// of every event. `npm start` runs it on the local stack. README.md describes how to run it elsewhere.
 
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -22,9 +22,9 @@ import { webhooksOf } from "./webhooks.ts";
 
 const consumerSlots = 3;
 const consumerSeconds = 6;
-/** So many of the events are delivered before a consumer is killed. */
+/** The share of the events that is delivered before a consumer is killed. */
 const killAfter = 0.2;
-/** When nothing has moved for so long, what is left is given up; in ms. */
+/** How long without any progress until the example gives up, ms. */
 const patience = 60_000;
 
 const { values } = parseArgs({ options: { events: { type: "string" } } });
@@ -92,11 +92,11 @@ console.log(`\n${report(result)}\n`);
 if (usage) console.log(`  ${bill(usage, events.length, looks)}\n`);
 if (!killed) console.log("  No consumer could be killed in mid-batch: there were too few events.\n");
 console.log(
-  result.sound
+  result.complete
     ? "Every event is accounted for."
-    : `${result.unaccounted.length} events are unaccounted for, ${result.strays.length} went astray.`,
+    : `${result.unaccounted.length} events are unaccounted for, ${result.unexpected.length} requests were unexpected.`,
 );
-process.exit(result.sound ? 0 : 1);
+process.exit(result.complete ? 0 : 1);
 
 async function crashInTheMiddle() {
   while (!over.signal.aborted && delivered() < events.length * killAfter) {
@@ -108,12 +108,12 @@ async function crashInTheMiddle() {
   return what;
 }
 
-/** Looks until nothing is left to be done, and shows what it sees. */
+/** Polls the queue until nothing is left to do, and shows the counts. */
 async function untilDone(): Promise<void> {
   let lastMove = Date.now();
   let lastSeen = "";
   for (;;) {
-    // Read before the counts: what was known to be enqueued by then is among them, or has ended.
+    // Read before the counts, so that these events are in the counts or have ended.
     const enqueuedBefore = enqueued;
     const counts = await queue.counts();
     looks += 1;
@@ -124,7 +124,7 @@ async function untilDone(): Promise<void> {
     const seen = JSON.stringify([enqueued, counts, deliveries.all.length]);
     if (seen !== lastSeen) lastMove = Date.now();
     lastSeen = seen;
-    if (Date.now() - lastMove > patience) return view.say("Nothing moves any more.");
+    if (Date.now() - lastMove > patience) return view.say("No progress for a minute: giving up.");
     await sleep(1_000);
   }
 }
@@ -145,7 +145,7 @@ function picture(counts: QueueCounts, enqueuedBefore: number): Picture {
     delayed,
     working,
     deadLetters: rejected,
-    // Each event is in one place, so that they add up: an event that was accepted may be working still.
+    // Each event counts once, so that the numbers add up. An accepted event may still be working.
     completed: Math.max(0, enqueuedBefore - pending - delayed - working - rejected),
     rate: Math.round(recent.length / 3),
     runs: consumers.started,
@@ -159,7 +159,7 @@ function picture(counts: QueueCounts, enqueuedBefore: number): Picture {
   };
 }
 
-/** Asks the queue for single tasks, some at a time. */
+/** Gets the states of tasks, 20 at a time. */
 async function statesOf(ids: readonly string[]): Promise<Map<string, TaskState>> {
   const states = new Map<string, TaskState>();
   for (let first = 0; first < ids.length; first += 20) {
@@ -170,7 +170,7 @@ async function statesOf(ids: readonly string[]): Promise<Map<string, TaskState>>
   return states;
 }
 
-/** What the local gateway has counted; undefined where the database is another. */
+/** The counts of the local gateway; undefined with another database. */
 async function readUsage(): Promise<Usage | undefined> {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = process.env;
   if (!url || !token) return undefined;

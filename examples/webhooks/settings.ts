@@ -1,6 +1,6 @@
 /**
- * A setting from the environment.
- * @throws where it is missing
+ * Reads a setting from the environment.
+ * @throws if it is not set
  */
 export function required(name: string): string {
   const value = process.env[name];

@@ -1,6 +1,6 @@
 import { type Tenant, behaviourWords } from "./endpoints.ts";
 
-/** What is shown while the example runs. */
+/** The numbers that are shown while the example runs. */
 export interface Picture {
   readonly seconds: number;
   readonly events: number;
@@ -9,14 +9,14 @@ export interface Picture {
   readonly delayed: number;
   readonly working: number;
   readonly deadLetters: number;
-  /** Events that were delivered, and settled as such. */
+  /** Events that were delivered and settled. */
   readonly completed: number;
   /** Requests to receivers in the last seconds, per second. */
   readonly rate: number;
   readonly runs: number;
   readonly running: number;
   readonly killed: number;
-  /** By receiver: how many requests it accepted, and how many it did not. */
+  /** The accepted and refused requests of each receiver. */
   readonly receivers: readonly { tenant: Tenant; accepted: number; refused: number }[];
 }
 
@@ -56,7 +56,7 @@ export function asLines(now: Picture): string[] {
   ];
 }
 
-/** Shows the picture: redrawn in place on a terminal, a line now and then elsewhere. */
+/** Shows the picture: redrawn in place on a terminal, otherwise one line every five seconds. */
 export class View {
   readonly #out: NodeJS.WriteStream;
   #drawn: string[] = [];
@@ -74,7 +74,7 @@ export class View {
     return undefined;
   }
 
-  /** A line that stays. */
+  /** Prints a line that stays. */
   say(line: string): void {
     const picture = this.#drawn;
     this.#erase();
@@ -82,7 +82,7 @@ export class View {
     if (picture.length > 0) this.#draw(picture);
   }
 
-  /** Leaves what is shown on the terminal. */
+  /** Stops drawing and leaves the last picture on the terminal. */
   end(): void {
     this.#drawn = [];
   }
@@ -90,7 +90,7 @@ export class View {
   #draw(lines: string[]): void {
     this.#erase();
     const [columns] = this.#out.getWindowSize();
-    // A line that wraps would spoil the count of lines to go back.
+    // A wrapped line would break the count of lines to erase.
     this.#out.write(lines.map((line) => `${line.slice(0, columns - 1)}\n`).join(""));
     this.#drawn = lines;
   }

@@ -3,8 +3,8 @@ import type { WebhookTask } from "./events.ts";
 import { required } from "./settings.ts";
 
 /**
- * The queue, over HTTP: these programs hold tokens, and not the database.
- * @param token the variable that holds it
+ * The queue over HTTP. These programs have tokens, but no access to the database.
+ * @param token the name of the variable with the token
  */
 export function webhooksOf(token: string) {
   return createClient({ url: required("SLUICE_URL"), token: required(token) }).queue<WebhookTask>("webhooks");

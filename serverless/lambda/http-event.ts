@@ -1,6 +1,6 @@
 import { fromPaddedBase64, toBase64 } from "../../src/queue/core/base64.ts";
 
-/** A request as function URLs and API Gateway's HTTP APIs give it: what is read of "payload format 2.0". */
+/** A request from a function URL or an HTTP API of API Gateway: the fields of "payload format 2.0" that are used. */
 export interface HttpEvent {
   readonly rawPath: string;
   readonly rawQueryString: string;
@@ -15,7 +15,7 @@ export interface HttpEvent {
   };
 }
 
-/** A response as both take it. */
+/** The response to both. */
 export interface HttpResult {
   statusCode: number;
   headers: Record<string, string>;
@@ -24,10 +24,10 @@ export interface HttpResult {
   isBase64Encoded: boolean;
 }
 
-/** API Gateway decodes the path, function URLs do not; its ids have ten characters, those of function URLs more. */
+/** Ids of API Gateway have ten characters, those of function URLs more. API Gateway decodes the path, function URLs do not. */
 const API_GATEWAY = /^[a-z0-9]{10}$/;
 
-/** @param signal tells that the time of the invocation is over */
+/** @param signal aborts when the time of the invocation is over */
 export function requestOf(event: HttpEvent, signal: AbortSignal): Request {
   const { rawPath, rawQueryString, cookies, body, isBase64Encoded, requestContext } = event;
   const { apiId, domainName, http } = requestContext;
@@ -46,7 +46,7 @@ export function requestOf(event: HttpEvent, signal: AbortSignal): Request {
   });
 }
 
-/** The whole of a response: as text where its bytes are one, else in base64. */
+/** The result for a response. The body is text if its bytes are UTF-8, else base64. */
 export async function resultOf(response: Response): Promise<HttpResult> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   const text = textOf(bytes);

@@ -7,35 +7,34 @@ import { messageOf } from "../errors.ts";
 import { serve } from "../../serverless/node.ts";
 import { startDatabase } from "../local/stack/database.ts";
 import { onFreePort } from "../local/stack/port.ts";
-import { askedToEnd, Running } from "../local/stack/running.ts";
+import { endSignal, Running } from "../local/stack/running.ts";
 import { requirePackages } from "./packages.ts";
-import { onPort, readPort } from "./port.ts";
-import { type Subcommand, UsageError } from "./subcommand.ts";
+import { onPort, readPortOption } from "./port.ts";
+import { type ProcessEnvironment, type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice dev [options]
 
 Runs all of Sluice on this machine: a Redis, the Upstash gateway in front of it, the HTTP interface, and a
-sweep every minute. Prints the settings that lead there. Ctrl-C ends it.
+sweep every minute. Prints the settings for clients. Ctrl-C ends it.
 
 Needs the packages @redis/client and @hono/node-server.
 
 Options:
-  --port <number>          of the HTTP interface (default: 8787, or another that is free)
-  --gateway-port <number>  of the gateway (default: 8079, or another that is free)
-  --redis <url>            a running Redis (default: REDIS_URL, else a redis-server of its own)
-  --data <folder>          where its own redis-server keeps the data (default: nowhere, the data goes at the end)
+  --port <number>          port of the HTTP interface (default: 8787, or another free one)
+  --gateway-port <number>  port of the gateway (default: 8079, or another free one)
+  --redis <url>            use a running Redis (default: REDIS_URL, else a redis-server of its own)
+  --data <folder>          folder for the data of its own redis-server (default: none, the data is deleted
+                           at the end)
 
-SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX are read from the environment; without SLUICE_TOKENS a token
-is made. In a Redis that was there before, the prefix is sluice-dev.
+Reads SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX from the environment. Without SLUICE_TOKENS it makes a
+token. In a running Redis the default prefix is sluice-dev.
 `;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export const dev: Subcommand = {
   summary: "run a Redis, the gateway, the HTTP interface and the sweep on this machine",
   usage,
   async run(args, env) {
-    const asked = askedToEnd();
+    const ended = endSignal();
     const options = readOptions(args);
     await requirePackages("sluice dev", ["@redis/client", "@hono/node-server"]);
     const running = new Running();
@@ -47,9 +46,9 @@ export const dev: Subcommand = {
       throw error;
     }
     const failure = running.failed.catch((error: Error) => error);
-    void Promise.race([asked, failure]).then(async (why) => {
-      if (why instanceof Error) {
-        process.stderr.write(`sluice: ${why.message}\n`);
+    void Promise.race([ended, failure]).then(async (reason) => {
+      if (reason instanceof Error) {
+        process.stderr.write(`sluice: ${reason.message}\n`);
         process.exitCode = 1;
       }
       await running.stop();
@@ -58,7 +57,7 @@ export const dev: Subcommand = {
   },
 };
 
-async function start(running: Running, options: Options, env: Environment): Promise<string[]> {
+async function start(running: Running, options: Options, env: ProcessEnvironment): Promise<string[]> {
   const redisUrl = options.redis ?? (env["REDIS_URL"] || undefined);
   const { gateway } = await onPort("--gateway-port", options.gatewayPort, () =>
     startDatabase(running, {
@@ -86,7 +85,7 @@ async function start(running: Running, options: Options, env: Environment): Prom
   running.add(() => server.close());
 
   return [
-    "# Sluice on this machine, swept every minute. Ctrl-C ends it.",
+    "# Sluice runs on this machine, with a sweep every minute. Ctrl-C ends it.",
     `UPSTASH_REDIS_REST_URL=${gateway.url}`,
     `UPSTASH_REDIS_REST_TOKEN=${gateway.token}`,
     `SLUICE_URL=${server.url}`,
@@ -112,8 +111,8 @@ function readOptions(args: readonly string[]): Options {
     return {
       redis: values.redis,
       data: values.data,
-      port: readPort("--port", values.port),
-      gatewayPort: readPort("--gateway-port", values["gateway-port"]),
+      port: readPortOption("--port", values.port),
+      gatewayPort: readPortOption("--gateway-port", values["gateway-port"]),
     };
   } catch (error) {
     throw new UsageError(messageOf(error));

@@ -2,32 +2,33 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
 import { startGateway } from "../local/index.ts";
 import { requirePackages } from "./packages.ts";
-import { onPort, readPort } from "./port.ts";
+import { onPort, readPortOption } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice gateway [options]
 
-Serves a Redis by the Upstash REST protocol, so that any Upstash client works against it.
+Serves a Redis over the Upstash REST protocol, so that Upstash clients can use it.
 Needs the package @redis/client.
 
 Options:
   --redis <url>             redis:// or rediss:// (default: REDIS_URL, else redis://127.0.0.1:6379)
-  --port <number>           0 for any free one (default: 8079)
-  --host <address>          where to listen (default: 127.0.0.1)
+  --port <number>           port to listen on; 0 for any free one (default: 8079)
+  --host <address>          address to listen on (default: 127.0.0.1)
   --token <text>            the standard token (default: a random one)
-  --read-only-token <text>  a token that may only read (default: none)
-  --strict-keys <which>     refuse undeclared keys in scripts: flagged, those with
+  --read-only-token <text>  a token for reading only (default: none)
+  --strict-keys <which>     in which scripts to refuse undeclared keys: flagged, those with
                             allow-key-locking, as on Upstash; or always (default: flagged)
 `;
 
 export const gateway: Subcommand = {
-  summary: "serve a Redis by the Upstash REST protocol",
+  summary: "serve a Redis over the Upstash REST protocol",
   usage,
   async run(args, env) {
     const options = readOptions(args);
     const redisUrl = options.redis ?? (env["REDIS_URL"] || "redis://127.0.0.1:6379");
-    if (!/^rediss?:\/\//.test(redisUrl)) throw new UsageError("--redis takes a redis:// or rediss:// URL");
-    const port = readPort("--port", options.port) ?? 8079;
+    if (!/^rediss?:\/\//.test(redisUrl))
+      throw new UsageError("--redis must be a URL that begins with redis:// or rediss://");
+    const port = readPortOption("--port", options.port) ?? 8079;
     const strictKeys = readStrictKeys(options["strict-keys"]);
     await requirePackages("sluice gateway", ["@redis/client"]);
     const serving = await onPort("--port", port, () =>
@@ -44,7 +45,7 @@ export const gateway: Subcommand = {
     const readOnly = options["read-only-token"];
     process.stdout.write(
       [
-        `# ${withoutPassword(redisUrl)} by the Upstash REST protocol. Ctrl-C ends it.`,
+        `# ${withoutPassword(redisUrl)} over the Upstash REST protocol. Ctrl-C ends it.`,
         `UPSTASH_REDIS_REST_URL=${serving.url}`,
         `UPSTASH_REDIS_REST_TOKEN=${serving.token}`,
         ...(readOnly === undefined ? [] : [`UPSTASH_REDIS_REST_READONLY_TOKEN=${readOnly}`]),
@@ -78,7 +79,7 @@ function readOptions(args: readonly string[]) {
 
 function readStrictKeys(given = "flagged"): "flagged" | "always" {
   if (given === "flagged" || given === "always") return given;
-  throw new UsageError("--strict-keys takes flagged or always");
+  throw new UsageError("--strict-keys must be flagged or always");
 }
 
 function withoutPassword(redisUrl: string): string {

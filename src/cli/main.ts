@@ -17,7 +17,7 @@ ${Object.entries(subcommands)
   .join("\n")}
 
 Options:
-  --help     show this, or with a command the command's own options
+  --help     show this help, or with a command the options of the command
   --version  show the version
 `;
 
@@ -34,7 +34,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
   if (!subcommand) {
     throw new UsageError(
-      `there is no command ${name}; there is ${Object.keys(subcommands).join(", ")}\nSee \`sluice help\`.`,
+      `unknown command ${name}; expected one of ${Object.keys(subcommands).join(", ")}\nSee \`sluice help\`.`,
     );
   }
   if (args.includes("--help") || args.includes("-h")) {

@@ -6,9 +6,9 @@ const imports: Readonly<Record<OptionalPackage, () => Promise<unknown>>> = {
 };
 
 /**
- * Checks, before a command starts anything, that the optional packages that it needs are installed.
+ * Checks that the optional packages of a command are installed. Call it before the command starts anything.
  * @param command such as `sluice dev`
- * @throws {SluiceError} `not_installed`; the message names all that are missing
+ * @throws {SluiceError} `not_installed`; the message names all missing packages
  */
 export async function requirePackages(command: string, names: readonly OptionalPackage[]): Promise<void> {
   const missing: OptionalPackage[] = [];

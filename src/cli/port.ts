@@ -1,19 +1,21 @@
+import { parsePort, portForm } from "../config.ts";
 import { UsageError } from "./subcommand.ts";
 
 /**
- * The port that an option names; undefined where it is not given.
+ * Reads an option that is a port.
  * @param option such as `--port`
+ * @returns `undefined` if the option is not given
  * @throws {UsageError}
  */
-export function readPort(option: string, given: string | undefined): number | undefined {
+export function readPortOption(option: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  const port = Number(given);
-  if (/^\d+$/.test(given) && port <= 65_535) return port;
-  throw new UsageError(`${option} takes a number from 0 to 65535`);
+  const port = parsePort(given);
+  if (port === undefined) throw new UsageError(`${option} ${portForm}`);
+  return port;
 }
 
 /**
- * Starts what listens on the port, and says which option chooses another where that one is taken.
+ * Starts a server on the port. If the port is in use, the error names the option that chooses another.
  * @param option such as `--port`
  */
 export async function onPort<Served>(
@@ -27,8 +29,11 @@ export async function onPort<Served>(
     if (port === undefined || !(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) {
       throw error;
     }
-    throw new Error(`port ${port} is in use; choose another with ${option} <number>, 0 for any free one`, {
-      cause: error,
-    });
+    throw new Error(
+      `port ${port} is in use; choose another with ${option} <number>, or 0 for any free port`,
+      {
+        cause: error,
+      },
+    );
   }
 }

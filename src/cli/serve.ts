@@ -3,21 +3,21 @@ import { readConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import { serve as serveFromNode } from "../../serverless/node.ts";
 import { requirePackages } from "./packages.ts";
-import { onPort, readPort } from "./port.ts";
+import { onPort, readPortOption } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice serve [options]
 
-Serves the HTTP interface, and sweeps every minute, until SIGTERM or Ctrl-C. Any number of such processes may stand
-side by side. For consumers of your own, write three lines: see serve in sluice-queue/node.
+Serves the HTTP interface and sweeps every minute, until SIGTERM or Ctrl-C. Any number of such processes can run at the
+same time. It has no consumers: to add your own, see serve() in sluice-queue/node.
 Needs the package @hono/node-server; with REDIS_URL also @redis/client.
 
 Options:
-  --port <number>     where to listen; 0 for any free one (default: PORT, else 8787)
-  --host <address>    the address to listen at (default: all of them)
-  --every <duration>  how often to sweep, such as 10s; at least 1s (default: 1m)
+  --port <number>     port to listen on; 0 for any free one (default: PORT, else 8787)
+  --host <address>    address to listen on (default: all addresses)
+  --every <duration>  interval of the sweep, such as 10s; at least 1s (default: 1m)
 
-The environment says the rest: UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, or REDIS_URL; SLUICE_TOKENS,
+Reads from the environment: UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, or REDIS_URL; SLUICE_TOKENS,
 CRON_SECRET, SLUICE_PREFIX, SLUICE_WAKE_URL, SLUICE_WAKE_SECRET.
 `;
 
@@ -26,7 +26,7 @@ export const serve: Subcommand = {
   usage,
   async run(args, env) {
     const { host: hostname, every, ...options } = readOptions(args);
-    const port = readPort("--port", options.port);
+    const port = readPortOption("--port", options.port);
     const overTcp = "redisUrl" in readConfig(env).redis;
     await requirePackages("sluice serve", [
       "@hono/node-server",

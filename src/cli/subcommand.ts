@@ -1,3 +1,6 @@
+/** `process.env`. */
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
+
 /** One command of `sluice`. */
 export interface Subcommand {
   /** One line for the list of commands. */
@@ -5,13 +8,13 @@ export interface Subcommand {
   /** The text of `--help`, with a newline at its end. */
   readonly usage: string;
   /**
-   * Runs until the command is done; one that serves returns once it serves.
-   * @throws {UsageError} for options that it does not know or cannot use
+   * Runs the command. A command that serves returns when its server is listening.
+   * @throws {UsageError} for an unknown or invalid option
    */
-  run(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<void>;
+  run(args: readonly string[], env: ProcessEnvironment): Promise<void>;
 }
 
-/** The command line is wrong. The message says what is allowed. */
+/** An error in the command line. The message says what is allowed. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

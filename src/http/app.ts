@@ -1,17 +1,18 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
-import type { Coalesce } from "../queue/redis/coalescer.ts";
-import { Queue } from "../queue/tasks/queue.ts";
-import type { Transport } from "../queue/redis/transport.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
+import type { Coalesce } from "../queue/redis/coalescer.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import { Queue } from "../queue/tasks/queue.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
-import { respond } from "./respond.ts";
-import { forbidden, Authenticator, type Scope, type TokenEntry } from "./authenticator.ts";
-import { type App, type Services, type Variables, waitUntilOf } from "./context.ts";
-import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./methods.ts";
-import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
-import { type Fault, reportToConsole } from "./error-log.ts";
+import { respond } from "../respond.ts";
+import { Authenticator, forbidden } from "./auth/authenticator.ts";
+import type { Scope, TokenEntry } from "./auth/tokens.ts";
+import { problems } from "./problems/codes.ts";
+import { logError, type LoggedError } from "./problems/error-log.ts";
+import { Problem, problemOf, problemResponse } from "./problems/problem.ts";
+import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./request/methods.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
@@ -20,49 +21,59 @@ import { taskOperationRoutes } from "./routes/task-operation.ts";
 import { taskRoutes } from "./routes/tasks.ts";
 import { watchRoutes } from "./routes/watch.ts";
 import { workerRoutes } from "./routes/workers.ts";
+import { type App, type Services, type Variables, waitUntilOf } from "./services.ts";
 
 export interface AppOptions {
-  /** How Redis is reached. */
+  /** The transport to Redis. */
   readonly transport: Transport;
-  /** Who may do what. With none the app answers `auth_not_configured` and does nothing. */
+  /** Who may do what. If empty, every request gets `auth_not_configured`, except those of cron if `cronSecret` is set. */
   readonly tokens: readonly TokenEntry[];
-  /** Lets the platform's cron sweep every queue, as its bearer token, and nothing else; several while it is being changed. */
+  /**
+   * The bearer token of the platform's cron. It may sweep every queue and do nothing else. Several are valid at once,
+   * to rotate the secret. @default none
+   */
   readonly cronSecret?: string | readonly string[] | undefined;
-  /** What every key begins with. @default "sluice" */
+  /** The prefix of every key. @default "sluice" */
   readonly prefix?: string | undefined;
-  /** Wakes consumers of what is enqueued or found by a sweep; after the response, where the platform can. */
+  /**
+   * Wakes consumers after an enqueue or a sweep; after the response if the platform supports `waitUntil`.
+   * @default none
+   */
   readonly wake?: Waker | undefined;
   /**
-   * Which requests for one task each share a request to Redis. `"in-flight"`: those that come while another is under
-   * way, for a server whose requests may share I/O, so not in Workers. @default none do
+   * Which requests for a single task share one request to Redis. `"in-flight"`: those that arrive while another is in
+   * flight. It is for servers whose requests may share I/O, so not for Workers. @default none
    */
   readonly coalesce?: Coalesce | undefined;
   readonly limits?:
     | {
-        /** Longest body of a request, in bytes. @default 10_000_000 */
+        /** The largest body of a request, in bytes. @default 10_000_000 */
         readonly body?: number | undefined;
-        /** How long a body may take to come. A platform's own limit may be shorter. @default "30s" */
+        /** How long a body may take to arrive. The platform may have a shorter limit. @default "30s" */
         readonly bodyTime?: Duration | undefined;
-        /** How long a sweep, or another long call, goes on that does not say. @default "20s" */
+        /** How long a sweep, purge or redrive may take if the request does not say. @default "20s" */
         readonly budget?: Duration | undefined;
       }
     | undefined;
-  /** Told of every fault of this server or of Redis. @default one line of JSON on the console */
-  readonly report?: ((fault: Fault) => void) | undefined;
+  /** Called for each error of this server or of Redis. @default logs one line of JSON to the console */
+  readonly onError?: ((error: LoggedError) => void) | undefined;
 }
 
-/** Open to everybody, whatever is configured. */
-const openPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
+/** Paths that need no token. */
+const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
 
 /**
- * The HTTP interface: a Hono app, and as such a `fetch` for every platform.
- * @throws {SluiceError} invalid_argument for tokens of another form
+ * Creates the HTTP interface: a Hono app, whose `fetch` runs on every platform.
+ * @throws {SluiceError} `invalid_argument` for an invalid token, cron secret or limit
+ * @example
+ * const app = createApp({ transport: upstash(env), tokens: [{ token, scopes: ["enqueue"], queues: "emails-*" }] });
+ * export default { fetch: app.fetch };
  */
 export function createApp(options: AppOptions): App {
-  const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, report = reportToConsole } = options;
-  // What callers have encrypted is bytes here, which only they can read.
+  const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, onError = logError } = options;
+  // Values that callers have encrypted stay as they are: only the callers have the keys.
   const encryption = null;
-  const gate = new Authenticator(tokens, cronSecret);
+  const authenticator = new Authenticator(tokens, cronSecret);
   const app: App = new Hono<Variables>();
 
   const wakerOf: Services["wakerOf"] = (c) =>
@@ -71,8 +82,9 @@ export function createApp(options: AppOptions): App {
   const allow =
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
     async (c, next) => {
-      if (!scopes.some((scope) => gate.opensFor(scope))) throw new Problem("auth_not_configured");
-      const grants = await gate.admit(c.req.header("authorization"));
+      if (!scopes.some((scope) => authenticator.isConfiguredFor(scope)))
+        throw new Problem("auth_not_configured");
+      const grants = await authenticator.authenticate(c.req.header("authorization"));
       const name = c.req.param("queue");
       if (name !== undefined) {
         c.set("queue", new Queue(name, { transport, prefix, encryption, wake: wakerOf(c), coalesce }));
@@ -86,21 +98,21 @@ export function createApp(options: AppOptions): App {
     };
 
   app.use(async (c, next) => {
-    const open = openPaths.includes(c.req.path);
-    if (!open && !gate.opensFor("cron")) throw new Problem("auth_not_configured");
+    const isPublic = publicPaths.includes(c.req.path);
+    if (!isPublic && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
     requireReadablePath(c.req.url);
-    // The router takes a closing slash for nothing; here each thing has one address.
-    if (c.req.path.endsWith("/") && !open) return c.notFound();
+    // The router ignores a trailing slash. Here each resource has exactly one URL.
+    if (c.req.path.endsWith("/") && !isPublic) return c.notFound();
     return next();
   });
 
-  const faultOf: Services["faultOf"] = (error, c) => {
+  const problemFor: Services["problemFor"] = (error, c) => {
     const problem = problemOf(error);
-    // Only a caller who has gone aborts: nobody is told, and nothing is at fault.
+    // A request aborts only if its caller disconnects, which is not an error.
     const aborted = error instanceof SluiceError && error.code === "aborted";
     if (problems[problem.code].status < 500 || problem === error || aborted) return problem;
     const instance = `urn:uuid:${crypto.randomUUID()}`;
-    report({
+    onError({
       instance,
       code: problem.code,
       method: c.req.method,
@@ -115,7 +127,16 @@ export function createApp(options: AppOptions): App {
     within: milliseconds(limits?.bodyTime ?? "30s", "limits.bodyTime", { min: 1, max: 3_600_000 }),
   };
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
-  const services: Services = { transport, prefix, encryption, allow, faultOf, wakerOf, bodyBounds, budget };
+  const services: Services = {
+    transport,
+    prefix,
+    encryption,
+    allow,
+    problemFor,
+    wakerOf,
+    bodyBounds,
+    budget,
+  };
   taskRoutes(app, services);
   watchRoutes(app, services);
   taskOperationRoutes(app, services);
@@ -129,11 +150,11 @@ export function createApp(options: AppOptions): App {
     const methods = methodsOf(app.routes, c.req.path);
     if (methods.length === 0) throw new Problem("no_route");
     if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods);
-    // No CORS headers: a browser on another origin is not let in.
+    // No CORS headers: browsers on other origins are refused.
     return respond(null, 204, { allow: allowHeader(methods) });
   });
 
-  app.onError((error, c) => problemResponse(faultOf(error, c)));
+  app.onError((error, c) => problemResponse(problemFor(error, c)));
 
   return app;
 }

@@ -1,5 +1,6 @@
 export { type AppOptions, createApp } from "./app.ts";
-export type { Scope, TokenEntry } from "./authenticator.ts";
-export type { App } from "./context.ts";
-export { type FieldFault, type ProblemCode, problems } from "./problem.ts";
-export type { Fault } from "./error-log.ts";
+export type { Scope, TokenEntry } from "./auth/tokens.ts";
+export { type ProblemCode, problems } from "./problems/codes.ts";
+export type { LoggedError } from "./problems/error-log.ts";
+export type { FieldError } from "./problems/problem.ts";
+export type { App } from "./services.ts";

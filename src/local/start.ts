@@ -1,4 +1,4 @@
-// npm start: the local stack, and on it the webhooks example. Ctrl-C ends everything.
+// npm start: runs the local stack and the webhooks example on it. Ctrl-C ends everything.
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -6,20 +6,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
-import { addresses, whatNow } from "./stack/addresses.ts";
+import { addresses, nextSteps } from "./stack/addresses.ts";
 import { startChild } from "./stack/child.ts";
-import { askedToEnd, Running } from "./stack/running.ts";
+import { endSignal, Running } from "./stack/running.ts";
 import { StackError } from "./stack/stack-error.ts";
 import { type Stack, startStack } from "./stack/stack.ts";
 
 const usage = `npm start -- [options]
 
-  --exit         end when the example has ended; the status is 1 where an event is unaccounted for
-  --events N     only the first N events
-  --keep-data    keep the folder of this run, and its keys where REDIS_URL names a Redis
-  -h, --help     this text
+  --exit         exit when the example has ended; the status is 1 if an event is unaccounted for
+  --events N     use only the first N events
+  --keep-data    keep the folder of this run, and its keys if REDIS_URL names a Redis
+  -h, --help     show this help
 
-The ports 8787 (Worker) and 8079 (gateway) are taken where they are free.
+Uses the ports 8787 (Worker) and 8079 (gateway) if they are free.
 `;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -31,25 +31,25 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const asked = Promise.race([askedToEnd(), parentGone()]);
+  const ended = Promise.race([endSignal(), parentEnded()]);
   const running = new Running();
   const folder = newFolder();
   let keep = true;
   try {
-    const ended = await Promise.race([
+    const result = await Promise.race([
       startAll(running, { folder, events, keepData }),
       running.failed,
-      asked,
+      ended,
     ]);
     keep = keepData;
-    // Asked to end before it was done.
-    if (typeof ended !== "object") return 130;
-    keep ||= ended.status !== 0;
+    // A signal ended it.
+    if (typeof result !== "object") return 130;
+    keep ||= result.status !== 0;
     if (!exit) {
-      console.log(whatNow(ended.stack));
-      await Promise.race([running.failed, asked]);
+      console.log(nextSteps(result.stack));
+      await Promise.race([running.failed, ended]);
     }
-    return ended.status;
+    return result.status;
   } finally {
     await running.stop();
     if (keep && readdirSync(folder).length > 0) {
@@ -64,18 +64,18 @@ interface RunOptions {
   readonly keepData: boolean;
 }
 
-/** Starts the stack, and the example on it; returns when the example has ended. */
+/** Starts the stack and the example. Returns when the example has ended. */
 async function startAll(running: Running, options: RunOptions): Promise<{ stack: Stack; status: number }> {
   const { folder, events, keepData } = options;
-  let say = (line: string) => console.log(line);
-  let sayCron = say;
+  let log = (line: string) => console.log(line);
+  let logCron = log;
   const stack = await startStack(running, {
     folder,
     redisUrl: process.env["REDIS_URL"] || undefined,
     keepData,
     ports: { worker: 8787, gateway: 8079 },
-    log: (line) => say(line),
-    cron: (line) => sayCron(line),
+    log: (line) => log(line),
+    cron: (line) => logCron(line),
   });
   console.log(addresses(stack));
 
@@ -97,13 +97,13 @@ async function startAll(running: Running, options: RunOptions): Promise<{ stack:
     },
   );
   running.add(() => child.stop());
-  // The example draws on the terminal: it shows what the stack has to say.
-  sayCron = say = (line) => child.process.connected && child.process.send({ log: line });
-  const { status, words } = await child.ended;
-  say = (line) => console.log(line);
-  // A line every minute, for as long as the stack stays up, would tell nothing.
-  sayCron = () => {};
-  if (status === null) throw new StackError(`the example ${words}`);
+  // The example draws on the terminal, so it shows the lines of the stack.
+  logCron = log = (line) => child.process.connected && child.process.send({ log: line });
+  const { status, description } = await child.ended;
+  log = (line) => console.log(line);
+  // A line every minute would be noise while the stack stays up.
+  logCron = () => {};
+  if (status === null) throw new StackError(`the example ${description}`);
   return { stack, status };
 }
 
@@ -118,7 +118,7 @@ function readArguments() {
       },
     });
     if (values.events !== undefined && !/^[1-9]\d{0,5}$/.test(values.events)) {
-      throw new Error(`--events must be a whole number from 1, not ${values.events}`);
+      throw new Error(`--events must be a whole number from 1 to 999999, not ${values.events}`);
     }
     return { ...values, events: values.events };
   } catch (error) {
@@ -132,8 +132,8 @@ function newFolder(): string {
   return mkdtempSync(join(data, "run-"));
 }
 
-/** npm and the bootstrap stand above this process; killed, they pass no signal on. */
-async function parentGone(): Promise<void> {
+/** Resolves when the parent process has ended. npm and the bootstrap pass no signal on if they are killed. */
+async function parentEnded(): Promise<void> {
   const parent = process.ppid;
   while (process.ppid === parent) await sleep(500, undefined, { ref: false });
 }

@@ -78,13 +78,13 @@ export class Cast {
       stdio: ["ignore", output, output],
     });
     this.#players.set(role.name, { role, name, child });
-    void child.ended.then(async ({ words, status }) => {
+    void child.ended.then(async ({ description, status }) => {
       ledger.write({ what: status === null ? "killed" : "ended", process: name });
       const over = () => this.#over.has(program);
       // One that was asked to end before it listened for that has done nothing.
       const neverBegan = child.process.signalCode === "SIGTERM";
       if (over() ? status !== 0 && !neverBegan : status !== null)
-        ledger.write({ what: "broken", error: `${name} ${words}; see ${name}.out` });
+        ledger.write({ what: "broken", error: `${name} ${description}; see ${name}.out` });
       await sleep(100 + roll(500));
       if (!over()) this.start(role);
     });

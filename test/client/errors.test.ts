@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createClient, type ClientQueue, type Fetch, type SluiceErrorCode } from "../../src/client/index.ts";
-import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
 import { secrets } from "../http/served.ts";
 import { failure, payload, problemOf } from "./failure.ts";
 import { useServer, type Fault } from "./rig.ts";
@@ -69,12 +69,12 @@ describe("the server's own refusals", () => {
     const stranger = server.client({ token: "nobody-0123456789" }).queue("emails");
     expect(await failure(() => stranger.enqueue(payload))).toEqual({
       code: "unauthorized",
-      message: "The token is not known here",
+      message: "This server does not know the token. Its tokens are in SLUICE_TOKENS",
     });
     const consumer = server.client({}, "consume").queue("emails");
     expect(await failure(() => consumer.enqueue(payload))).toEqual({
       code: "unauthorized",
-      message: "The token has not the scope enqueue for the queue emails",
+      message: "The token does not have the scope enqueue for the queue emails",
     });
   });
 
@@ -107,12 +107,12 @@ describe("the server's own refusals", () => {
   test("of a body over 10 MB", async () => {
     const tasks = Array.from({ length: 11 }, () => ({ payload: "x".repeat(1_000_000) }));
     const error = await failure(() => server.client().queue("emails").enqueueMany(tasks));
-    expect(error).toEqual({ code: "too_large", message: "The body may have at most 10000000 bytes" });
+    expect(error).toEqual({ code: "too_large", message: "The body must have at most 10000000 bytes" });
   });
 
   test("of a route that it does not have", async () => {
     const queue = server.client({ url: `${server.way().url}/elsewhere` }).queue("emails");
-    const refused = { code: "unsupported", message: "Nothing is served at this path; see /docs" };
+    const refused = { code: "unsupported", message: "This path does not exist. `/docs` lists all routes" };
     expect(await failure(() => queue.enqueue(payload))).toEqual(refused);
     // Not to be taken for a task that is not there.
     expect(await failure(() => queue.get("x"))).toEqual(refused);

@@ -146,7 +146,7 @@ export function useServer() {
   let server: Server;
   let way: FaultyWay;
   beforeAll(async () => {
-    served = await serve({ report: () => {} });
+    served = await serve({ onError: () => {} });
     server = createAdaptorServer({ fetch: served.app.fetch }) as Server;
     way = new FaultyWay(await listening(server));
     await way.open();

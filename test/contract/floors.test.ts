@@ -12,6 +12,7 @@ const base = [
   "src/bounded-body.ts",
   "src/retry.ts",
   "src/url.ts",
+  "src/respond.ts",
 ];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
@@ -20,6 +21,7 @@ const floors: Record<string, readonly string[]> = {
   "src/errors.ts": [],
   "src/optional-package.ts": ["src/errors.ts"],
   "src/sleep.ts": [],
+  "src/respond.ts": [],
   "src/bounded-body.ts": ["src/sleep.ts"],
   "src/retry.ts": ["src/errors.ts", "src/sleep.ts"],
   "src/url.ts": ["src/errors.ts"],
@@ -38,7 +40,7 @@ const floors: Record<string, readonly string[]> = {
   // Over HTTP it does what the queue does: of the queue it takes what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
   "src/http": [...base, "src/queue"],
-  "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/authenticator.ts"],
+  "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/auth"],
   "src/index.ts": [...base, "src/queue", "src/consumer"],
   "src/local": [...base, "src/queue", "src/transport", "src/http", "src/config.ts"],
   "src/cli": [

@@ -1,30 +1,30 @@
 import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readLua } from "../../tools/lua/files.ts";
-import { lawBreaches, preludeNames } from "../support/lua-rules.ts";
+import { lawBreaches, libNames } from "../support/lua-rules.ts";
 import { portableBreaches } from "../support/portable-lua.ts";
 
-const { prelude, scripts } = readLua();
-const names = preludeNames(prelude.text);
+const { lib, scripts } = readLua();
+const names = libNames(lib.text);
 
 describe("the files in lua/ keep the laws that their text can show", () => {
   test("the prelude", () => {
-    expect(lawBreaches("prelude", prelude.text, { prelude: names, isPrelude: true })).toEqual([]);
+    expect(lawBreaches("prelude", lib.text, { lib: names, isLib: true })).toEqual([]);
   });
 
   test.for(scripts)("$file", ({ file, text }) => {
-    expect(lawBreaches(basename(file, ".lua"), text, { prelude: names })).toEqual([]);
+    expect(lawBreaches(basename(file, ".lua"), text, { lib: names })).toEqual([]);
   });
 });
 
 describe("the files in lua/ mean the same in each Lua 5.1 (law 8)", () => {
   test("the prelude", () => {
     const callers = scripts.map(({ text }) => text);
-    expect(portableBreaches(prelude.text, callers)).toEqual([]);
+    expect(portableBreaches(lib.text, callers)).toEqual([]);
   });
 
   test.for(scripts)("$file", ({ text }) => {
-    expect(portableBreaches(text, [prelude.text])).toEqual([]);
+    expect(portableBreaches(text, [lib.text])).toEqual([]);
   });
 });
 
@@ -41,7 +41,7 @@ local ids = redis.call('LRANGE', pending, 0, limit)
 local first = redis.call('ZRANGE', pending, '-inf', limit, 'BYSCORE', 'LIMIT', '0', '1')
 return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
 `;
-  const check = (text: string) => lawBreaches("probe", text, { prelude: names });
+  const check = (text: string) => lawBreaches("probe", text, { lib: names });
 
   test("and a script that keeps the laws has none", () => {
     expect(check(good)).toEqual([]);

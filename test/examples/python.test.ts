@@ -7,7 +7,7 @@ import { freeNames } from "../../tools/lua/scopes.ts";
 import { parseLua } from "../../tools/lua/text.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace } from "../support/key-space.ts";
-import { preludeNames } from "../support/lua-rules.ts";
+import { libNames } from "../support/lua-rules.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { folder, useBothClients } from "./python.ts";
 
@@ -199,7 +199,7 @@ test("what each script uses of the rooms that the document names, in its order, 
   const programs = (await both.python(
     `tell([sluice.Script(name, sluice.LUA).text for name in ${JSON.stringify(scripts)}])`,
   )) as string[];
-  const declared = preludeNames(readLua().prelude.text);
+  const declared = libNames(readLua().lib.text);
   for (const [i, text] of programs.entries()) {
     expect(await rig.command("SCRIPT", "LOAD", text)).toMatch(/^[0-9a-f]{40}$/);
     const file = scripts[i] ?? "";

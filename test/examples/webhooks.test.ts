@@ -46,7 +46,7 @@ test("an event that a receiver accepted once is delivered once, however often it
   const refused = request(a, { status: 500 });
   const result = account([a], [refused, refused, request(a, { attempt: 3 })], nothing);
   expect(result.total).toEqual(row(1, 1, 0, 0, 0));
-  expect(result.sound).toBe(true);
+  expect(result.complete).toBe(true);
 });
 
 test("an event that nobody accepted and that is no dead letter is unaccounted for", () => {
@@ -54,7 +54,7 @@ test("an event that nobody accepted and that is no dead letter is unaccounted fo
   const result = account([a, b], [request(a), refused], new Map([["evt_b", { state: "completed" }]]));
   expect(result.receivers.get("atlas-books")).toEqual(row(2, 1, 0, 0, 1));
   expect(result.unaccounted).toEqual([{ event: "evt_b", receiver: "atlas-books", state: "completed" }]);
-  expect(result.sound).toBe(false);
+  expect(result.complete).toBe(false);
   expect(report(result)).toContain("UNACCOUNTED evt_b for atlas-books: completed");
   expect(account([a], [], new Map([["evt_a", undefined]])).unaccounted).toEqual([
     { event: "evt_a", receiver: "atlas-books", state: "not found" },
@@ -64,9 +64,9 @@ test("an event that nobody accepted and that is no dead letter is unaccounted fo
 test("an event that was accepted again counts as a consequence of the crash only if the killed run delivered it first", () => {
   const twice = (by: string) => [request(a, { by }), request(a, { by: "consumer-3.2", attempt: 2 })];
   const afterCrash = account([a], twice("consumer-2.1"), nothing, "consumer-2.1");
-  expect(afterCrash).toMatchObject({ total: row(1, 0, 1, 0, 0), afterCrash: 1, sound: true });
+  expect(afterCrash).toMatchObject({ total: row(1, 0, 1, 0, 0), afterCrash: 1, complete: true });
   const afterTimeout = account([a], twice("consumer-1.1"), nothing, "consumer-2.1");
-  expect(afterTimeout).toMatchObject({ total: row(1, 0, 1, 0, 0), afterCrash: 0, sound: true });
+  expect(afterTimeout).toMatchObject({ total: row(1, 0, 1, 0, 0), afterCrash: 0, complete: true });
 });
 
 test("a dead letter is accounted for, with its reason", () => {
@@ -79,19 +79,19 @@ test("a dead letter is accounted for, with its reason", () => {
   expect(result).toMatchObject({
     total: row(2, 1, 0, 1, 0),
     reasons: { attempts_exhausted: 1 },
-    sound: true,
+    complete: true,
   });
 });
 
-test("what was accepted with another body, by another receiver or for no event is astray and no delivery", () => {
-  const strays = [
+test("what was accepted with another body, by another receiver or for no event is unexpected and no delivery", () => {
+  const unexpected = [
     request(a, { body: "0" }),
     request(a, { receiver: "ember-games" }),
     request(event("evt_x")),
   ];
-  const result = account([a], strays, new Map([["evt_a", { state: "completed" }]]));
-  expect(result).toMatchObject({ total: row(1, 0, 0, 0, 1), sound: false });
-  expect(result.strays).toEqual(strays);
+  const result = account([a], unexpected, new Map([["evt_a", { state: "completed" }]]));
+  expect(result).toMatchObject({ total: row(1, 0, 0, 0, 1), complete: false });
+  expect(result.unexpected).toEqual(unexpected);
 });
 
 test("the queue is asked only for events that nobody accepted", () => {
@@ -142,8 +142,8 @@ test("nothing of the picture and the closing table is cut on a terminal of 80 co
     afterCrash: 1_000,
     reasons: { attempts_exhausted: 1_000, rejected: 1_000 },
     unaccounted: [],
-    strays: [],
-    sound: true,
+    unexpected: [],
+    complete: true,
   }).split("\n");
   // The last column stays free: a terminal may wrap there.
   expect([...picture, ...table].filter((line) => line.length > 79)).toEqual([]);

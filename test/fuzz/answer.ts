@@ -1,4 +1,4 @@
-import { problems } from "../../src/http/problem.ts";
+import { problems } from "../../src/http/problems/codes.ts";
 import { misfits } from "./conforms.ts";
 import { type Described, isObject, jsonOf, type Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";

@@ -1,6 +1,6 @@
 import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
-import type { ProblemCode } from "../../src/http/problem.ts";
+import type { ProblemCode } from "../../src/http/problems/codes.ts";
 import { breakagesOf } from "./broken-value.ts";
 import { contradictions } from "./contradictions.ts";
 import { fits } from "./conforms.ts";

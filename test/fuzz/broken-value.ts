@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../src/http/openapi-document.ts";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { fits } from "./conforms.ts";
 import { type Described, isObject } from "./document.ts";
 import { SECRET } from "./from-schema.ts";

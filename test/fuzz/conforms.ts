@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../src/http/openapi-document.ts";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { type Described, isObject } from "./document.ts";
 
 /** Where a value is not what a schema says. */

@@ -1,4 +1,4 @@
-import type { ProblemCode } from "../../src/http/problem.ts";
+import type { ProblemCode } from "../../src/http/problems/codes.ts";
 import { isObject } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
 import type { Plan } from "./valid-request.ts";

@@ -1,13 +1,13 @@
 import { toStringMethod } from "fast-check";
 import type {
-  Answer,
+  ResponseObject,
   Content,
   JsonSchema,
   OpenApiDocument,
   Operation,
   Parameter,
   Reference,
-} from "../../src/http/openapi-document.ts";
+} from "../../src/http/docs/openapi-document.ts";
 
 /** One operation of the document, with its references followed but for those inside schemas. */
 export interface Route {
@@ -19,7 +19,7 @@ export interface Route {
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required: boolean; readonly schema: JsonSchema } | undefined;
   /** By status. */
-  readonly answers: ReadonlyMap<number, Answer>;
+  readonly answers: ReadonlyMap<number, ResponseObject>;
   /** How a failing run prints it. */
   readonly [toStringMethod]: () => string;
 }

@@ -1,6 +1,6 @@
 import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
-import type { JsonSchema } from "../../src/http/openapi-document.ts";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import type { Described } from "./document.ts";
 
 /** What a field is drawn from in place of what its schema alone allows; undefined: from the schema. */

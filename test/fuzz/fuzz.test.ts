@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { openapi } from "../../src/http/openapi.gen.ts";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { fuzz, type FuzzReport } from "./fuzz.ts";
 
 /** More, for longer, and from other seeds: test/fuzz/main.ts. */

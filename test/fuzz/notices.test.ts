@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { openapi } from "../../src/http/openapi.gen.ts";
-import { Problem, problemBody, type FieldFault, type ProblemCode } from "../../src/http/problem.ts";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
+import type { ProblemCode } from "../../src/http/problems/codes.ts";
+import { Problem, problemBody, type FieldError } from "../../src/http/problems/problem.ts";
 import { faultsOfAnswer } from "./answer.ts";
 import { breakagesOf } from "./broken-value.ts";
 import { fits } from "./conforms.ts";
@@ -22,7 +23,7 @@ const answered = (status: number, body: unknown, more = {}): Answered => ({
   headers: { ...headers, ...more },
   text: JSON.stringify(body),
 });
-const problem = (code: ProblemCode, errors?: readonly FieldFault[], detail?: string) => {
+const problem = (code: ProblemCode, errors?: readonly FieldError[], detail?: string) => {
   const body = problemBody(new Problem(code, { errors, detail }));
   return answered(body.status, body, { "content-type": "application/problem+json" });
 };

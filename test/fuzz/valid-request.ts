@@ -1,6 +1,6 @@
 import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
-import type { JsonSchema } from "../../src/http/openapi-document.ts";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { accorded } from "./accorded.ts";
 import type { Described, Route } from "./document.ts";
 import { type Choice, SECRET, valueOf } from "./from-schema.ts";

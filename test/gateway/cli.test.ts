@@ -58,7 +58,7 @@ test("sluice gateway takes tokens, strict keys, and Redis from REDIS_URL", async
     ["--token", "mine", "--read-only-token", "theirs", "--strict-keys", "always"],
     { REDIS_URL: redis.url },
   );
-  expect(output.out).toContain(`# ${redis.url} by the Upstash REST protocol.`);
+  expect(output.out).toContain(`# ${redis.url} over the Upstash REST protocol.`);
   expect(lines).toMatchObject({
     UPSTASH_REDIS_REST_TOKEN: "mine",
     UPSTASH_REDIS_REST_READONLY_TOKEN: "theirs",
@@ -85,7 +85,7 @@ test("sluice gateway says of a port in use which option chooses another", async 
   expect(await sluice(["gateway", "--redis", redis.url, "--port", port]).ended).toMatchObject({
     code: 1,
     out: "",
-    err: `sluice: port ${port} is in use; choose another with --port <number>, 0 for any free one\n`,
+    err: `sluice: port ${port} is in use; choose another with --port <number>, or 0 for any free port\n`,
   });
 });
 
@@ -104,15 +104,15 @@ test.each([
   [["--help"], 0, /^Usage: sluice <command>[^]*\n {2}gateway {4}serve a Redis/, "out"],
   [["--version"], 0, /^\d+\.\d+\.\d+\n$/, "out"],
   [["gateway", "--help"], 0, /^Usage: sluice gateway \[options\]\n/, "out"],
-  [["nope"], 2, /^sluice: there is no command nope; there is .*gateway.*\nSee `sluice help`\.\n$/, "err"],
+  [["nope"], 2, /^sluice: unknown command nope; expected one of .*gateway.*\nSee `sluice help`\.\n$/, "err"],
   [["help"], 0, /^Usage: sluice <command>/, "out"],
   [["gateway", "--nope"], 2, /^sluice: Unknown option '--nope'[^]*\nSee `sluice gateway --help`\.\n$/, "err"],
-  [["gateway", "--port", "70000"], 2, /^sluice: --port takes a number from 0 to 65535\nSee /, "err"],
-  [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys takes flagged or always\nSee /, "err"],
+  [["gateway", "--port", "70000"], 2, /^sluice: --port must be a number from 0 to 65535\nSee /, "err"],
+  [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys must be flagged or always\nSee /, "err"],
   [
     ["gateway", "--redis", "http://x"],
     2,
-    /^sluice: --redis takes a redis:\/\/ or rediss:\/\/ URL\nSee /,
+    /^sluice: --redis must be a URL that begins with redis:\/\/ or rediss:\/\/\nSee /,
     "err",
   ],
 ] as const)("sluice %j ends with %i", async (args, code, text, stream) => {

@@ -100,7 +100,7 @@ describe("over HTTP", () => {
       400,
       { error: expect.stringMatching(/^match\.nth: /) },
     ]);
-    expect(await ask("{", "/-/faults")).toEqual([400, { error: "the body is not JSON" }]);
+    expect(await ask("{", "/-/faults")).toEqual([400, { error: "the body must be JSON" }]);
     expect(() => faults().add({ kind: "cut", match: { times: 0 } })).toThrow(TypeError);
     expect(faults().list()).toEqual([]);
   });

@@ -31,14 +31,14 @@ describe("a pipeline", () => {
   });
 
   test("is an array of commands, at least one, by POST or PUT", async () => {
-    const refusal = { error: "ERR /pipeline takes a JSON array of commands, at least one" };
+    const refusal = { error: "ERR the body of /pipeline must be a JSON array of at least one command" };
     expect(await ask("/pipeline", [])).toEqual([400, refusal]);
     expect(await ask("/pipeline", { a: 1 })).toEqual([400, refusal]);
     expect(await ask("/pipeline", ["GET", "a"])).toEqual([
       400,
-      { error: "ERR a command is a JSON array of its name and arguments" },
+      { error: "ERR a command must be a JSON array of its name and arguments" },
     ]);
-    expect(await ask("/pipeline")).toEqual([405, { error: "ERR /pipeline takes POST or PUT" }]);
+    expect(await ask("/pipeline")).toEqual([405, { error: "ERR /pipeline must be a POST or PUT" }]);
   });
 });
 

@@ -52,13 +52,13 @@ describe("a command in the body", () => {
   });
 
   test.each([
-    ["nothing", "", "ERR the request body is not JSON"],
-    ["half an array", '["GET"', "ERR the request body is not JSON"],
-    ["an object", { command: "GET" }, "ERR a command is a JSON array of its name and arguments"],
-    ["an empty array", [], "ERR a command is a JSON array of its name and arguments"],
+    ["nothing", "", "ERR the request body must be JSON"],
+    ["half an array", '["GET"', "ERR the request body must be JSON"],
+    ["an object", { command: "GET" }, "ERR a command must be a JSON array of its name and arguments"],
+    ["an empty array", [], "ERR a command must be a JSON array of its name and arguments"],
     ["an empty name", [""], "ERR empty command"],
-    ["a null argument", ["GET", null], "ERR the words of a command are strings, numbers or booleans"],
-    ["an array argument", ["GET", ["a"]], "ERR the words of a command are strings, numbers or booleans"],
+    ["a null argument", ["GET", null], "ERR the words of a command must be strings, numbers or booleans"],
+    ["an array argument", ["GET", ["a"]], "ERR the words of a command must be strings, numbers or booleans"],
   ])("is refused with 400 when it is %s", async (_, body, error) => {
     expect(await ask("/", body)).toEqual([400, { error }]);
   });
@@ -131,7 +131,7 @@ describe("a command in the path", () => {
   test("is percent-decoded word by word", async () => {
     expect(await ask("/set/a%2Fb%20c/%C3%A9%00")).toEqual([200, { result: "OK" }]);
     expect(await ask("/", ["GET", "a/b c"])).toEqual([200, { result: "é\0" }]);
-    expect(await ask("/get/%E0%A4")).toEqual([400, { error: "ERR the path is not well percent-encoded" }]);
+    expect(await ask("/get/%E0%A4")).toEqual([400, { error: "ERR the path must be percent-encoded UTF-8" }]);
   });
 
   test("stores a body of any bytes as it is", async () => {

@@ -115,7 +115,7 @@ test("what is wrong with the request itself is said in JSON", async () => {
   expect(await ask("/", { a: 1 })).toEqual([
     400,
     "application/json",
-    '{"error":"ERR a command is a JSON array of its name and arguments"}',
+    '{"error":"ERR a command must be a JSON array of its name and arguments"}',
   ]);
   expect((await ask("/get/text", undefined, { authorization: "" })).slice(0, 2)).toEqual([
     401,

@@ -86,7 +86,7 @@ test("while Redis is away every request fails with 500, and works again when it 
       )
     ).json,
   ).toEqual([{ result: 1 }, { result: 2 }]);
-  expect(log).toEqual([expect.stringMatching(/^Redis is away: /), "Redis is back"]);
+  expect(log).toEqual([expect.stringMatching(/^Redis is unreachable: /), "Redis is reachable again"]);
 });
 
 test("the gateway does not start without Redis", async () => {

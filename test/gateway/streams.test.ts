@@ -162,7 +162,7 @@ describe("a stream is refused", () => {
     for (const accept of ["*/*", "application/json", "text/event-streams", "text/*"]) {
       expect(await ask("/subscribe/chat", { accept })).toEqual([
         400,
-        { error: "ERR /subscribe is a stream, it takes the header Accept: text/event-stream" },
+        { error: "ERR /subscribe is a stream and needs the header Accept: text/event-stream" },
       ]);
     }
     expect((await ask("/psubscribe/*", {}))[0]).toBe(400);
@@ -180,7 +180,7 @@ describe("a stream is refused", () => {
     }
     expect(await ask("/subscribe/chat", sse, { method: "PUT" })).toEqual([
       405,
-      { error: "ERR /subscribe takes GET or POST" },
+      { error: "ERR /subscribe must be a GET or POST" },
     ]);
     expect((await ask("/monitor", sse, { method: "HEAD" }))[0]).toBe(405);
   });
@@ -192,7 +192,7 @@ describe("a stream is refused", () => {
     expect(await ask("/monitor/all", sse)).toEqual(wrong("monitor"));
     expect(await ask("/subscribe/%E0%A4", sse)).toEqual([
       400,
-      { error: "ERR the path is not well percent-encoded" },
+      { error: "ERR the path must be percent-encoded UTF-8" },
     ]);
   });
 

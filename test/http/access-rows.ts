@@ -1,4 +1,4 @@
-import type { Scope } from "../../src/http/authenticator.ts";
+import type { Scope } from "../../src/http/auth/tokens.ts";
 
 /** Who a route lets in: `cron` is the cron secret; nobody has to say who he is where there is none. */
 export interface AccessRow {

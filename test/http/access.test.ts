@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import { matches, type Scope, type TokenEntry } from "../../src/http/authenticator.ts";
-import { openapi } from "../../src/http/openapi.gen.ts";
+import { matches } from "../../src/http/auth/authenticator.ts";
+import type { Scope, TokenEntry } from "../../src/http/auth/tokens.ts";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { accessRows, type Callable, callables } from "./access-rows.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import { matches, type Scope, type TokenEntry } from "../../src/http/authenticator.ts";
+import { matches } from "../../src/http/auth/authenticator.ts";
+import type { Scope, TokenEntry } from "../../src/http/auth/tokens.ts";
 import { asker, type Caller, secrets, serve } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serve>>;
@@ -43,7 +44,7 @@ describe.each(routes)("$method $path", ({ method, path, scope, json }) => {
     const { status, body, headers } = await on("mails-1", as);
     if (as === scope) return expect(status).not.toBe(403);
     expect([status, body.code]).toEqual([403, "forbidden"]);
-    expect(body.detail).toBe(`The token has not the scope ${scope} for the queue mails-1.`);
+    expect(body.detail).toBe(`The token does not have the scope ${scope} for the queue mails-1.`);
     expect(headers.get("www-authenticate")).toContain("insufficient_scope");
   });
 
@@ -95,14 +96,16 @@ describe("a token", () => {
   it("is known by the same SHA-256 where there is only WebCrypto to make it", async () => {
     const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
     vi.resetModules();
-    const { Authenticator } = await import("../../src/http/authenticator.ts");
+    const { Authenticator } = await import("../../src/http/auth/authenticator.ts");
     expect(builtin).toHaveBeenCalledWith("node:crypto");
     builtin.mockRestore();
     const token = secrets.consume;
     const sha256 = createHash("sha256").update(token).digest("hex");
-    const gate = new Authenticator([{ sha256, scopes: ["consume"], queues: "*" }], undefined);
-    expect((await gate.admit(`Bearer ${token}`)).has("consume")).toBe(true);
-    await expect(gate.admit(`Bearer ${token}0`)).rejects.toMatchObject({ code: "unauthorized" });
+    const authenticator = new Authenticator([{ sha256, scopes: ["consume"], queues: "*" }], undefined);
+    expect((await authenticator.authenticate(`Bearer ${token}`)).has("consume")).toBe(true);
+    await expect(authenticator.authenticate(`Bearer ${token}0`)).rejects.toMatchObject({
+      code: "unauthorized",
+    });
   });
 
   it("is another where its SHA-256 differs in one place only", async () => {
@@ -179,7 +182,7 @@ describe("listing and sweeping", () => {
     const refused = await served.ask("GET", "/v1/sweep", { as: "all" });
     expect([refused.status, refused.body.detail]).toEqual([
       403,
-      "Only the cron secret opens this; with a token use POST.",
+      "This route accepts only the cron secret. With a token, send a POST.",
     ]);
     expect((await served.ask("HEAD", "/v1/sweep", { as: "cron" })).status).toBe(405);
   });

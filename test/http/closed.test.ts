@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SluiceError } from "../../src/errors.ts";
 import { createApp } from "../../src/http/app.ts";
-import { misconfigured } from "../../src/http/config-error.ts";
+import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { callables } from "./access-rows.ts";
 import { type Answer, asker, secrets, serve, tokens } from "./served.ts";
 
@@ -73,12 +73,12 @@ it("what is no route, no configuration, and a fault of the server say so, too", 
   const failing = createApp({
     transport: { send: () => Promise.reject(new Error("a bug")) },
     tokens,
-    report: () => {},
+    onError: () => {},
   });
   const ask = asker((request) => failing.fetch(request));
   expectClosed(await ask("GET", "/v1/queues"));
   expectClosed(await ask("GET", "/health"));
-  const incomplete = () => misconfigured(new SluiceError("invalid_argument", "X is not set", "X"));
+  const incomplete = () => configErrorResponse(new SluiceError("invalid_argument", "X is not set", "X"));
   expectClosed(await asker(incomplete)("GET", "/"));
 });
 

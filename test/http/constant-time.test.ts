@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { equal } from "../../src/http/authenticator.ts";
+import { equal } from "../../src/http/auth/authenticator.ts";
 
 // That comparing a secret takes as long wherever it is wrong: by counting and by the text of the program, for what a clock
 // shows of it depends on the machine.
@@ -31,10 +31,11 @@ test("two digests are read to their end, wherever they differ", () => {
 });
 
 test("every entry is compared, and what is compared is a digest: it tells nothing of how much of a token is right", () => {
-  const admit = /async admit\([^]*?\n {2}\}/.exec(source("src/http/authenticator.ts"))?.[0] ?? "";
-  expect(admit).toContain("const digest = await sha256(token);");
+  const authenticate =
+    /async authenticate\([^]*?\n {2}\}/.exec(source("src/http/auth/authenticator.ts"))?.[0] ?? "";
+  expect(authenticate).toContain("const digest = await sha256(token);");
   // Not `find` or `some`, which end at the first.
-  expect(admit).toContain("this.#entries.filter((entry) => equal(entry.digest, digest))");
+  expect(authenticate).toContain("this.#entries.filter((entry) => equal(entry.digest, digest))");
 });
 
 test("a wake's signature is compared by WebCrypto, the gateway's tokens by Node, both as they are meant to be", () => {
@@ -55,16 +56,15 @@ function comparisons(program: string): string[] {
   return patterns.flatMap((pattern) => program.match(new RegExp(pattern, "gi")) ?? []);
 }
 
-test.each(
-  ["auth.ts", "app.ts"]
-    .map((file) => `src/http/${file}`)
-    .concat([
-      "src/consumer/wake/signature.ts",
-      "src/consumer/wake/wake-verifier.ts",
-      "src/local/gateway/gateway.ts",
-      "src/config.ts",
-    ]),
-)("%s compares no secret by itself", (path) => {
+test.each([
+  "src/http/auth/authenticator.ts",
+  "src/http/auth/tokens.ts",
+  "src/http/app.ts",
+  "src/consumer/wake/signature.ts",
+  "src/consumer/wake/wake-verifier.ts",
+  "src/local/gateway/gateway.ts",
+  "src/config.ts",
+])("%s compares no secret by itself", (path) => {
   expect(comparisons(source(path))).toEqual([]);
 });
 

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { HEADER_BOUNDS, listen } from "../../serverless/node-listener.ts";
-import type { Listener } from "../../serverless/process.ts";
+import { HEADER_BOUNDS, listen } from "../../serverless/process/node-listener.ts";
+import type { Listener } from "../../serverless/process/process.ts";
 
 // Node looks at connections every so often only: both figures together are how long headers may take.
 

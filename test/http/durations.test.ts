@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { JsonSchema } from "../../src/http/openapi-document.ts";
-import { openapi } from "../../src/http/openapi.gen.ts";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { Described } from "../fuzz/document.ts";
 import { expectProblem, servedQueue } from "./served.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import type { Fault } from "../../src/http/error-log.ts";
+import type { LoggedError } from "../../src/http/problems/error-log.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
@@ -9,7 +9,7 @@ import { type Ask, asker, expectProblem, serve, tokens } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serve>>;
 let gateway: Gateway;
-let faults: Fault[] = [];
+let faults: LoggedError[] = [];
 let streams: TestStream[] = [];
 let queue: string;
 let count = 0;
@@ -51,7 +51,7 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
   let app: ReturnType<typeof createApp>;
   let ask: Ask;
   beforeEach(() => {
-    app = createApp({ transport: transport(), tokens, report: (fault) => faults.push(fault) });
+    app = createApp({ transport: transport(), tokens, onError: (fault) => faults.push(fault) });
     ask = asker((request) => app.fetch(request));
   });
 
@@ -144,7 +144,7 @@ it("a way to Redis that cannot subscribe is said to be none for events", async (
   const app = createApp({
     tokens,
     transport: { send: transport.send },
-    report: (fault) => faults.push(fault),
+    onError: (fault) => faults.push(fault),
   });
   const answer = await asker((request) => app.fetch(request))("GET", `/v1/queues/${queue}/events`);
   expectProblem(answer, "unsupported");
@@ -154,7 +154,7 @@ it("Redis's refusal is answered as on any other route, and without its words", a
   await served.transport.send([["ACL", "SETUSER", "quiet", "on", ">secret", "~*", "resetchannels", "+@all"]]);
   const own = await startGateway({ redisUrl: served.redis.url.replace("//", "//quiet:secret@") });
   try {
-    const app = createApp({ tokens, transport: upstash(own), report: (fault) => faults.push(fault) });
+    const app = createApp({ tokens, transport: upstash(own), onError: (fault) => faults.push(fault) });
     const answer = await asker((request) => app.fetch(request))("GET", `/v1/queues/${queue}/events`);
     const { instance, detail } = expectProblem(answer, "redis_unauthorized");
     expect(detail).not.toMatch(/NOPERM|quiet/);

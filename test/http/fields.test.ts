@@ -55,11 +55,11 @@ describe("invalid_request", () => {
     ["constructor", { payload: 1, constructor: 1 }, "is not a known field"],
     ["tasks", { tasks: [] }, "must have at least one task"],
     ["tasks", { tasks: {} }, "must be an array"],
-    ["encoding", { payload: "", encoding: "hex" }, 'must be "base64" where it is given'],
+    ["encoding", { payload: "", encoding: "hex" }, 'must be "base64", or left out'],
     ["delay", { payload: 1, delay: "9999999d" }, expect.stringMatching(/^must be a duration/)],
     ["at", { payload: 1, delay: 1, at: 1 }, "must not be given with delay"],
     ["at", { payload: 1, at: 2 ** 52, group: "g" }, "must be a whole number from 0 to 4503599627370495"],
-    ["headers", { payload: 1, headers: ["a"] }, "must be an object of texts"],
+    ["headers", { payload: 1, headers: ["a"] }, "must be an object of strings"],
     ["priority", { payload: 1, priority: 10 }, "must be a whole number from 0 to 9"],
     ["group", { payload: 1, group: "a b" }, expect.stringMatching(/^must be 1 to 128 visible ASCII/)],
     ["dedup.key", { payload: 1, dedup: { key: "", window: 1 } }, expect.stringMatching(/^must be 1 to 128/)],
@@ -164,9 +164,7 @@ describe("invalid_request", () => {
         await served.ask("POST", "/v1/queues/q/tasks/settle", { json: { settlements } }),
         "invalid_request",
       );
-      expect(errors).toEqual([
-        { path: "settlements[0].receipt", message: "must be a receipt as pull gave it" },
-      ]);
+      expect(errors).toEqual([{ path: "settlements[0].receipt", message: "must be a receipt from a pull" }]);
     },
   );
 
@@ -174,7 +172,7 @@ describe("invalid_request", () => {
     const { errors } = expectProblem(await enqueue({ ...one, tasks: [{ payload: 2 }] }), "invalid_request");
     const [name] = Object.keys(one);
     expect(errors).toEqual([
-      { path: "tasks", message: `cannot stand beside ${name}: send either one task or \`tasks\`, not both` },
+      { path: "tasks", message: `must not be sent with ${name}: send either one task or \`tasks\`` },
     ]);
   });
 

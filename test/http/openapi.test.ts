@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { docsPage } from "../../src/http/docs.ts";
-import { openapi } from "../../src/http/openapi.gen.ts";
-import type { Operation } from "../../src/http/openapi-document.ts";
-import { problems } from "../../src/http/problem.ts";
-import { validate } from "../../src/http/validate.ts";
+import { docsPage } from "../../src/http/docs/docs-page.ts";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
+import type { Operation } from "../../src/http/docs/openapi-document.ts";
+import { problems } from "../../src/http/problems/codes.ts";
+import { validate } from "../../src/http/request/validate.ts";
 import { named } from "../../tools/openapi/components.ts";
 import { serve } from "./served.ts";
 
@@ -167,10 +167,7 @@ describe("the document", () => {
       ["Queues", (await ask("GET", "/v1/queues")).body],
       ["Queue", (await ask("GET", "/v1/queues/told")).body],
       ["Workers", (await ask("GET", "/v1/queues/told/workers")).body],
-      [
-        "HeartbeatAnswer",
-        (await ask("POST", "/v1/queues/told/workers/heartbeat", { json: { worker } })).body,
-      ],
+      ["HeartbeatReply", (await ask("POST", "/v1/queues/told/workers/heartbeat", { json: { worker } })).body],
       ["WorkerFailed", (await ask("POST", "/v1/queues/told/workers/w/fail")).body],
       ["ListedTasks", (await ask("GET", `${path}?state=delayed&payloads=true`)).body],
       ["Redriven", (await ask("POST", "/v1/queues/told/redrive", { json: { ids: ["none"] } })).body],

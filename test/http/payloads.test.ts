@@ -136,7 +136,12 @@ describe("bytes", () => {
       });
       expect([status, body.errors]).toEqual([
         400,
-        [{ path: "tasks[1].payload", message: "must be base64, with its padding, as `encoding` says" }],
+        [
+          {
+            path: "tasks[1].payload",
+            message: "must be base64 with its padding, because `encoding` is base64",
+          },
+        ],
       ]);
     },
   );

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
 import { notInstalled } from "../../src/optional-package.ts";
 import { createApp } from "../../src/http/app.ts";
-import { misconfigured } from "../../src/http/config-error.ts";
-import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import { configErrorResponse } from "../../src/http/problems/config-error.ts";
+import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { type Answer, asker, expectProblem as expectAnswer, serve, tokens } from "./served.ts";
@@ -46,7 +46,7 @@ describe("the faults of a caller", () => {
     const app = createApp({ transport: served.transport, tokens, limits: { bodyTime: 20 } });
     const raw = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([0x20])) });
     const answer = await asker((request) => app.fetch(request))("POST", "/v1/queues/q/tasks", { raw });
-    expect(expectProblem(answer, "body_too_slow").detail).toBe("The body has to come within 0.02 seconds.");
+    expect(expectProblem(answer, "body_too_slow").detail).toBe("The body must arrive within 0.02 seconds.");
   });
 
   it("unauthorized: no token", async () => {
@@ -138,7 +138,7 @@ describe("the faults of a caller", () => {
 });
 
 describe("the faults of Redis", () => {
-  const silent = { report: () => {} };
+  const silent = { onError: () => {} };
   /** A transport whose Redis answers every command with that error. */
   const failing = (code: SluiceErrorCode): Transport => ({
     send: async (commands) => commands.map(() => ({ error: new SluiceError(code, "the words of Redis") })),
@@ -263,12 +263,11 @@ describe("the faults of the server", () => {
   });
 
   it("misconfigured: what an entry answers while its environment is not valid", async () => {
-    const answer = await asker(() => misconfigured(new SluiceError("invalid_argument", "X is not set", "X")))(
-      "GET",
-      "/",
-    );
+    const answer = await asker(() =>
+      configErrorResponse(new SluiceError("invalid_argument", "X is not set", "X")),
+    )("GET", "/");
     expect(expectProblem(answer, "misconfigured").detail).toBe("X is not set.");
-    expect(() => misconfigured(new TypeError("a bug"))).toThrow("a bug");
+    expect(() => configErrorResponse(new TypeError("a bug"))).toThrow("a bug");
   });
 });
 

@@ -3,8 +3,8 @@ import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { listen } from "../../serverless/node-listener.ts";
-import type { Listener } from "../../serverless/process.ts";
+import { listen } from "../../serverless/process/node-listener.ts";
+import type { Listener } from "../../serverless/process/process.ts";
 import { createApp } from "../../src/http/app.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { asker, expectProblem, secrets, serve, tokens } from "./served.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
     tokens,
     cronSecret: secrets.cron,
     limits,
-    report: reported,
+    onError: reported,
   });
   server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.listen(0, "127.0.0.1");

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { token } from "../../src/cli/token.ts";
 import type { Environment } from "../../src/config.ts";
-import { Service, type Platform } from "../../serverless/service.ts";
+import { Service, type Platform } from "../../serverless/deployment/service.ts";
 import { useRig } from "../support/rig.ts";
 
 // Secrets that are changed while requests go on, instance by instance, as docs/deployments.md says.
@@ -177,13 +177,13 @@ describe("sluice token", () => {
   });
 
   test.each([
-    [[], "--scopes has to be given, such as enqueue,consume"],
-    [["--scopes", "admin"], "--queues has to be given, such as 'emails-*'"],
+    [[], "--scopes is required, such as enqueue,consume"],
+    [["--scopes", "admin"], "--queues is required, such as 'emails-*'"],
     [["--scopes", "root", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
     [["--scopes", "", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
     [
       ["--scopes", "admin", "--queues", "{a}"],
-      "--queues must be a pattern of queue names, in which * stands for any characters",
+      "--queues must be a pattern of queue names, such as emails, emails-* or *",
     ],
   ])("makes none of %j, and says what is allowed", async (args, message) => {
     await expect(token.run(args, {})).rejects.toThrow(message);

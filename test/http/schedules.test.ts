@@ -135,7 +135,7 @@ describe("schedules", () => {
     "that nobody knows: %s%s is not found",
     async (method, verb = "") => {
       const { detail } = expectProblem(await ask(method, `${at("nobody")}${verb}`), "not_found");
-      expect(detail).toBe("There is no schedule of that name.");
+      expect(detail).toBe("There is no schedule with this name in the queue.");
     },
   );
 });

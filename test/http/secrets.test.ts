@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
 import { webhookWaker } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
-import { problems } from "../../src/http/problem.ts";
-import { reportToConsole } from "../../src/http/error-log.ts";
+import { problems } from "../../src/http/problems/codes.ts";
+import { logError } from "../../src/http/problems/error-log.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { callables } from "./access-rows.ts";
@@ -33,8 +33,8 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
     transport,
     tokens,
     cronSecret: secrets.cron,
-    report(fault) {
-      reportToConsole(fault);
+    onError(fault) {
+      logError(fault);
       const found = shown(deep(fault));
       if (found.length > 0) leaks.push(`report of ${fault.route}: ${found.join()}`);
     },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createApp, type AppOptions } from "../../src/http/app.ts";
-import type { TokenEntry } from "../../src/http/authenticator.ts";
-import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import type { TokenEntry } from "../../src/http/auth/tokens.ts";
+import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis } from "../support/redis.ts";
 import { sharedRedis } from "../support/shared-redis.ts";

@@ -33,7 +33,7 @@ test("a body has 30 seconds to come, of which the timer goes with the body", asy
   const ask = asker((request) => app.fetch(request));
   const answer = ask("POST", "/v1/queues/q/tasks", { raw: stalling() });
   expect(await around(30_000, answer)).toBe(false);
-  expect(expectProblem(await answer, "body_too_slow").detail).toBe("The body has to come within 30 seconds.");
+  expect(expectProblem(await answer, "body_too_slow").detail).toBe("The body must arrive within 30 seconds.");
   await ask("POST", "/v1/queues/q/tasks", { raw: "{" });
   expect(vi.getTimerCount()).toBe(0);
 });

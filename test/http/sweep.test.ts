@@ -75,7 +75,7 @@ describe("a deep sweep", () => {
     await lose("a");
     expect((await sweep({ deep: true }, "mails")).body).toMatchObject({ queues: 0, faults: [] });
     const { detail } = expectProblem(await sweep({ deep: true, queue: queue() }, "mails"), "forbidden");
-    expect(detail).toBe(`The token has not the scope admin for the queue ${queue()}.`);
+    expect(detail).toBe(`The token does not have the scope admin for the queue ${queue()}.`);
     expect((await counts()).pending).toBe(0);
     expect((await sweep({ deep: true, queue: queue() }, "cron")).body.faults).toHaveLength(1);
   });

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { HEADER_BOUNDS, listen } from "../../serverless/node-listener.ts";
-import type { Listener } from "../../serverless/process.ts";
+import { HEADER_BOUNDS, listen } from "../../serverless/process/node-listener.ts";
+import type { Listener } from "../../serverless/process/process.ts";
 import { createApp } from "../../src/http/app.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
@@ -96,7 +96,7 @@ describe("a queue's events that nobody reads", () => {
   beforeEach(async () => {
     redis = await sharedRedis();
     transport = resp(redis.url);
-    const app = createApp({ transport, tokens, report: () => {} });
+    const app = createApp({ transport, tokens, onError: () => {} });
     answer = async (request) => app.fetch(request);
   });
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { SluiceError } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
-import type { Fault } from "../../src/http/error-log.ts";
+import type { LoggedError } from "../../src/http/problems/error-log.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { openEvents, type TestFrame } from "./event-frames.ts";
 import { asker, type Ask, expectProblem, secrets, serve, tokens } from "./served.ts";
@@ -12,7 +12,7 @@ let fetch: (path: string, init?: RequestInit) => Promise<Response>;
 let tasks: string;
 let looks = 0;
 let away = false;
-let faults: Fault[] = [];
+let faults: LoggedError[] = [];
 let count = 0;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
       return served.transport.send(commands, options);
     },
   };
-  const app = createApp({ transport, tokens, report: (fault) => faults.push(fault) });
+  const app = createApp({ transport, tokens, onError: (fault) => faults.push(fault) });
   ask = asker((request) => app.fetch(request));
   fetch = async (path, init) => app.fetch(new Request(`http://sluice.test${path}`, init));
 });

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { whatNow } from "../../src/local/stack/addresses.ts";
+import { nextSteps } from "../../src/local/stack/addresses.ts";
 import type { Stack } from "../../src/local/stack/stack.ts";
 
 const stack = {
@@ -19,7 +19,7 @@ test("what `npm start` prints at its end is a script: exports, then three reques
     // In the place of curl: says what it was called with.
     writeFileSync(join(folder, "curl"), `#!/bin/sh\nprintf '%s|' "$@"; echo\n`);
     chmodSync(join(folder, "curl"), 0o755);
-    const script = whatNow(stack)
+    const script = nextSteps(stack)
       .split("\n")
       .filter((line) => /^ {2}(export|curl| {2}-H)/.test(line));
     script.push('echo "$UPSTASH_REDIS_REST_URL $UPSTASH_REDIS_REST_TOKEN"');

@@ -97,7 +97,7 @@ async function failing(...args: string[]): Promise<{ status: number | null; comp
 test("`sluice dev` says what is wrong with an option, and ends with status 2", async () => {
   expect(await failing("--port", "many")).toEqual({
     status: 2,
-    complaint: "sluice: --port takes a number from 0 to 65535\nSee `sluice dev --help`.\n",
+    complaint: "sluice: --port must be a number from 0 to 65535\nSee `sluice dev --help`.\n",
   });
 });
 
@@ -108,7 +108,7 @@ test.each(["--port", "--gateway-port"])(
     try {
       expect(await failing("--redis", redis.url, option, String(redis.port))).toEqual({
         status: 1,
-        complaint: `sluice: port ${redis.port} is in use; choose another with ${option} <number>, 0 for any free one\n`,
+        complaint: `sluice: port ${redis.port} is in use; choose another with ${option} <number>, or 0 for any free port\n`,
       });
     } finally {
       await redis.stop();

@@ -1,10 +1,10 @@
 // Starts the local stack, says so, and waits for a signal: for tests that end it in all ways.
 
-import { askedToEnd, Running } from "../../src/local/stack/running.ts";
+import { endSignal, Running } from "../../src/local/stack/running.ts";
 import { startStack } from "../../src/local/stack/stack.ts";
 
 const running = new Running();
-const asked = askedToEnd();
+const asked = endSignal();
 const { workerUrl, tokens } = await startStack(running, {
   folder: process.argv[2] as string,
   log: console.error,

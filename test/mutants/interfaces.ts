@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const interfaces: readonly Mutant[] = [
   {
     name: "a token is good for every queue",
-    file: "src/http/authenticator.ts",
+    file: "src/http/auth/authenticator.ts",
     find: "grant.scopes.includes(scope) && matches(grant.queues, queue));",
     replace: "grant.scopes.includes(scope));",
     breaks: "access",
@@ -12,7 +12,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "the ends of a pattern may overlap",
-    file: "src/http/authenticator.ts",
+    file: "src/http/auth/authenticator.ts",
     find: "return at <= name.length - end.length;",
     replace: "return true;",
     breaks: "access",
@@ -20,7 +20,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "eight bytes of a token's digest are compared",
-    file: "src/http/authenticator.ts",
+    file: "src/http/auth/authenticator.ts",
     find: "for (let at = 0; at < one.length; at++) difference",
     replace: "for (let at = 0; at < 8; at++) difference",
     breaks: "access",
@@ -28,7 +28,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "the cron secret is a token of an admin",
-    file: "src/http/authenticator.ts",
+    file: "src/http/auth/authenticator.ts",
     find: 'grant: { scopes: ["cron"] as const, queues: "*" }',
     replace: 'grant: { scopes: ["cron", "admin"] as const, queues: "*" }',
     breaks: "access",
@@ -36,7 +36,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "with no token configured the gate is open to refuse",
-    file: "src/http/authenticator.ts",
+    file: "src/http/auth/authenticator.ts",
     find: 'return this.#tokens.length > 0 || (scope === "cron"',
     replace: 'return this.#tokens.length >= 0 || (scope === "cron"',
     breaks: "access",
@@ -68,7 +68,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "brackets in texts count as depth",
-    file: "src/http/body.ts",
+    file: "src/http/request/body.ts",
     find: "        at = endOfString(text, at);\n",
     replace: "",
     breaks: "input",
@@ -76,7 +76,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "an Idempotency-Key over HTTP is dropped",
-    file: "src/http/context.ts",
+    file: "src/http/request/read.ts",
     find: "if (KEY.test(key)) return { idempotencyKey: key };",
     replace: "if (KEY.test(key)) return {};",
     breaks: "law 5",
@@ -84,15 +84,15 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "a parameter may be given twice",
-    file: "src/http/context.ts",
-    find: '    if (others.length > 0) throw invalid(key, "may be given once");\n',
+    file: "src/http/request/read.ts",
+    find: '    if (others.length > 0) throw invalid(key, "may be given only once");\n',
     replace: "",
     breaks: "input",
     because: "which of two values counts is left to chance",
   },
   {
     name: "an array passes for an object",
-    file: "src/http/validate.ts",
+    file: "src/http/request/validate.ts",
     find: 'schema["~run"](Array.isArray(dataset.value) ? { value: null } : dataset, config),',
     replace: 'schema["~run"](dataset, config),',
     breaks: "input",
@@ -100,7 +100,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "what Redis said is told to the caller",
-    file: "src/http/problem.ts",
+    file: "src/http/problems/problem.ts",
     find: "      return new Problem(error.code);",
     replace: "      return new Problem(error.code, { detail: error.message });",
     breaks: "errors",

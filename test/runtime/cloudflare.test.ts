@@ -210,7 +210,7 @@ describe("the Worker whose environment lacks something", () => {
     ["UPSTASH_REDIS_REST_TOKEN", { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1" }],
     ["REDIS_URL", { REDIS_URL: "redis://127.0.0.1:1" }],
     [
-      "SLUICE_TOKENS is not JSON",
+      "SLUICE_TOKENS must be JSON",
       {
         UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1",
         UPSTASH_REDIS_REST_TOKEN: "t0ken",

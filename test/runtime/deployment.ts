@@ -1,4 +1,4 @@
-import type { ServiceOptions } from "../../serverless/service.ts";
+import type { ServiceOptions } from "../../serverless/deployment/service.ts";
 
 /** What the acceptance tests deploy on every platform: `sluice(deployment)` of its entry. Imports nothing of Node. */
 

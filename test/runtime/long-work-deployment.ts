@@ -1,4 +1,4 @@
-import type { ServiceOptions } from "../../serverless/service.ts";
+import type { ServiceOptions } from "../../serverless/deployment/service.ts";
 
 export const LONG_TASKS = 12;
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { createClient } from "@redis/client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { serve } from "../../serverless/node.ts";
-import { type Runtime, start } from "../../serverless/process.ts";
+import { type Runtime, start } from "../../serverless/process/process.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 // What a server leaves behind.

@@ -232,10 +232,10 @@ describe("`sluice serve`", () => {
   );
 
   it.each([
-    [["--port", "many"], {}, 2, /--port takes a number from 0 to 65535\nSee `sluice serve --help`\.\n$/],
+    [["--port", "many"], {}, 2, /--port must be a number from 0 to 65535\nSee `sluice serve --help`\.\n$/],
     [["--nope"], {}, 2, /'--nope'/],
     [["--every", "now"], { REDIS_URL: "redis://127.0.0.1:1" }, 1, /every must be a duration/],
-    [[], {}, 1, /UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN have to be set, or REDIS_URL/],
+    [[], {}, 1, /UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN must be set, or REDIS_URL/],
     [[], { REDIS_URL: "redis://127.0.0.1:1", PORT: "x" }, 1, /PORT must be a number/],
   ])("with %j and %j ends with %i and says why", async (args, env, code, complaint) => {
     const ended = await run(args, env).ended;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { openapi } from "../../src/http/openapi.gen.ts";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { startRedis } from "../support/redis.ts";
 import { byUrl } from "./lambda/events.ts";
 import { end } from "./process/deployed.ts";

@@ -12,8 +12,8 @@ const FULL = "full";
 
 /** The scripts without their plain lanes, by name. */
 function fullScripts(): ReadonlyMap<string, Script> {
-  const { prelude, scripts } = withoutPlainLanes(readLua());
-  const parts = partsOf(prelude);
+  const { lib, scripts } = withoutPlainLanes(readLua());
+  const parts = partsOf(lib);
   return new Map(
     scripts.map((file) => {
       const pieces = programOf(file, parts);

@@ -17,9 +17,9 @@ export function laneOf(file: string, env: NodeJS.ProcessEnv = process.env): stri
  * The same files with all plain lanes off: scripts ask `PLAIN`, a constant of the prelude.
  * @throws where the prelude does not say `local PLAIN = true`
  */
-export function withoutPlainLanes({ prelude, scripts }: LuaFiles): LuaFiles {
-  const text = prelude.text.replace(/^local PLAIN = true$/m, "local PLAIN = false");
-  if (text === prelude.text)
-    throw new Error(`${prelude.file}: no lane can be switched off without \`local PLAIN = true\``);
-  return { prelude: { ...prelude, text }, scripts };
+export function withoutPlainLanes({ lib, scripts }: LuaFiles): LuaFiles {
+  const text = lib.text.replace(/^local PLAIN = true$/m, "local PLAIN = false");
+  if (text === lib.text)
+    throw new Error(`${lib.file}: no lane can be switched off without \`local PLAIN = true\``);
+  return { lib: { ...lib, text }, scripts };
 }

@@ -27,14 +27,14 @@ const portable =
   "redis string table math tonumber type pairs ipairs next unpack select error assert pcall".split(" ");
 
 export interface LuaRules {
-  /** The locals of the prelude, which a script may use. */
-  readonly prelude: ReadonlySet<string>;
-  /** True for the prelude itself: it has no contract, and passes on commands that it is given. */
-  readonly isPrelude?: boolean;
+  /** The locals of lua/lib, which a script may use. */
+  readonly lib: ReadonlySet<string>;
+  /** True for lua/lib itself. It has no contract, and runs commands that it gets as parameters. */
+  readonly isLib?: boolean;
 }
 
-/** The names that a prelude defines. */
-export function preludeNames(text: string): Set<string> {
+/** The names that lua/lib defines. */
+export function libNames(text: string): Set<string> {
   const names = parse(text).body.flatMap((node) =>
     node.type === "LocalStatement" ? list(node, "variables") : [node["identifier"] as LuaNode],
   );
@@ -52,7 +52,7 @@ export function lawBreaches(name: string, text: string, rules: LuaRules): string
   }
 
   let rest = chunk.body;
-  if (!rules.isPrelude) {
+  if (!rules.isLib) {
     const end = chunk.body.findIndex((node) => !isContractLine(node));
     const block = chunk.body.slice(0, end);
     rest = chunk.body.slice(end);
@@ -68,7 +68,7 @@ export function lawBreaches(name: string, text: string, rules: LuaRules): string
     }
   }
 
-  const known = new Set([...portable, ...rules.prelude, "KEYS", "ARGV"]);
+  const known = new Set([...portable, ...rules.lib, "KEYS", "ARGV"]);
   for (const node of chunk.globals) {
     if (!known.has(node.name)) breach(node, `the global ${node.name} is not portable, or not defined`);
   }
@@ -79,7 +79,7 @@ export function lawBreaches(name: string, text: string, rules: LuaRules): string
     if (stringOf(node) !== undefined && banned.has(stringOf(node) ?? ""))
       breach(node, `${stringOf(node)} is banned`);
     if (node.type === "CallExpression") {
-      for (const what of callBreaches(node, rules.isPrelude === true)) breach(node, what);
+      for (const what of callBreaches(node, rules.isLib === true)) breach(node, what);
     }
   }
   return breaches;
@@ -140,7 +140,7 @@ function contractBreaches(block: readonly LuaNode[], lines: readonly string[]): 
   return breaches;
 }
 
-function callBreaches(node: LuaNode, isPrelude: boolean): string[] {
+function callBreaches(node: LuaNode, isLib: boolean): string[] {
   const base = node["base"] as LuaNode;
   const args = list(node, "arguments");
   const words = args.map(wordOf);
@@ -148,7 +148,7 @@ function callBreaches(node: LuaNode, isPrelude: boolean): string[] {
     base.type === "MemberExpression" &&
     (base["base"] as LuaNode)["name"] === "redis" &&
     ["call", "pcall"].includes(String((base["identifier"] as LuaNode)["name"]));
-  if (isRedisCall && !isPrelude && !/^[A-Z]+$/.test(words[0] ?? "")) {
+  if (isRedisCall && !isLib && !/^[A-Z]+$/.test(words[0] ?? "")) {
     return ["the command of redis.call must be written out, in upper case"];
   }
 

@@ -33,7 +33,7 @@ test.for(Object.values(lua).map((script) => [script.name, script] as const))(
 
 describe("with the plain lanes off", () => {
   const files = {
-    prelude: {
+    lib: {
       file: "_prelude.lua",
       text: "local PLAIN = true\n\nlocal function rare(n)\n  return n * 20\nend\n",
     },
@@ -58,7 +58,7 @@ describe("with the plain lanes off", () => {
   test.for(["", "local PLAIN = false\n", "local PLAIN, B = true\n", "local PLAIN = 1\n"])(
     "a prelude that begins with %j has no lanes to switch",
     (text) => {
-      const other = { prelude: { file: "_prelude.lua", text }, scripts: [] };
+      const other = { lib: { file: "_prelude.lua", text }, scripts: [] };
       expect(() => withoutPlainLanes(other)).toThrow(
         "_prelude.lua: no lane can be switched off without `local PLAIN = true`",
       );
@@ -134,7 +134,7 @@ describe("what Lua allows in one function", () => {
   test("a script with its parts is held to it", () => {
     const text = locals(150).join("\n").replaceAll("v", "p");
     const files = (script: string) => ({
-      prelude: { file: "_prelude.lua", text },
+      lib: { file: "_prelude.lua", text },
       scripts: [{ file: "a.lua", text: script }],
     });
     const all = names(150).join(", ").replaceAll("v", "p");

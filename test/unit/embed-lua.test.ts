@@ -100,7 +100,7 @@ test.for([
   async ([text, name]) => {
     const more = `${prelude}\nlocal function number(text)\n  return tonumber(text)\nend\n`;
     await expect(embeddedBehind(more, text)).rejects.toThrow(
-      `try-this.lua: its local ${name} has a name that parts in it declare or use: rename it`,
+      `try-this.lua: rename its local ${name}: parts of lua/lib in this script declare or use that name`,
     );
   },
 );
@@ -139,7 +139,7 @@ test("each part stands in the module once, and a bundle has only those that its 
     { file: "one.lua", text: "return large(1)" },
     { file: "other.lua", text: "return twice(2)" },
   ];
-  const module = moduleOf({ prelude: { file: "_prelude.lua", text: prelude }, scripts });
+  const module = moduleOf({ lib: { file: "_prelude.lua", text: prelude }, scripts });
   for (const part of ["BASE=10", "number*2", ">BASE"]) expect(module.split(part)).toHaveLength(2);
   const bundled = await build({
     stdin: { contents: `export { other } from "module";`, loader: "ts" },
@@ -170,17 +170,17 @@ test.for([
   "return 'a",
   "return return",
 ])("what could not be stripped safely is refused: %j", (text) => {
-  expect(() => parseLua({ file: "a.lua", text })).toThrow(/^a\.lua: not to be embedded: /);
+  expect(() => parseLua({ file: "a.lua", text })).toThrow(/^a\.lua: cannot be embedded: /);
 });
 
 test.for([
-  ["function open() end", "_prelude.lua: only locals may stand at the top level: function open() end"],
-  ["local BASE = 11", "_prelude.lua: BASE stands twice at the top level"],
+  ["function open() end", "_prelude.lua: the top level may have only locals: function open() end"],
+  ["local BASE = 11", "_prelude.lua: BASE is declared twice at the top level"],
   [
     "local function early()\n  return LATE\nend\nlocal LATE = 1",
-    "_prelude.lua: early uses LATE, which stands behind it",
+    "_prelude.lua: early uses LATE before its declaration",
   ],
 ])("a prelude with %j is refused", ([text, why]) => {
   const wrong = { file: "_prelude.lua", text: `${prelude}\n${text}\n` };
-  expect(() => moduleOf({ prelude: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
+  expect(() => moduleOf({ lib: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
 });

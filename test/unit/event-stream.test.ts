@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Variables } from "../../src/http/context.ts";
-import { eventStream, type EventStream, type Frame } from "../../src/http/event-stream.ts";
-import { Problem } from "../../src/http/problem.ts";
+import type { Variables } from "../../src/http/services.ts";
+import { eventStream, type EventStream, type Frame } from "../../src/http/responses/event-stream.ts";
+import { Problem } from "../../src/http/problems/problem.ts";
 
 // What a client of a stream sees, and when its source is drawn from, on a clock that the tests move.
 
@@ -30,9 +30,9 @@ function source() {
 }
 
 async function answered(stream: Partial<EventStream>, init?: RequestInit) {
-  const faultOf = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
+  const problemFor = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
   const app = new Hono<Variables>().get("/", (c) =>
-    eventStream(c, { faultOf }, { lasts: 60_000, open: source().frames, ...stream }),
+    eventStream(c, { problemFor }, { lasts: 60_000, open: source().frames, ...stream }),
   );
   app.onError((error) => new Response(error.message, { status: 500 }));
   const response = await app.request("/", init);

@@ -4,18 +4,18 @@ import type { LuaFile } from "./text.ts";
 
 const luaFolder = fileURLToPath(new URL("../../lua/", import.meta.url));
 
-/** The module that embeds them. */
+/** The module that embeds the scripts. */
 export const generatedFile = fileURLToPath(new URL("../../src/queue/redis/lua.gen.ts", import.meta.url));
 
-/** The files of lua/lib in the order in which they build on each other. */
+/** The files of lua/lib, in the order in which they use each other. */
 const libFiles =
   "prelude writes records limits groups fair-order admission events commit transitions workers wake due pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages repair-entries repair repair-fields control-fields group-states"
     .split(" ")
     .map((name) => `lib/${name}.lua`);
 
 export interface LuaFiles {
-  /** All files of lua/lib in one: what scripts share. */
-  readonly prelude: LuaFile;
+  /** All files of lua/lib, joined. */
+  readonly lib: LuaFile;
   /** The scripts, by path. */
   readonly scripts: readonly LuaFile[];
 }
@@ -29,13 +29,13 @@ export function scriptFiles(): string[] {
     .toSorted();
 }
 
-/** What the scripts share, and the scripts. */
+/** Reads lua/lib and the scripts. */
 export function readLua(): LuaFiles {
   const text = libFiles.map((file) => read(file).text).join("\n");
-  return { prelude: { file: "lib", text }, scripts: scriptFiles().map(read) };
+  return { lib: { file: "lib", text }, scripts: scriptFiles().map(read) };
 }
 
-/** The file of lua/lib that a line of them all stands in, and its line there. */
+/** The file of lua/lib, and the line in it, of a line of the joined files. */
 export function libFileOf(line: number): { file: string; line: number } {
   let rest = line;
   for (const file of libFiles) {

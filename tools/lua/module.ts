@@ -12,18 +12,18 @@ import type { Script } from "./transport.ts";
 `;
 
 /**
- * The text of the module that embeds the scripts. Each part stands in it once, as a constant of its own that bundlers
- * leave out where nothing needs it; a script's text is joined when it is read.
- * @throws for Lua that cannot be embedded
+ * The text of the module that embeds the scripts. It has each part of lua/lib once, as a constant that bundlers can leave
+ * out. The text of a script is joined when it is read.
+ * @throws if the Lua cannot be embedded
  */
-export function moduleOf({ prelude, scripts }: LuaFiles): string {
-  const parts = partsOf(prelude);
+export function moduleOf({ lib, scripts }: LuaFiles): string {
+  const parts = partsOf(lib);
   const used = new Set<Part | string>();
   const exported = scripts.map((script) => {
     const program = programOf(script, parts);
     for (const piece of program) used.add(piece);
     const source = program.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
-    // Together they must keep to Lua's limits too.
+    // The joined script must keep Lua's limits too.
     freeNames(script.file, parseLua({ file: script.file, text: source }).body);
     const words = program.map((piece) =>
       typeof piece === "string" ? escaped(piece) : `\${${constOf(piece)}}`,

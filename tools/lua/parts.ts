@@ -1,74 +1,73 @@
-// The parts that scripts share, and where they stand in a script. Lua creates a function when it comes to its definition:
-// so each stands in front of the first statement that needs it, in the branch that needs it, and a plain call returns
-// before it comes to most.
+// The parts of lua/lib and their place in a script. Lua creates a function when it runs its definition. So each part is placed
+// before the first statement that needs it, in the branch that needs it, and a plain call returns before most of them.
 
 import type { LuaNode } from "luaparse";
 import { freeNames } from "./scopes.ts";
 import { compact, type LuaFile, nameOf, nodesIn, parseLua } from "./text.ts";
 
-/** A statement at the prelude's top level. */
+/** A statement at the top level of lua/lib. */
 export interface Part {
   /** The locals that it declares. */
   readonly names: readonly string[];
   /** The names that it uses and does not declare. */
   readonly uses: ReadonlySet<string>;
-  /** Where it stands in the prelude, with what follows up to the next one: offsets. */
+  /** Its offsets in lua/lib, including the text up to the next part. */
   readonly range: readonly [from: number, to: number];
-  /** The text as it is embedded. */
+  /** The embedded text. */
   readonly text: string;
 }
 
 /**
- * The locals at the prelude's top level, in their order.
- * @throws where something else stands there, a name stands twice, or one uses another that stands behind it
+ * The locals at the top level of lua/lib, in order.
+ * @throws if there is anything but locals, a name is declared twice, or a local is used before its declaration
  */
-export function partsOf(prelude: LuaFile): Part[] {
-  const refuse = (why: string) => new Error(`${prelude.file}: ${why}`);
-  const { body } = parseLua(prelude);
+export function partsOf(lib: LuaFile): Part[] {
+  const refuse = (why: string) => new Error(`${lib.file}: ${why}`);
+  const { body } = parseLua(lib);
   const parts = body.map((node, i): Part => {
-    const range = [node.range[0], body[i + 1]?.range[0] ?? prelude.text.length] as const;
-    const text = compact(prelude.text.slice(...range));
-    return { names: declaredBy(node), uses: freeNames(prelude.file, [node]), range, text };
+    const range = [node.range[0], body[i + 1]?.range[0] ?? lib.text.length] as const;
+    const text = compact(lib.text.slice(...range));
+    return { names: declaredBy(node), uses: freeNames(lib.file, [node]), range, text };
   });
-  const stray = parts.find(({ names }) => names.length === 0);
-  if (stray) {
-    const [line] = prelude.text.slice(...stray.range).split("\n", 1);
-    throw refuse(`only locals may stand at the top level: ${line}`);
+  const other = parts.find(({ names }) => names.length === 0);
+  if (other) {
+    const [line] = lib.text.slice(...other.range).split("\n", 1);
+    throw refuse(`the top level may have only locals: ${line}`);
   }
   const all = parts.flatMap(({ names }) => names);
   const twice = all.find((name, i) => all.indexOf(name) < i);
-  if (twice !== undefined) throw refuse(`${twice} stands twice at the top level`);
-  const behind = new Set(all);
+  if (twice !== undefined) throw refuse(`${twice} is declared twice at the top level`);
+  const undeclared = new Set(all);
   for (const { names, uses } of parts) {
-    for (const name of names) behind.delete(name);
-    const late = [...uses].find((name) => behind.has(name));
-    if (late !== undefined) throw refuse(`${names.join(", ")} uses ${late}, which stands behind it`);
+    for (const name of names) undeclared.delete(name);
+    const late = [...uses].find((name) => undeclared.has(name));
+    if (late !== undefined) throw refuse(`${names.join(", ")} uses ${late} before its declaration`);
   }
   return parts;
 }
 
 /**
- * A script's text, cut where parts stand in it: each in front of the first statement that needs it, or needs another
- * part that does, be it at the top level or in a branch of an `if` there. Parts that stand together are in the order of
- * the prelude; several branches may have the same.
- * @throws where such a statement declares a local with a name that these parts declare or use
+ * A script's text with the parts that it needs. Each part is placed before the first statement that needs it, directly or by
+ * another part, at the top level or in a branch of an `if` there. Parts at one place are in the order of lua/lib. Several
+ * branches may have the same part.
+ * @throws if such a statement declares a local with a name that these parts declare or use
  */
 export function programOf(script: LuaFile, parts: readonly Part[]): (Part | string)[] {
   const program: (Part | string)[] = [];
   const own = new Set<string>();
   let end = 0;
-  goThrough(parseLua(script).body, new Set());
+  visit(parseLua(script).body, new Set());
   program.push(compact(script.text.slice(end)));
 
   const taken = program.flatMap((one) => (typeof one === "string" ? [] : [...one.names, ...one.uses]));
   const clash = taken.find((name) => own.has(name));
   if (clash !== undefined)
     throw new Error(
-      `${script.file}: its local ${clash} has a name that parts in it declare or use: rename it`,
+      `${script.file}: rename its local ${clash}: parts of lua/lib in this script declare or use that name`,
     );
   return program;
 
-  function goThrough(body: readonly LuaNode[], around: ReadonlySet<string>): void {
+  function visit(body: readonly LuaNode[], around: ReadonlySet<string>): void {
     const seen = new Set(around);
     for (const node of body) {
       const isIf = node.type === "IfStatement";
@@ -80,7 +79,7 @@ export function programOf(script: LuaFile, parts: readonly Part[]): (Part | stri
         end = node.range[0];
       }
       for (const name of needed.flatMap(({ names }) => names)) seen.add(name);
-      for (const branch of branches) goThrough(nodesIn(branch, "body"), seen);
+      for (const branch of branches) visit(nodesIn(branch, "body"), seen);
       for (const name of declaredBy(node)) {
         seen.add(name);
         own.add(name);
@@ -88,7 +87,10 @@ export function programOf(script: LuaFile, parts: readonly Part[]): (Part | stri
     }
   }
 
-  /** What these names bring, in order. seen: the names that stand already. */
+  /**
+   * The parts that these names need, in order.
+   * @param seen the names that are already declared
+   */
   function partsFor(names: Iterable<string>, seen: ReadonlySet<string>): Part[] {
     const wanted = new Set(names);
     const found = parts.toReversed().filter((part) => {

@@ -1,27 +1,27 @@
-// Whose locals Lua code uses: what it takes from outside, and how near its functions come to Lua's limits.
+// The scopes of Lua code: the names that it takes from outside, and a check of Lua's limits per function.
 
 import type { LuaNode } from "luaparse";
 import { nameOf, nodesIn } from "./text.ts";
 
-/** Lua 5.1's own. */
+/** The limits of Lua 5.1. */
 const MOST_LOCALS = 200;
 const MOST_UPVALUES = 60;
 
-/** What Lua itself keeps of a loop. */
+/** The hidden locals of a loop. */
 const FOR_LOOP = ["(for 1)", "(for 2)", "(for 3)"];
 
-/** Where to go in nodes that have a name which is no variable, or whose parts see each other in another order. */
+/** The fields to visit in nodes with a name that is not a variable, or with an unusual order of scopes. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   MemberExpression: ["base"],
   TableKeyString: ["value"],
   RepeatStatement: ["body", "condition"],
 };
 
-/** A function of the text, or all of the text. */
+/** A function, or the whole text. */
 interface LuaFunction {
   readonly what: string;
   readonly parent: LuaFunction | undefined;
-  /** The locals of functions around it that it uses, or functions in it. */
+  /** Locals of outer functions that it, or a function in it, uses. */
   readonly upvalues: Set<Local>;
 }
 
@@ -35,8 +35,8 @@ type Scope = readonly Local[];
 /**
  * The names that statements or expressions use and do not declare.
  * @param file for errors
- * @throws where they, or a function in them, have more locals or upvalues than Lua allows. Stand-ins, such as the gateway's, make
- *   a local of `redis`: it counts as an upvalue
+ * @throws if they, or a function in them, have more locals or upvalues than Lua allows. `redis` counts as an upvalue, because
+ *   a wrapper such as the gateway's shim makes it a local
  */
 export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<string> {
   const free = new Set<string>();
@@ -51,7 +51,7 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
     around: Scope,
   ): void {
     const entered = { what, parent, upvalues: new Set<Local>() };
-    goThrough(entered, body, declare(entered, around, parameters));
+    visitAll(entered, body, declare(entered, around, parameters));
     check(entered, entered.upvalues.size, "upvalues", MOST_UPVALUES);
   }
 
@@ -66,33 +66,33 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
       throw new Error(`${file}: ${what} has ${count} ${of}, and Lua allows ${most} in one function`);
   }
 
-  /** Goes through statements or expressions, in their order. Returns what can be seen behind them. */
-  function goThrough(at: LuaFunction, nodes: readonly LuaNode[], outer: Scope): Scope {
+  /** Visits statements or expressions in order. Returns the scope after them. */
+  function visitAll(at: LuaFunction, nodes: readonly LuaNode[], outer: Scope): Scope {
     let scope = outer;
-    for (const node of nodes) scope = go(at, node, scope);
+    for (const node of nodes) scope = visit(at, node, scope);
     return scope;
   }
 
-  function go(at: LuaFunction, node: LuaNode, scope: Scope): Scope {
+  function visit(at: LuaFunction, node: LuaNode, scope: Scope): Scope {
     const inner = (...fields: readonly string[]) => nodesIn(node, ...fields);
     switch (node.type) {
       case "Identifier":
         use(at, nameOf(node), scope);
         break;
       case "LocalStatement":
-        goThrough(at, inner("init"), scope);
+        visitAll(at, inner("init"), scope);
         return declare(at, scope, inner("variables").map(nameOf));
       case "FunctionDeclaration":
         return declared(at, node, scope);
       case "ForNumericStatement":
       case "ForGenericStatement": {
-        goThrough(at, inner("start", "end", "step", "iterators"), scope);
+        visitAll(at, inner("start", "end", "step", "iterators"), scope);
         const variables = inner("variable", "variables").map(nameOf);
-        goThrough(at, inner("body"), declare(at, scope, [...FOR_LOOP, ...variables]));
+        visitAll(at, inner("body"), declare(at, scope, [...FOR_LOOP, ...variables]));
         break;
       }
       default:
-        goThrough(at, inner(...(FIELDS[node.type] ?? Object.keys(node))), scope);
+        visitAll(at, inner(...(FIELDS[node.type] ?? Object.keys(node))), scope);
     }
     return scope;
   }
@@ -109,7 +109,7 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
     const target = node["identifier"] as LuaNode | null;
     const name = target?.type === "Identifier" ? nameOf(target) : undefined;
     const isLocal = node["isLocal"] === true;
-    if (target && !isLocal) go(at, target, scope);
+    if (target && !isLocal) visit(at, target, scope);
     const around = isLocal && name !== undefined ? declare(at, scope, [name]) : scope;
     const parameters = nodesIn(node, "parameters").map((one) =>
       one.type === "Identifier" ? nameOf(one) : "arg",

@@ -1,4 +1,4 @@
-// Lua as text: read, and written as short as it may be without losing its lines and names.
+// Lua as text: parsed, and compacted without losing its lines and names.
 
 import luaparse, { type LuaChunk, type LuaNode } from "luaparse";
 
@@ -10,11 +10,11 @@ export interface LuaFile {
 
 /**
  * The syntax tree.
- * @throws for what is no Lua 5.1, and for strings and comments in long brackets or over several lines: what reads
- *   lua/ line by line, also in other languages, would take them for code
+ * @throws for anything that is not Lua 5.1, and for strings and comments in long brackets or over several lines: programs that
+ *   read lua/ line by line, also in other languages, would mistake them for code
  */
 export function parseLua({ file, text }: LuaFile): LuaChunk {
-  const refuse = (what: string) => new Error(`${file}: not to be embedded: ${what}`);
+  const refuse = (what: string) => new Error(`${file}: cannot be embedded: ${what}`);
   const long = /\[=*\[|\\\n/.exec(text)?.[0];
   if (long !== undefined) throw refuse(JSON.stringify(long));
   try {
@@ -32,8 +32,8 @@ export function parseLua({ file, text }: LuaFile): LuaChunk {
 }
 
 /**
- * The code without comments, blank lines, and spaces that nothing needs; what stands on one line stays on one, so that
- * an error's line says where it is.
+ * The code without comments, blank lines and unneeded spaces. Each line stays a line of its own, so that the line of an error
+ * says where it is.
  */
 export function compact(text: string): string {
   const lexer = luaparse.parse(text, { wait: true, luaVersion: "5.1", comments: false });
@@ -49,7 +49,7 @@ export function compact(text: string): string {
   return code && `${code}\n`;
 }
 
-/** True where two tokens would be read as others without a space between them. */
+/** Whether two tokens would be read as other tokens without a space between them. */
 const needsSpace = (one: string, other: string) =>
   /^(?:\w\w|--|\.[.\d]|\d\.)$/.test(one.slice(-1) + other[0]);
 

@@ -6,11 +6,11 @@ export const about: readonly OperationText[] = [
     path: "/health",
     operationId: "health",
     tag: "about",
-    summary: "Whether it runs",
-    description: "Makes a round trip to Redis.",
+    summary: "Check that the server and Redis run",
+    description: "Sends a PING to Redis.",
     scopes: [],
-    answers: {
-      200: { description: "Redis answers.", schemas: ["Health"], examples: { well: { status: "ok" } } },
+    responses: {
+      200: { description: "Redis answers.", schemas: ["Health"], examples: { ok: { status: "ok" } } },
     },
     problems: [
       "redis_unauthorized",
@@ -29,7 +29,7 @@ export const about: readonly OperationText[] = [
     summary: "This document",
     description: "OpenAPI 3.1, built from the schemas that check the requests.",
     scopes: [],
-    answers: {
+    responses: {
       200: { description: "The document.", schemas: ["OpenApi"], examples: {} },
     },
   },
@@ -38,9 +38,9 @@ export const about: readonly OperationText[] = [
     path: "/docs",
     operationId: "docs",
     tag: "about",
-    summary: "This document, to read",
-    description: "One page without scripts and without anything from elsewhere.",
+    summary: "This document as a web page",
+    description: "One page, without scripts and without resources from elsewhere.",
     scopes: [],
-    answers: { 200: { description: "The page.", schemas: ["Html"], examples: {} } },
+    responses: { 200: { description: "The page.", schemas: ["Html"], examples: {} } },
   },
 ];

@@ -1,5 +1,5 @@
 import type { GenericSchema } from "valibot";
-import type { Header, Parameter, Reference } from "../../src/http/openapi-document.ts";
+import type { Header, Parameter, Reference } from "../../src/http/docs/openapi-document.ts";
 import * as operationReplies from "../../src/http/replies/operation.ts";
 import * as queueReplies from "../../src/http/replies/queues.ts";
 import * as scheduleReplies from "../../src/http/replies/schedules.ts";
@@ -15,7 +15,7 @@ import * as durations from "../../src/http/schemas/durations.ts";
 import { name, queueName, taskId } from "../../src/http/schemas/values.ts";
 import * as workers from "../../src/http/schemas/workers.ts";
 
-/** Every schema that the document has a name for. */
+/** The schemas of the document, by name. */
 export const named: Readonly<Record<string, GenericSchema>> = {
   NewTask: tasks.newTask,
   NewTasks: tasks.newTasks,
@@ -60,7 +60,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Group: queueReplies.group,
   Statistics: queueReplies.statistics,
   Workers: workerReplies.workers,
-  HeartbeatAnswer: workerReplies.heartbeat,
+  HeartbeatReply: workerReplies.heartbeat,
   WorkerFailed: workerReplies.failed,
   ListedSchedule: scheduleReplies.listedSchedule,
   SchedulePut: scheduleReplies.schedulePut,
@@ -73,16 +73,16 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Problem: operationReplies.problem,
 };
 
-/** What no schema can say. */
+/** Descriptions of schemas that have none of their own. */
 export const meanings: Readonly<Record<string, string>> = {
   Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. At most ten years.',
   PositiveDuration: "As Duration, from 1 ms to ten years.",
   Interval: "As Duration, from 1 second to ten years.",
   Wait: "As Duration, at most 1 minute.",
   Budget: "As Duration, from 1 ms to 1 minute.",
-  QueueName: "What a queue is called.",
-  TaskId: "Visible ASCII, the first character a letter or digit.",
-  Name: "What a group, a worker, a schedule or a key is called: of the same form as an id.",
+  QueueName: "The name of a queue.",
+  TaskId: "Visible ASCII characters, the first one a letter or digit.",
+  Name: "The name of a group, a worker, a schedule or a key. It has the form of an id.",
 };
 
 export const ref = (
@@ -138,7 +138,7 @@ export const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "Of a stream: the last `id` of an earlier one, a number, to go on behind it. Browsers send it by themselves. Anything else counts as none.",
+      "For a stream: the last `id` of an earlier stream, a number. The stream continues after it. Browsers send it by themselves. Any other value is ignored.",
     schema: { type: "string" },
   },
   "Idempotency-Key": {
@@ -146,12 +146,15 @@ export const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "Made by you: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known; the same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets again those of its tasks that are still under its lease; if the first found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are known by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge goes on where the first stopped.",
+      "A key of your own: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known. The same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets the same tasks again, without those whose lease has ended; if the first pull found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are identified by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge continues where the first stopped.",
     schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   },
 };
 
 export const headers: Record<string, Header> = {
-  Location: { description: "The task; for one task only.", schema: { type: "string" } },
-  "WWW-Authenticate": { description: "That a bearer token is wanted, and why.", schema: { type: "string" } },
+  Location: { description: "The URL of the task, if the request has one task.", schema: { type: "string" } },
+  "WWW-Authenticate": {
+    description: "Says that a bearer token is required, and why.",
+    schema: { type: "string" },
+  },
 };

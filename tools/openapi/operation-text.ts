@@ -1,7 +1,7 @@
 import type { GenericSchema } from "valibot";
-import type { ProblemCode } from "../../src/http/problem.ts";
+import type { ProblemCode } from "../../src/http/problems/codes.ts";
 
-/** What a route's document says beyond its schemas. */
+/** The documentation of a route, beside its schemas. */
 export interface OperationText {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   readonly path: string;
@@ -9,36 +9,36 @@ export interface OperationText {
   readonly tag: "tasks" | "queues" | "workers" | "schedules" | "operation" | "about";
   readonly summary: string;
   readonly description: string;
-  /** `cron`: the platform's cron secret; none: open to everybody. */
+  /** The scopes of a token that open the route; `cron` is the cron secret. Empty: the route is public. */
   readonly scopes: readonly ("enqueue" | "consume" | "admin" | "cron")[];
-  /** A header of its own. */
+  /** A header that only this route reads. */
   readonly header?: "Last-Event-ID";
-  /** What the query may have. */
+  /** The schema of the query. */
   readonly query?: GenericSchema;
-  /** What to try in it. */
+  /** An example of the query. */
   readonly queryExample?: Readonly<Record<string, string>>;
-  /** One schema of the components, or several of which one has to fit. */
+  /** The names of the body's schemas; the body must match one of them. */
   readonly body?: {
     readonly schemas: readonly string[];
     readonly required: boolean;
     readonly examples: Readonly<Record<string, unknown>>;
   };
-  readonly answers: Readonly<
+  readonly responses: Readonly<
     Record<
       string,
       {
         readonly description: string;
         readonly schemas: readonly string[];
         readonly examples: Readonly<Record<string, unknown>>;
-        /** What server-sent events look like, where it can answer with them. */
+        /** An example of the server-sent events, if the route can stream. */
         readonly stream?: string;
         readonly location?: true;
       }
     >
   >;
-  /** Problems beside those that every route of its kind can answer with. */
+  /** Problems of this route, beside those that all routes of its kind have. */
   readonly problems?: readonly ProblemCode[];
 }
 
-/** The instant that the examples begin at. */
+/** The time in the examples, epoch ms. */
 export const exampleTime = 1_792_800_000_000;

@@ -26,10 +26,10 @@ export const operation: readonly OperationText[] = [
     path: "/v1/sweep",
     operationId: "sweep",
     tag: "operation",
-    summary: "Promote due tasks, reclaim expired leases; or repair what contradicts itself",
+    summary: "Promote due tasks and reclaim expired leases, or scan and repair the queues",
     description: [
-      "What cron calls once a minute where the platform has no cron binding. It also enqueues what schedules have due. With a token it sweeps the queues that the token is for, with the cron secret all of them.",
-      "With `deep: true` it looks at every entry for what contradicts itself, as a failover leaves it where keys went back in time one by one, repairs it, and reports what it found: tasks without a place or in two, leases without a holder, records beyond reading, wrong counts. It works beside live traffic, and what is sound stays as it is. Where `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, 110 where they are of groups; each further 100 tasks some 5, or 15.",
+      "Call it once a minute if the platform has no cron binding. It also enqueues the due occurrences of schedules. With a token it sweeps the queues of the token, with the cron secret all queues.",
+      "With `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover can cause them if it sets single keys back in time. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15.",
     ].join("\n\n"),
     scopes: ["admin", "cron"],
     body: {
@@ -40,9 +40,9 @@ export const operation: readonly OperationText[] = [
         deep: { deep: true, queue: "emails", budget: "30s" },
       },
     },
-    answers: {
+    responses: {
       200: {
-        description: "What was done.",
+        description: "The counts of what was done.",
         schemas: ["Swept", "DeepSwept"],
         examples: { some: swept, deep: deepSwept },
       },
@@ -53,12 +53,12 @@ export const operation: readonly OperationText[] = [
     path: "/v1/sweep",
     operationId: "sweepByCron",
     tag: "operation",
-    summary: "The same, for a cron that can only GET",
+    summary: "Sweep, for a cron that can only GET",
     description:
-      "Opened by the cron secret alone, in `Authorization: Bearer …`. Sweeps all queues for at most 20 seconds.",
+      "Accepts only the cron secret, in `Authorization: Bearer …`. Sweeps all queues, for at most 20 seconds.",
     scopes: ["cron"],
-    answers: {
-      200: { description: "What was done.", schemas: ["Swept"], examples: { some: swept } },
+    responses: {
+      200: { description: "The counts of what was done.", schemas: ["Swept"], examples: { some: swept } },
     },
   },
 ];

@@ -15,10 +15,10 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "List the queues",
     description:
-      "Only those that the token is for. A page may be short, or empty, with more to come: follow `cursor`.",
+      "Lists the queues of the token. A page can be short or empty although more follow: continue with `cursor`.",
     scopes: ["admin"],
     query: queuesQuery,
-    answers: {
+    responses: {
       200: {
         description: "A page of queues.",
         schemas: ["Queues"],
@@ -31,10 +31,10 @@ export const queues: readonly OperationText[] = [
     path: "/v1/queues/{queue}",
     operationId: "getQueue",
     tag: "queues",
-    summary: "Counts of a queue",
-    description: "A queue that nothing was enqueued to counts 0 everywhere.",
+    summary: "Get the counts of a queue",
+    description: "For a queue that does not exist, all counts are 0.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
         description: "The counts.",
         schemas: ["Queue"],
@@ -60,16 +60,16 @@ export const queues: readonly OperationText[] = [
     path: "/v1/queues/{queue}",
     operationId: "deleteQueue",
     tag: "queues",
-    summary: "Delete a queue with all that belongs to it",
+    summary: "Delete a queue and everything in it",
     description:
-      "Tasks, results, dead letters, settings and its place in the list. Refused while tasks are being worked on, unless `force=true`. Deleting what is not there is no fault, and an enqueue begins the queue anew.",
+      "Deletes tasks, results, dead letters, settings and schedules. It is refused while tasks are working, unless `force=true`. Deleting a queue that does not exist succeeds. A later enqueue creates the queue again.",
     scopes: ["admin"],
     query: deleteQueueQuery,
-    answers: {
+    responses: {
       200: {
-        description: "It is gone.",
+        description: "The queue is deleted.",
         schemas: ["QueueDeleted"],
-        examples: { gone: { queue: "emails", deleted: true } },
+        examples: { deleted: { queue: "emails", deleted: true } },
       },
     },
     problems: ["still_working"],
@@ -81,11 +81,11 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Pause a queue",
     description:
-      "From now on every pull gives nothing and says `paused`, until the queue is resumed. Tasks that are being worked on are settled as before, and enqueueing goes on.",
+      "Pulls return no tasks and `paused: true` until the queue is resumed. Working tasks can be settled, and tasks can be enqueued.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
-        description: "The settings as they now are.",
+        description: "The new settings.",
         schemas: ["QueueSettings"],
         examples: { paused: { ...settings, paused: true } },
       },
@@ -97,11 +97,11 @@ export const queues: readonly OperationText[] = [
     operationId: "resumeQueue",
     tag: "queues",
     summary: "Resume a paused queue",
-    description: "Pulls give tasks again, at once.",
+    description: "Pulls return tasks again at once.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
-        description: "The settings as they now are.",
+        description: "The new settings.",
         schemas: ["QueueSettings"],
         examples: { running: settings },
       },
@@ -112,10 +112,10 @@ export const queues: readonly OperationText[] = [
     path: "/v1/queues/{queue}/settings",
     operationId: "getSettings",
     tag: "queues",
-    summary: "Settings of a queue",
-    description: "They stand in Redis, so everything that works on the queue heeds them.",
+    summary: "Get the settings of a queue",
+    description: "The settings are stored in Redis and apply to every producer and consumer of the queue.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: { description: "The settings.", schemas: ["QueueSettings"], examples: { some: settings } },
     },
   },
@@ -126,20 +126,20 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Change settings of a queue",
     description:
-      "What the body does not name stays as it is; null unsets. Limits hold from the next pull on. Producers heed `maxPending`, `events` and `statistics` within a minute.",
+      "Fields that are left out keep their value; null removes a setting. Limits apply from the next pull on. Producers apply `maxPending`, `events` and `statistics` within a minute.",
     scopes: ["admin"],
     body: {
       schemas: ["QueueChanges"],
       required: true,
       examples: {
         limits: { maxWorking: 50, rate: { max: 100, per: "1m" }, maxPending: 10_000 },
-        "no limit any more": { maxWorking: null, rate: null },
+        "without limits": { maxWorking: null, rate: null },
         "counts and events": { statistics: true, events: true },
       },
     },
-    answers: {
+    responses: {
       200: {
-        description: "The settings as they now are.",
+        description: "The new settings.",
         schemas: ["QueueSettings"],
         examples: { some: { ...settings, maxWorking: 50, rate: { max: 100, per: 60_000 } } },
       },
@@ -150,10 +150,10 @@ export const queues: readonly OperationText[] = [
     path: "/v1/queues/{queue}/groups/{group}",
     operationId: "getGroup",
     tag: "queues",
-    summary: "Settings and counts of a group",
-    description: "A group that nobody has set or used has weight 1, no limits, and no tasks.",
+    summary: "Get the settings and counts of a group",
+    description: "An unused group has weight 1, no limits and no tasks.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
         description: "The group.",
         schemas: ["Group"],
@@ -178,16 +178,16 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Change settings of a group",
     description:
-      "What the body does not name stays as it is; null unsets. A group at its limit does not hold up the others.",
+      "Fields that are left out keep their value; null removes a setting. A group at its limit does not delay other groups.",
     scopes: ["admin"],
     body: {
       schemas: ["GroupChanges"],
       required: true,
       examples: { "a double share": { weight: 2 }, "a limit": { rate: { max: 10, per: "1s" } } },
     },
-    answers: {
+    responses: {
       200: {
-        description: "The settings as they now are.",
+        description: "The new settings.",
         schemas: ["GroupSettings"],
         examples: { some: { weight: 2, ...unlimited } },
       },
@@ -198,11 +198,11 @@ export const queues: readonly OperationText[] = [
     path: "/v1/queues/{queue}/statistics",
     operationId: "getStatistics",
     tag: "queues",
-    summary: "What happened in the last hour",
+    summary: "Get the events of the last hour, per minute",
     description:
-      "How many tasks each event befell, by the minute, where the queue's setting `statistics` is on; and the mean of late, to scale by.",
+      "The number of tasks per event and minute, and the mean of the last minutes, which is useful for scaling. The queue counts them if its setting `statistics` is on.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
         description: "The counts.",
         schemas: ["Statistics"],

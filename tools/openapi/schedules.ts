@@ -23,10 +23,10 @@ export const schedules: readonly OperationText[] = [
     tag: "schedules",
     summary: "List the schedules of a queue",
     description:
-      "Without the tasks that recur, in no order. A schedule may come twice where the list changes between pages; none that stays is missed.",
+      "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. None that stays is missed.",
     scopes: ["admin"],
     query: schedulesQuery,
-    answers: {
+    responses: {
       200: {
         description: "A page of schedules.",
         schemas: ["Schedules"],
@@ -39,11 +39,11 @@ export const schedules: readonly OperationText[] = [
     path: `${path}/{schedule}`,
     operationId: "putSchedule",
     tag: "schedules",
-    summary: "Create a schedule, or change it",
+    summary: "Create or replace a schedule",
     description: [
-      "At each occurrence its task is enqueued, by the first sweep from then on: once, however many sweeps run. So how often the sweep runs is how exact the time is. The task's id is `<name>.<epoch ms of the occurrence>`, and a task that is known by that id already counts as it; its headers have the name as `schedule`, and that time as `scheduled-at`.",
-      "The body is the whole schedule: what it does not name is as of a new one, but for `paused`. The next occurrence stays where `cron` and `timeZone`, or `every` and `from`, are what they were (a `from` that is not given is); otherwise the first from now on is next.",
-      "Where the clock of the time zone is put forward, the time of an expression with one hour and one minute that is skipped occurs right after the gap; where it is put back, it occurs the first time. Of an expression with several, what is skipped is left out, and what comes twice occurs twice.",
+      "The first sweep after an occurrence enqueues its task, once, even if several sweeps run. So the schedule is as exact as the interval of the sweep. The task's id is `<name>.<epoch ms of the occurrence>`. If a task with this id is already known, it counts as the occurrence. The task's headers contain the name as `schedule` and the time as `scheduled-at`.",
+      "The body is the whole schedule: fields that are left out get the values of a new schedule, except `paused`. If `cron` and `timeZone`, or `every` and `from`, are unchanged, the next occurrence stays as it is; a `from` that is left out counts as unchanged. Otherwise the first occurrence from now on is next.",
+      "When the clock of the time zone is set forward, a cron expression with one hour and one minute that is skipped occurs right after the gap. When the clock is set back, it occurs the first time only. A cron expression with several hours or minutes leaves out the skipped times and occurs twice at the repeated ones.",
     ].join("\n\n"),
     scopes: ["admin"],
     body: {
@@ -56,17 +56,17 @@ export const schedules: readonly OperationText[] = [
           payload: { report: "daily" },
           lease: "10m",
         },
-        "every ten minutes, each one": { every: "10m", missed: "all", payload: { check: "links" } },
+        "every ten minutes, none left out": { every: "10m", missed: "all", payload: { check: "links" } },
       },
     },
-    answers: {
+    responses: {
       200: {
-        description: "It was there before, and is now as told.",
+        description: "The schedule was replaced.",
         schemas: ["SchedulePut"],
         examples: { changed: { ...listed, lastAt: exampleTime - 50_400_000, created: false } },
       },
       201: {
-        description: "It is new.",
+        description: "The schedule was created.",
         schemas: ["SchedulePut"],
         examples: { created: { ...listed, created: true } },
       },
@@ -78,10 +78,10 @@ export const schedules: readonly OperationText[] = [
     path: `${path}/{schedule}`,
     operationId: "getSchedule",
     tag: "schedules",
-    summary: "A schedule, with the task that recurs",
-    description: "Options of the task that were not given are not there.",
+    summary: "Get a schedule with its task",
+    description: "Options of the task that were not set are absent.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
         description: "The schedule.",
         schemas: ["Schedule"],
@@ -96,13 +96,13 @@ export const schedules: readonly OperationText[] = [
     operationId: "removeSchedule",
     tag: "schedules",
     summary: "Remove a schedule",
-    description: "Tasks that it has enqueued stay.",
+    description: "Tasks that it has already enqueued stay.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
-        description: "It is gone.",
+        description: "The schedule is removed.",
         schemas: ["ScheduleRemoved"],
-        examples: { gone: { name: "nightly", removed: true } },
+        examples: { removed: { name: "nightly", removed: true } },
       },
     },
     problems: ["not_found"],
@@ -113,11 +113,11 @@ export const schedules: readonly OperationText[] = [
     operationId: "pauseSchedule",
     tag: "schedules",
     summary: "Pause a schedule",
-    description: "It does not occur until it is resumed.",
+    description: "The schedule does not occur until it is resumed.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
-        description: "The schedule as it now is.",
+        description: "The new state of the schedule.",
         schemas: ["ListedSchedule"],
         examples: { paused: { ...listed, paused: true, nextAt: null } },
       },
@@ -130,11 +130,11 @@ export const schedules: readonly OperationText[] = [
     operationId: "resumeSchedule",
     tag: "schedules",
     summary: "Resume a schedule",
-    description: "It occurs again, from now on: what it missed while it was paused is not made up for.",
+    description: "The schedule occurs again from now on. Occurrences during the pause are not enqueued.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
-        description: "The schedule as it now is.",
+        description: "The new state of the schedule.",
         schemas: ["ListedSchedule"],
         examples: { running: listed },
       },

@@ -25,15 +25,15 @@ export const taskOperation: readonly OperationText[] = [
     path: "/v1/queues/{queue}/tasks",
     operationId: "listTasks",
     tag: "tasks",
-    summary: "Page through the tasks in one state, search them, peek",
+    summary: "List, search and peek at the tasks in one state",
     description: [
-      "Pending tasks come in the order of delivery, delayed and working ones as they fall due, completed ones as their records expire, dead letters as they died. Nothing is leased: `state=pending&size=10&payloads=true` peeks at what is next.",
-      "With a filter one call looks at 1,000 tasks, so a page may hold few or none with more to come: follow `cursor`, percent-encoded. A task that moves meanwhile may come twice, or, where pending ones are pulled between pages, be passed by.",
+      "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.",
+      "With a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out.",
     ].join("\n\n"),
     scopes: ["admin"],
     query: tasksQuery,
     queryExample: { state: "rejected", text: "503" },
-    answers: {
+    responses: {
       200: {
         description: "A page of tasks.",
         schemas: ["ListedTasks"],
@@ -48,13 +48,13 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "Delete a task that has ended",
     description:
-      "Its record goes, with result, error and payload. Within five minutes of its end the id stays known, so that a late copy of its enqueue creates nothing; for so long a second DELETE is answered as the first.",
+      "Deletes the task's record with its result, error and payload. The id stays known for five minutes after the end of the task, so that a late copy of its enqueue creates nothing. During that time a second DELETE gets the same response.",
     scopes: ["admin"],
-    answers: {
+    responses: {
       200: {
-        description: "It is gone.",
+        description: "The task is deleted.",
         schemas: ["TaskDeleted"],
-        examples: { gone: { id: "welcome-17", deleted: true } },
+        examples: { deleted: { id: "welcome-17", deleted: true } },
       },
     },
     problems: ["not_found", "alive"],
@@ -66,20 +66,20 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "Make dead letters pending again",
     description:
-      "By `ids`, by filter, or all with `{}`; at the back of the queue, the longest dead first. Attempts that were charged are forgotten. Cancelled tasks are no dead letters. Where `cursor` is not null, call again with it. A copy of a request by ids does no more than the first until a task has died again, and with its `lease` not even then; one by filter goes on where the first stopped.",
+      "Redrives dead letters by `ids` or by filter, or all of them with `{}`. They go to the back of the queue, the oldest dead letter first, and their charged attempts are reset. Cancelled tasks are not dead letters. If `cursor` is not null, call again with it. A copy of a request by ids does nothing more, unless a task has become a dead letter again; with its `lease` not even then. A copy of a request by filter continues where the first stopped.",
     scopes: ["admin"],
     body: {
       schemas: ["Redrive"],
       required: true,
       examples: {
-        "what would be redriven": { text: "503", endedSince: exampleTime, dryRun: true },
+        "a dry run": { text: "503", endedSince: exampleTime, dryRun: true },
         "ten a second": { text: "503", rate: 10 },
         "by id": { ids: ["welcome-17", { id: "welcome-18", lease: 43 }] },
       },
     },
-    answers: {
+    responses: {
       200: {
-        description: "What was done.",
+        description: "The counts of what was done.",
         schemas: ["Redriven"],
         examples: {
           "by filter": { redriven: 118, refused: [], cursor: null, unreadable: 0 },
@@ -101,19 +101,19 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "End or delete all tasks in one state",
     description:
-      "Pending and delayed tasks are cancelled; the records of completed and rejected ones go. Tasks that are being worked on are never purged: cancel them. A filter of pending tasks has to name a group. Where `cursor` is not null, call again with it; a copy of the request goes on where the first stopped.",
+      "Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped.",
     scopes: ["admin"],
     body: {
       schemas: ["Purge"],
       required: true,
       examples: {
         "old dead letters": { state: "rejected", endedUntil: exampleTime },
-        "what a group has pending": { state: "pending", group: "tenant-7" },
+        "the pending tasks of a group": { state: "pending", group: "tenant-7" },
       },
     },
-    answers: {
+    responses: {
       200: {
-        description: "What was done.",
+        description: "The counts of what was done.",
         schemas: ["Purged"],
         examples: { all: { purged: 118, cursor: null, unreadable: 0 } },
       },

@@ -28,7 +28,7 @@ export const tasks: readonly OperationText[] = [
     tag: "tasks",
     summary: "Enqueue one task or many",
     description:
-      "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared, and a task with a new `id` of its own is created.",
+      "The payload of a task is any JSON value, or bytes in base64. Up to 1,000 tasks can be sent in one request as `tasks`; either all are enqueued or none. With an `id` of your own, or an `Idempotency-Key`, a request can be resent safely while the task is known: until it ends, and then for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared, and a task with a new `id` of its own is created.",
     scopes: ["enqueue"],
     body: {
       schemas: ["NewTask", "NewTasks"],
@@ -45,15 +45,15 @@ export const tasks: readonly OperationText[] = [
         bytes: { payload: "AAEC/w==", encoding: "base64" },
       },
     },
-    answers: {
+    responses: {
       200: {
-        description: "Every task was known already from another enqueue; nothing was changed.",
+        description: "All tasks were already known from another enqueue. Nothing was changed.",
         schemas: ["Enqueued", "EnqueuedMany"],
         examples: { one: { ...one, created: false } },
         location: true,
       },
       201: {
-        description: "At least one task was created, by this request or by an earlier copy of it.",
+        description: "This request, or an earlier copy of it, created at least one task.",
         schemas: ["Enqueued", "EnqueuedMany"],
         examples: { one, many },
         location: true,
@@ -68,7 +68,7 @@ export const tasks: readonly OperationText[] = [
     tag: "tasks",
     summary: "Pull a batch",
     description:
-      "Leases up to `max` tasks to the caller, the oldest first, and answers at once, with none where none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose answer was lost can be sent again for the same tasks; without either a resend is a new request. Make a new one for each pull: with an old one the pull gets the old answer, and one that found nothing stays empty.",
+      "Leases up to `max` tasks to the caller, the oldest first. Responds at once, with no tasks if none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose response was lost can be sent again and gets the same tasks. Without either, a resend is a new request. Make a new token for each pull: with an old one the pull gets the old response, and a pull that found nothing stays empty.",
     scopes: ["consume"],
     body: {
       schemas: ["Pull"],
@@ -81,9 +81,9 @@ export const tasks: readonly OperationText[] = [
         },
       },
     },
-    answers: {
+    responses: {
       200: {
-        description: "The tasks, perhaps none.",
+        description: "The leased tasks, or none.",
         schemas: ["Pulled"],
         examples: { some: pulled, none: { tasks: [], nextDueAt: exampleTime + 30_000, paused: false } },
       },
@@ -96,7 +96,7 @@ export const tasks: readonly OperationText[] = [
     tag: "tasks",
     summary: "Complete, reject, requeue or extend",
     description:
-      "Says for up to 1,000 tasks what became of them, each with an outcome of its own and a result of its own in the same order: one lost lease harms no other. With `pull` the next batch comes with the answer.",
+      "Settles up to 1,000 tasks, each with its own outcome. The response has one result per settlement, in the same order. A lost lease does not affect the others. With `pull`, the response also has the next batch.",
     scopes: ["consume"],
     body: {
       schemas: ["Settle"],
@@ -119,7 +119,7 @@ export const tasks: readonly OperationText[] = [
         },
       },
     },
-    answers: {
+    responses: {
       200: {
         description: "One result per settlement.",
         schemas: ["Settled"],
@@ -143,16 +143,16 @@ export const tasks: readonly OperationText[] = [
     tag: "tasks",
     summary: "Cancel a task",
     description:
-      "A waiting task is rejected at once, with the reason `cancelled`, and is no dead letter. A working one is flagged: its holder learns of it at the next extend or settle.",
+      "A pending or delayed task is rejected at once with the reason `cancelled`. It is not a dead letter. A working task is flagged: its holder gets `cancelRequested` at its next extend or settle.",
     scopes: ["enqueue"],
     body: {
       schemas: ["Cancel"],
       required: false,
-      examples: { "while under that lease": { lease: 42 } },
+      examples: { "only under this lease": { lease: 42 } },
     },
-    answers: {
+    responses: {
       200: {
-        description: "It is cancelled, or will be.",
+        description: "The task is cancelled, or flagged if it is working.",
         schemas: ["Cancelled"],
         examples: { waiting: { id: "welcome-17", state: "rejected" } },
       },

@@ -1,4 +1,4 @@
-import { frameText, STREAM_HEAD } from "../../src/http/event-stream.ts";
+import { frameText, STREAM_HEAD } from "../../src/http/responses/event-stream.ts";
 import { eventsQuery, taskQuery } from "../../src/http/schemas/watch.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
@@ -23,7 +23,7 @@ const completed = {
   result: { ok: true },
 };
 
-/** What a stream looks like. */
+/** An example of a stream. */
 const streamOf = (
   ...frames: readonly [event: string, data: { readonly version?: number; readonly [name: string]: unknown }][]
 ) => STREAM_HEAD + frames.map(([event, data]) => frameText({ event, id: data.version, data })).join("");
@@ -34,17 +34,17 @@ export const watch: readonly OperationText[] = [
     path: "/v1/queues/{queue}/tasks/{id}",
     operationId: "getTask",
     tag: "tasks",
-    summary: "State, result and error of a task; waits for its end, or follows it",
+    summary: "Get a task: its state, result and error; wait for its end, or follow it",
     description: [
-      "The record of a completed task, its result included, is kept for its `resultTtl`, that of a dead letter for its `deadTtl`, each at least 5 minutes; that of a cancelled task for 5 minutes. After that the task is not found.",
-      "With `wait` it answers when the task has ended, or with the task as it stands when that time is over. The task is looked at again after 250 ms, then half as often each time, down to once in 2 seconds; each look is 3 Redis commands.",
-      "With `Accept: text/event-stream` it tells what becomes of the task: first how it stands, then each transition once and in order, until its end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has what the holder last told. `gap` says how many transitions were `missed` because the record keeps the last 16. `end` has the task, and `gone` says that it was deleted or its record has expired; after either leave the stream. `problem` tells of a fault. Versions rise, but progress, and a promotion, told where a look sees it, come with the version told last.",
-      "A stream ends after 60 seconds, and the client connects again with `Last-Event-ID`, as browsers' EventSource does by itself: it then goes on behind that version, and nothing is told twice but the last progress. Once the end has been told the answer is 204.",
+      "The record of a completed task, with its result, is kept for its `resultTtl`, the record of a dead letter for its `deadTtl`, each at least 5 minutes. The record of a cancelled task is kept for 5 minutes. After that the task is not found.",
+      "With `wait`, the response comes when the task has ended, or with the task's current state when the time is over. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.",
+      "With `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has what the holder last sent. `gap` has the number of transitions that were `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, except that progress, and a promotion if a read observes it, have the version of the event before.",
+      "A stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204.",
     ].join("\n\n"),
     scopes: ["enqueue"],
     header: "Last-Event-ID",
     query: taskQuery,
-    answers: {
+    responses: {
       200: {
         description: "The task, or the stream.",
         schemas: ["Task"],
@@ -57,7 +57,7 @@ export const watch: readonly OperationText[] = [
         ),
       },
       204: {
-        description: "A stream's end was told already: `Last-Event-ID` is its version.",
+        description: "The end was already sent: `Last-Event-ID` is its version.",
         schemas: [],
         examples: {},
       },
@@ -69,14 +69,14 @@ export const watch: readonly OperationText[] = [
     path: "/v1/queues/{queue}/events",
     operationId: "events",
     tag: "queues",
-    summary: "What happens to a queue's tasks, as it happens",
+    summary: "Stream the events of a queue's tasks",
     description: [
-      "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (its holder is to stop), `reclaimed`, `redriven`, `deleted`, each with when it was and the ids of the tasks that one call did it to; `*` where the queue was deleted. They come where the queue's setting `events` is on; otherwise the stream is silent.",
-      "Best effort, as Redis's pub/sub is: the answer begins when Redis listens, and what happens from then on is told; what happens while nobody listens, such as between two streams, is told to nobody. To miss nothing of one task, follow the task. `problem` tells of a fault, after which the stream ends.",
+      "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.",
+      "Delivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends.",
     ].join("\n\n"),
     scopes: ["admin"],
     query: eventsQuery,
-    answers: {
+    responses: {
       200: {
         description: "The stream.",
         schemas: [],

@@ -9,19 +9,19 @@ export const workers: readonly OperationText[] = [
     path: "/v1/queues/{queue}/workers/heartbeat",
     operationId: "heartbeat",
     tag: "workers",
-    summary: "Sign of life of a worker, which extends all its leases",
+    summary: "Heartbeat of a worker, which extends all its leases",
     description:
-      "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Leases of other workers and incarnations stay as they are, even if their receipts are sent.",
+      "Registers the worker as a listener of the queue, and extends the lease of each task that this incarnation has. A deadline never becomes earlier. Leases of other workers and incarnations are not changed, even if their receipts are sent.",
     scopes: ["consume"],
     body: {
       schemas: ["Heartbeat"],
       required: true,
       examples: { "every minute": { worker: { ...worker, silentAfter: "3m" }, lease: "5m" } },
     },
-    answers: {
+    responses: {
       200: {
-        description: "It is alive, and has these leases.",
-        schemas: ["HeartbeatAnswer"],
+        description: "The worker's leases.",
+        schemas: ["HeartbeatReply"],
         examples: {
           "with tasks": { leases: 12, deadlineAt: exampleTime + 300_000, cancelRequested: ["welcome-17"] },
         },
@@ -34,12 +34,12 @@ export const workers: readonly OperationText[] = [
     path: "/v1/queues/{queue}/workers",
     operationId: "listWorkers",
     tag: "workers",
-    summary: "Who works on what",
+    summary: "List the workers and their tasks",
     description:
-      "The workers that pull from the queue under a name, in no order. A worker may come twice where the list changes between pages; none that stays is missed.",
+      "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. None that stays is missed.",
     scopes: ["admin"],
     query: workersQuery,
-    answers: {
+    responses: {
       200: {
         description: "A page of workers.",
         schemas: ["Workers"],
@@ -71,16 +71,16 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Take the tasks back from a dead worker",
     description:
-      "Exactly its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker learns of it at its next heartbeat. An unknown worker has no tasks.",
+      "Its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker's next heartbeat gets `worker_lost`. An unknown worker has no tasks.",
     scopes: ["admin"],
     body: {
       schemas: ["FailWorker"],
       required: false,
       examples: { "one incarnation": { incarnation: "0VsJ0dW2" } },
     },
-    answers: {
+    responses: {
       200: {
-        description: "What became of its tasks.",
+        description: "What happened to its tasks.",
         schemas: ["WorkerFailed"],
         examples: { some: { name: "mailer-1", returned: 12, rejected: 1, more: false } },
       },

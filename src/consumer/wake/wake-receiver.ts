@@ -1,4 +1,5 @@
 import { type BodyFault, readBounded } from "../../bounded-body.ts";
+import { json, problemJson } from "../../respond.ts";
 import type { DrainReport } from "../drain/types.ts";
 import { onlyOptions } from "../../queue/core/validation.ts";
 import { toConsole } from "../../queue/tasks/waker.ts";
@@ -70,9 +71,9 @@ export async function answerWake(request: Request, handling: WakeHandling): Prom
     return refused(400, `A wake must have the type ${WAKE} and the name of its queue.`);
   const working = drain(queue);
   if (working === null) return refused(404, "This queue has no consumer here.");
-  if (!waitUntil) return Response.json(await working, { headers: securityHeaders });
+  if (!waitUntil) return json(await working);
   waitUntil(working.catch((error: unknown) => onError(error, queue)));
-  return Response.json({ queue }, { status: 202, headers: securityHeaders });
+  return json({ queue }, 202);
 }
 
 const bodyFaults: Readonly<Record<BodyFault, [status: number, detail: string]>> = {
@@ -90,12 +91,6 @@ function queueOf(body: string): string | undefined {
   }
 }
 
-/** Responses are not cached, and browsers do not guess their type. */
-const securityHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
-
-function refused(status: number, detail: string, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify({ title: "Not a wake", status, detail }), {
-    status,
-    headers: { ...securityHeaders, "content-type": "application/problem+json", ...headers },
-  });
+function refused(status: number, detail: string, headers?: Record<string, string>): Response {
+  return problemJson({ title: "Not a wake", status, detail }, headers);
 }

@@ -6,20 +6,20 @@ export const swept = v.object({
   queues: described(count, "Queues that were swept."),
   promoted: described(count, "Delayed tasks that became pending."),
   reclaimed: described(count, "Expired leases whose task became pending again."),
-  rejected: described(count, "Expired leases whose task had no attempt left."),
-  expired: described(count, "Records whose time was over."),
-  more: described(v.boolean(), "Whether the budget ended the sweep with work left: call again."),
+  rejected: described(count, "Expired leases whose task had no attempt left and was rejected."),
+  expired: described(count, "Expired records that were deleted."),
+  more: described(v.boolean(), "True if the budget ended before the work did. Call again."),
   scheduled: described(count, "Occurrences of schedules that were enqueued."),
-  woken: described(count, "Queues of which a consumer was woken."),
+  woken: described(count, "Queues whose consumer was woken."),
   failed: described(
     v.array(v.object({ queue: v.string(), code: v.string() })),
-    "Queues whose sweep failed, and why; the others were swept.",
+    "Queues whose sweep failed, and why. The others were swept.",
   ),
 });
 
 export const deepSwept = v.object({
-  queues: described(count, "Queues that were looked at to their end."),
-  entries: described(count, "Entries that were looked at; a task is looked at wherever it stands."),
+  queues: described(count, "Queues that were scanned completely."),
+  entries: described(count, "Entries that were scanned. A task is scanned in each key that contains it."),
   faults: described(
     v.array(
       v.object({
@@ -28,17 +28,17 @@ export const deepSwept = v.object({
         count,
         ids: described(
           v.array(v.string()),
-          "Some of them: of tasks, or names of groups, workers and control fields.",
+          "Examples: ids of tasks, or names of groups, workers and control fields.",
         ),
       }),
     ),
-    "What was found and repaired; empty where everything is sound. `record_newer` is left as it is.",
+    "What was found and repaired; empty if everything is valid. `record_newer` is not repaired.",
   ),
   failed: described(
     v.array(v.object({ queue: v.string(), code: v.string() })),
-    "Queues that could not be looked at, or not to their end, and why.",
+    "Queues that could not be scanned completely, and why.",
   ),
-  cursor: described(v.nullable(v.string()), "Where to go on; null where all has been looked at."),
+  cursor: described(v.nullable(v.string()), "Where to continue; null if everything was scanned."),
 });
 
 export const health = v.object({ status: v.literal("ok") });
@@ -47,10 +47,10 @@ export const problem = v.object({
   type: v.string(),
   title: v.string(),
   status: count,
-  code: described(v.string(), "Stable; what a program should look at."),
+  code: described(v.string(), "The stable code that programs should use."),
   detail: v.string(),
   errors: v.exactOptional(
     v.array(v.object({ path: described(v.string(), "Such as `tasks[3].delay`."), message: v.string() })),
   ),
-  instance: v.exactOptional(described(v.string(), "Names this occurrence in the server's log.")),
+  instance: v.exactOptional(described(v.string(), "Identifies this occurrence in the server's log.")),
 });

@@ -5,7 +5,10 @@ import { count, described, instant, nextCursor } from "./values.ts";
 
 export const queues = v.object({
   queues: v.array(
-    v.object({ name: v.string(), seenAt: instant("When it was last known to be in use, to some minutes") }),
+    v.object({
+      name: v.string(),
+      seenAt: instant("When it was last known to be in use, accurate to some minutes"),
+    }),
   ),
   cursor: nextCursor,
 });
@@ -18,15 +21,15 @@ export const queue = v.object({
   rejected: described(count, "Dead letters."),
   oldestAge: described(
     v.nullable(count),
-    "How long ago the task was enqueued that is next in line, ms; null if none is pending. It is the greater age of two: the next task without a group or priority, and the next one with. Tasks that their group's limit holds count only if no other task waits.",
+    "Age of the next task since its enqueue, ms; null if none is pending. It is the greater of two ages: of the next task without a group or priority, and of the next one with. Tasks that wait for their group's limit count only if no other task is pending.",
   ),
   nextDueAt: described(
     v.nullable(count),
-    "When the next delayed task is due or the next lease ends, epoch ms.",
+    "When the next delayed task is due or the next lease expires, epoch ms.",
   ),
-  broken: described(count, "Entries without a usable record, put aside by a pull; 0 in a sound queue."),
-  workers: described(count, "Workers that pull from it and are not silent."),
-  paused: described(v.boolean(), "True while a pull gives nothing."),
+  broken: described(count, "Entries without a valid record that pulls have set aside; 0 in a valid queue."),
+  workers: described(count, "Workers of the queue that are not silent."),
+  paused: described(v.boolean(), "True while pulls return no tasks."),
 });
 
 export const queueDeleted = v.object({ queue: v.string(), deleted: v.literal(true) });
@@ -34,23 +37,23 @@ export const queueDeleted = v.object({ queue: v.string(), deleted: v.literal(tru
 const limit = (meaning: string) => described(v.nullable(count), `${meaning}; null: no limit.`);
 
 const limits = {
-  maxWorking: limit("Most tasks that are worked on at once"),
+  maxWorking: limit("The most tasks that are working at the same time"),
   rate: described(
     v.nullable(v.object({ max: count, per: described(count, "Milliseconds.") })),
-    "Most tasks that are pulled in any such period; null: no limit.",
+    "The most tasks that are pulled in any period of this length; null: no limit.",
   ),
 };
 
 export const queueSettings = v.object({
   paused: v.boolean(),
   ...limits,
-  maxPending: limit("Most tasks that are pending before an enqueue is refused"),
-  events: described(v.boolean(), "Whether what happens to tasks is published."),
-  statistics: described(v.boolean(), "Whether what happens to tasks is counted."),
+  maxPending: limit("The most pending tasks before an enqueue is refused"),
+  events: described(v.boolean(), "Whether the queue publishes events of its tasks."),
+  statistics: described(v.boolean(), "Whether the queue counts events of its tasks."),
 });
 
 export const groupSettings = v.object({
-  weight: described(count, "Its share of the queue beside those of other groups."),
+  weight: described(count, "The group's share of the queue relative to other groups."),
   ...limits,
 });
 
@@ -58,22 +61,22 @@ export const group = v.object({
   queue: v.string(),
   group: name,
   ...groupSettings.entries,
-  ready: described(count, "Tasks that a pull may give."),
+  ready: described(count, "Pending tasks that a pull may return."),
   working: count,
-  limited: described(count, "Tasks that wait for the group's own limits."),
+  limited: described(count, "Pending tasks that wait for the group's limits."),
 });
 
 export const statistics = v.object({
   queue: v.string(),
-  on: described(v.boolean(), "False where the queue keeps no statistics: all counts are then 0."),
+  on: described(v.boolean(), "False if the queue keeps no statistics. Then all counts are 0."),
   minutes: described(
     v.array(
       v.object({ startsAt: instant("When the minute began"), ...v.entriesFromList(queueEvents, count) }),
     ),
-    "The last 60, the oldest first; the last one is not over yet.",
+    "The last 60 minutes, the oldest first. The last one is the current minute.",
   ),
   perMinute: described(
     v.object(v.entriesFromList(queueEvents, v.pipe(v.number(), v.minValue(0)))),
-    "Tasks a minute, the mean of the last five minutes that are over.",
+    "Tasks per minute, the mean of the last five complete minutes.",
   ),
 });

@@ -10,14 +10,14 @@ export const listedSchedule = v.object({
   cron: v.exactOptional(v.string()),
   timeZone: v.exactOptional(v.string()),
   every: ms,
-  from: v.exactOptional(instant("Its first occurrence")),
-  until: v.exactOptional(instant("After which it does not occur any more")),
+  from: v.exactOptional(instant("The first occurrence")),
+  until: v.exactOptional(instant("The end of the schedule")),
   missed: v.picklist(["last", "all"]),
   paused: v.boolean(),
   createdAt: instant("When it was created"),
   nextAt: described(
     v.nullable(count),
-    "Its next occurrence, epoch ms; null while it is paused, and once there is none any more.",
+    "The next occurrence, epoch ms; null if the schedule is paused or has ended.",
   ),
   lastAt: described(
     v.nullable(count),
@@ -27,7 +27,7 @@ export const listedSchedule = v.object({
 
 export const schedulePut = v.object({
   ...listedSchedule.entries,
-  created: described(v.boolean(), "False where there was a schedule of that name, which is now as told."),
+  created: described(v.boolean(), "False if there was a schedule with this name. It was changed."),
 });
 
 export const schedule = v.object({

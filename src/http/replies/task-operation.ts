@@ -5,28 +5,26 @@ import { base64, count, described, nextCursor } from "./values.ts";
 
 export const listed = v.object({
   ...task.entries,
-  payload: v.exactOptional(
-    described(v.unknown(), "Where payloads were asked for, and the task still has one."),
-  ),
+  payload: v.exactOptional(described(v.unknown(), "If payloads were requested and the task still has one.")),
   payloadEncoding: v.exactOptional(base64("payload")),
 });
 
 const unreadable = described(
   count,
-  "Tasks left out because a newer release of Sluice wrote their records, or because those are broken.",
+  "Tasks that were left out because their records are broken or of a newer release of Sluice.",
 );
 
 export const listedPage = v.object({ tasks: v.array(listed), cursor: nextCursor, unreadable });
 
 export const taskDeleted = v.object({ id: taskId, deleted: v.literal(true) });
 
-const goOn = described(
+const continueCursor = described(
   v.nullable(v.string()),
-  "Call again with it to go on; null where nothing is left to do.",
+  "Call again with it to continue; null if nothing is left.",
 );
 
 export const redriven = v.object({
-  redriven: described(count, "With `dryRun`, how many would be."),
+  redriven: described(count, "Redriven tasks; with `dryRun`, the tasks that would be redriven."),
   refused: described(
     v.array(
       v.object({
@@ -34,10 +32,10 @@ export const redriven = v.object({
         code: v.picklist(["not_found", "not_dead_letter", "lease_lost", "newer_schema"]),
       }),
     ),
-    "Of the ids that were given, those that were not redriven.",
+    "The given ids that were not redriven, and why.",
   ),
-  cursor: goOn,
+  cursor: continueCursor,
   unreadable,
 });
 
-export const purged = v.object({ purged: count, cursor: goOn, unreadable });
+export const purged = v.object({ purged: count, cursor: continueCursor, unreadable });

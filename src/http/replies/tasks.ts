@@ -4,10 +4,10 @@ import { base64, count, described, headers, instant, reason, state, worker } fro
 import { taskStates } from "../../queue/core/types.ts";
 
 export const enqueued = v.object({
-  id: described(taskId, "With `dedup`, that of the first task with the key."),
+  id: described(taskId, "The id of the task. With `dedup`, the id of the first task with the key."),
   created: described(
     v.boolean(),
-    "False where the id, or the key, was known already from another enqueue: nothing was changed. A copy of a request is answered as the first.",
+    "False if the id or the key was already known from another enqueue. Then nothing was changed. A resent request gets the first response.",
   ),
 });
 
@@ -17,22 +17,25 @@ export const pulled = v.object({
   tasks: v.array(
     v.object({
       id: taskId,
-      receipt: described(v.string(), "Proof of the lease; send it with settle. Opaque."),
+      receipt: described(v.string(), "Proof of the lease, opaque. Send it with settle."),
       payload: v.exactOptional(v.unknown()),
       encoding: v.exactOptional(base64("payload")),
-      attempt: described(count, "The how-manyth delivery this is, from 1."),
+      attempt: described(count, "Delivery number, from 1."),
       enqueuedAt: instant("When it was enqueued"),
       deadlineAt: instant("When the lease ends"),
-      leasedFor: described(count, "How long the lease is, ms; an extend without a lease begins it anew."),
+      leasedFor: described(
+        count,
+        "Length of the lease, ms. An extend without a lease uses the same length again.",
+      ),
       group: v.exactOptional(name),
       headers: v.exactOptional(headers),
     }),
   ),
   nextDueAt: described(
     v.nullable(count),
-    "When it is worth pulling again, epoch ms: at once, when the next delayed task is due or lease ends, or when a limit allows more; null where nothing waits.",
+    "When to pull again, epoch ms: at once, when the next delayed task is due or the next lease expires, or when a limit allows more. null if nothing waits.",
   ),
-  paused: described(v.boolean(), "True where the queue is paused: it gives nothing until it is resumed."),
+  paused: described(v.boolean(), "True if the queue is paused. Pulls return no tasks until it is resumed."),
 });
 
 export const settled = v.object({
@@ -41,12 +44,12 @@ export const settled = v.object({
       v.object({
         receipt: v.string(),
         ok: v.literal(true),
-        state: described(state, "Where the task is now. A requeue on the last attempt says rejected."),
+        state: described(state, "The new state. A requeue on the last attempt rejects the task."),
         reason: v.exactOptional(reason),
         deadlineAt: v.exactOptional(instant("When the extended lease ends")),
         dueAt: v.exactOptional(instant("When the requeued task is due again")),
         cancelRequested: v.exactOptional(
-          described(v.literal(true), "The task was cancelled while it was worked on: stop."),
+          described(v.literal(true), "The task was cancelled while it was working. Stop the work."),
         ),
       }),
       v.object({
@@ -54,7 +57,7 @@ export const settled = v.object({
         ok: v.literal(false),
         code: described(
           v.picklist(["lease_lost", "newer_schema"]),
-          "`lease_lost`: the lease is another's by now. `newer_schema`: a newer release of Sluice has changed the task. Nothing was changed.",
+          "`lease_lost`: the receipt is no longer that of the current lease. `newer_schema`: a newer release of Sluice has changed the task. Nothing was changed.",
         ),
       }),
     ]),
@@ -66,36 +69,40 @@ export const task = v.object({
   id: taskId,
   queue: v.string(),
   state,
-  reason: v.exactOptional(described(reason, "Why it is rejected.")),
+  reason: v.exactOptional(described(reason, "Why the task was rejected.")),
   attempt: described(count, "Deliveries so far."),
-  charged: described(count, "Those that count towards maxAttempts."),
-  lease: described(count, "Number of its latest lease; 0 before the first."),
-  requeues: described(count, "How often a holder requeued it."),
-  version: described(count, "Rises with every transition but promotion."),
+  charged: described(count, "Deliveries that count towards maxAttempts."),
+  lease: described(count, "Number of the latest lease; 0 before the first."),
+  requeues: described(count, "How many times it was requeued."),
+  version: described(count, "Increases with every transition except promotion."),
   transitions: described(
     v.array(
       v.object({
         version: count,
         to: described(
           v.picklist([...taskStates, "cancelRequested"]),
-          "`cancelRequested`: it goes on working, and its holder is to stop.",
+          "`cancelRequested`: the task is still working, and its holder should stop.",
         ),
         at: instant("When"),
       }),
     ),
-    "The last ones since its enqueue, at most 16, the oldest first.",
+    "The last transitions since the enqueue, at most 16, the oldest first.",
   ),
   group: v.exactOptional(name),
   priority: v.exactOptional(count),
-  worker: v.exactOptional(described(worker, "Who works on it, or did last, where it said so.")),
-  progress: v.exactOptional(described(v.unknown(), "As its holder last told it.")),
+  worker: v.exactOptional(
+    described(worker, "The worker that has or last had the task, if it gave its name."),
+  ),
+  progress: v.exactOptional(described(v.unknown(), "The progress that its holder last sent.")),
   enqueuedAt: instant("When it was enqueued"),
   dueAt: v.exactOptional(instant("When it becomes pending")),
   dequeuedAt: v.exactOptional(instant("When it was last delivered")),
   deadlineAt: v.exactOptional(instant("When its lease ends")),
   requeuedAt: v.exactOptional(instant("When it was last requeued")),
   endedAt: v.exactOptional(instant("When it was completed or rejected")),
-  cancelRequested: v.exactOptional(described(v.literal(true), "It was cancelled while it was worked on.")),
+  cancelRequested: v.exactOptional(
+    described(v.literal(true), "The task was cancelled while it was working."),
+  ),
   headers: v.exactOptional(headers),
   result: v.exactOptional(v.unknown()),
   encoding: v.exactOptional(base64("result")),
@@ -107,6 +114,6 @@ export const cancelled = v.object({
   id: taskId,
   state: described(
     v.picklist(["rejected", "working"]),
-    "`working`: its holder learns of it at the next extend or settle.",
+    "`working`: the holder gets `cancelRequested` at its next extend or settle.",
   ),
 });

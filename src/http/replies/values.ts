@@ -5,11 +5,11 @@ import { described, name } from "../schemas/values.ts";
 export { described };
 
 /**
- * What the routes answer with. The app takes only the types from here; the OpenAPI document is built
- * from the schemas. Replies may gain fields, so these objects are not closed.
+ * Schemas of the responses. The app uses only their types. The OpenAPI document is built from the schemas. Responses may
+ * gain fields, so these objects are not strict.
  */
 
-/** The type of a reply, as a handler makes it: optional fields may be there and undefined. */
+/** The type of a reply that a handler returns. Optional fields may be present and undefined. */
 export type ReplyOf<Schema extends v.GenericSchema> = Loose<v.InferOutput<Schema>>;
 
 type Loose<Value> = Value extends readonly (infer Item)[]
@@ -24,7 +24,10 @@ type Loose<Value> = Value extends readonly (infer Item)[]
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const instant = (meaning: string) => described(count, `${meaning}, epoch ms.`);
-export const nextCursor = described(v.nullable(v.string()), "Where the next page begins; null on the last.");
+export const nextCursor = described(
+  v.nullable(v.string()),
+  "The start of the next page; null on the last page.",
+);
 export const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
 export const state = v.picklist(taskStates);
 export const reason = v.picklist(rejectReasons);

@@ -8,34 +8,36 @@ export const workers = v.object({
       ...worker.entries,
       node: v.exactOptional(v.string()),
       pid: v.exactOptional(count),
-      silentAfter: v.exactOptional(described(count, "Milliseconds, as it told; absent: it is never failed.")),
+      silentAfter: v.exactOptional(
+        described(count, "Milliseconds, as the worker sent it; absent if it is never failed."),
+      ),
       seenAt: described(
         v.nullable(count),
-        "Its last pull or heartbeat, epoch ms; null where it was failed and some of its tasks are still to be taken.",
+        "Its last pull or heartbeat, epoch ms; null if it was failed and some of its tasks are not yet taken back.",
       ),
-      silentAt: instant("When it is failed, or leaves the list, unless it shows a sign of life before"),
-      working: described(count, "How many tasks it has."),
-      tasks: described(v.array(taskId), "Their ids, at most 100, the first taken first."),
+      silentAt: instant("When it is failed, or leaves the list, without another pull or heartbeat"),
+      working: described(count, "Number of its tasks."),
+      tasks: described(v.array(taskId), "Ids of its tasks, at most 100, in the order in which it took them."),
     }),
   ),
-  now: instant("Redis's time"),
+  now: instant("The time of Redis"),
   cursor: nextCursor,
 });
 
 export const heartbeat = v.object({
-  leases: described(count, "How many tasks the worker has."),
+  leases: described(count, "Number of tasks that the worker has."),
   deadlineAt: described(
     v.nullable(count),
-    "Until when all their leases last at least, epoch ms; null where it has none.",
+    "The earliest deadline of their leases, epoch ms; null if it has none.",
   ),
   cancelRequested: described(
     v.array(taskId),
-    "Those that were cancelled while it works on them: stop with them.",
+    "Ids of tasks that were cancelled while working. Stop their work.",
   ),
   lost: v.exactOptional(
     described(
       v.array(taskId),
-      "If receipts were sent: ids of tasks that are not, or no longer, its own. Stop working on them.",
+      "If receipts were sent: ids of tasks that are not, or no longer, its own. Stop their work.",
     ),
   ),
 });
@@ -44,8 +46,8 @@ export const failed = v.object({
   name,
   returned: described(
     count,
-    "Tasks that became pending again: at the front, or at the back of their group if they have a group or a priority.",
+    "Tasks that became pending again: at the front of the queue, or at the back of their group if they have a group or a priority.",
   ),
-  rejected: described(count, "Tasks that had no attempt left, or were to be cancelled."),
-  more: described(v.boolean(), "True where the limit was reached: call again for the rest."),
+  rejected: described(count, "Tasks that had no attempt left, or that were cancelled."),
+  more: described(v.boolean(), "True if the limit was reached. Call again for the rest."),
 });

@@ -1,19 +1,17 @@
 import { Operator } from "../../queue/operate/operator.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
-import { json } from "../respond.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { Problem } from "../problem.ts";
+import { json } from "../../respond.ts";
+import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
+import type { App, RequestContext, Services } from "../services.ts";
+import { Problem } from "../problems/problem.ts";
 import type * as replies from "../replies/queues.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/queues.ts";
-import { fields, validate } from "../validate.ts";
 
-const nothing = fields({});
-
-/** Looking at queues, and operating them as a whole. */
+/** List, count, delete, pause and configure queues, and configure groups. */
 export function queueRoutes(app: App, services: Services): void {
   const { transport, prefix, allow } = services;
-  const operator = (c: Call) => new Operator(c.get("queue").name, services);
+  const operator = (c: RequestContext) => new Operator(c.get("queue").name, services);
 
   app.get("/v1/queues", allow("admin"), async (c) => {
     const page = await listQueues(transport, { prefix, ...readQuery(c, schemas.queuesQuery) });
@@ -34,7 +32,7 @@ export function queueRoutes(app: App, services: Services): void {
     const { force } = readQuery(c, schemas.deleteQueueQuery);
     const deleted = await operator(c).deleteQueue({ force, ...requestOptions(c) });
     if (!deleted.ok) {
-      const detail = `${deleted.working} tasks are being worked on; \`force=true\` deletes the queue all the same.`;
+      const detail = `${deleted.working} tasks of the queue are working. Pause the queue and wait, or delete it with \`force=true\`.`;
       throw new Problem(deleted.code, { detail });
     }
     const reply: ReplyOf<typeof replies.queueDeleted> = { queue: c.get("queue").name, deleted: true };
@@ -45,7 +43,7 @@ export function queueRoutes(app: App, services: Services): void {
     app.post(`/v1/queues/:queue/${verb}`, allow("admin"), async (c) => {
       const options = requestOptions(c);
       readQuery(c);
-      await readBody(c, services, nothing, "optional");
+      await readBody(c, services, noFields, "optional");
       const reply: ReplyOf<typeof replies.queueSettings> = await operator(c)[verb](options);
       return json(reply);
     });
@@ -67,14 +65,16 @@ export function queueRoutes(app: App, services: Services): void {
 
   app.get("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.group> = await operator(c).groupSettings(groupOf(c));
+    const reply: ReplyOf<typeof replies.group> = await operator(c).groupSettings(
+      readPath(c, schemas.groupInPath).group,
+    );
     return json(reply);
   });
 
   app.patch("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
-    const group = groupOf(c);
+    const { group } = readPath(c, schemas.groupInPath);
     const changes = await readBody(c, services, schemas.groupChanges);
     const reply: ReplyOf<typeof replies.groupSettings> = await operator(c).configureGroup(
       group,
@@ -90,5 +90,3 @@ export function queueRoutes(app: App, services: Services): void {
     return json(reply);
   });
 }
-
-const groupOf = (c: Call) => validate(schemas.groupInPath, { group: c.req.param("group") }).group;

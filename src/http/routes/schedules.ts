@@ -1,21 +1,20 @@
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { Schedules } from "../../queue/schedules/schedules.ts";
-import { json } from "../respond.ts";
+import { json } from "../../respond.ts";
 import { toBase64 } from "../../queue/core/base64.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { Problem } from "../problem.ts";
+import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
+import type { App, RequestContext, Services } from "../services.ts";
+import { Problem } from "../problems/problem.ts";
 import type * as replies from "../replies/schedules.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/schedules.ts";
-import { fields, validate } from "../validate.ts";
 
 const path = "/v1/queues/:queue/schedules";
-const nothing = fields({});
 
-/** What recurs in a queue. */
+/** The schedules of a queue. */
 export function scheduleRoutes(app: App, services: Services): void {
   const { allow } = services;
-  const schedules = (c: Call) => new Schedules(c.get("queue").name, services);
+  const schedules = (c: RequestContext) => new Schedules(c.get("queue").name, services);
 
   app.get(path, allow("admin"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);
@@ -26,7 +25,7 @@ export function scheduleRoutes(app: App, services: Services): void {
   app.get(`${path}/:schedule`, allow("admin"), async (c) => {
     readQuery(c);
     const found = await schedules(c).get(nameOf(c));
-    if (!found) throw noSchedule();
+    if (!found) throw scheduleNotFound();
     const { payload } = found;
     const reply: ReplyOf<typeof replies.schedule> = {
       ...found,
@@ -40,7 +39,7 @@ export function scheduleRoutes(app: App, services: Services): void {
     readQuery(c);
     const name = nameOf(c);
     const body = await readBody(c, services, schemas.newSchedule);
-    // Whether it has cron or every, and not both, the queue looks at.
+    // The queue checks that it has either cron or every.
     const put = await schedules(c).put(name, body as object as NewSchedule<unknown>, options);
     const reply: ReplyOf<typeof replies.schedulePut> = put;
     return json(reply, put.created ? 201 : 200);
@@ -51,7 +50,7 @@ export function scheduleRoutes(app: App, services: Services): void {
     readQuery(c);
     const name = nameOf(c);
     const removed = await schedules(c).remove(name, options);
-    if (!removed.ok) throw noSchedule();
+    if (!removed.ok) throw scheduleNotFound();
     const reply: ReplyOf<typeof replies.scheduleRemoved> = { name, removed: true };
     return json(reply);
   });
@@ -61,15 +60,16 @@ export function scheduleRoutes(app: App, services: Services): void {
       const options = requestOptions(c);
       readQuery(c);
       const name = nameOf(c);
-      await readBody(c, services, nothing, "optional");
+      await readBody(c, services, noFields, "optional");
       const changed = await schedules(c)[verb](name, options);
-      if (!changed.ok) throw noSchedule();
+      if (!changed.ok) throw scheduleNotFound();
       const reply: ReplyOf<typeof replies.listedSchedule> = changed.schedule;
       return json(reply);
     });
   }
 }
 
-const nameOf = (c: Call) => validate(schemas.scheduleInPath, { schedule: c.req.param("schedule") }).schedule;
+const nameOf = (c: RequestContext) => readPath(c, schemas.scheduleInPath).schedule;
 
-const noSchedule = () => new Problem("not_found", { detail: "There is no schedule of that name." });
+const scheduleNotFound = () =>
+  new Problem("not_found", { detail: "There is no schedule with this name in the queue." });

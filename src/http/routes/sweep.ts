@@ -1,29 +1,22 @@
 import { deepSweep } from "../../queue/repair/deep-sweep.ts";
 import { sweep } from "../../queue/sweep/sweep.ts";
 import type { Duration } from "../../queue/core/duration.ts";
-import { json } from "../respond.ts";
-import { forbidden } from "../authenticator.ts";
-import {
-  type App,
-  budgetOf,
-  type Call,
-  readBody,
-  readQuery,
-  requestOptions,
-  type Services,
-} from "../context.ts";
-import { methodNotAllowed } from "../methods.ts";
+import { json } from "../../respond.ts";
+import { forbidden } from "../auth/authenticator.ts";
+import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
+import type { App, RequestContext, Services } from "../services.ts";
+import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../replies/operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/operation.ts";
 
-/** What cron calls where there is no cron binding, and the deep sweep. */
+/** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
   const { transport, prefix, allow, wakerOf } = services;
 
-  const run = async (c: Call, wanted?: Duration) => {
-    const budget = budgetOf(services, wanted);
-    const queues = mayBeSweptBy(c);
+  const run = async (c: RequestContext, requested?: Duration) => {
+    const budget = budgetOf(services, requested);
+    const queues = sweepableBy(c);
     const wake = wakerOf(c);
     const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues, wake });
     return json(reply);
@@ -32,17 +25,17 @@ export function sweepRoutes(app: App, services: Services): void {
   app.post("/v1/sweep", allow("admin", "cron"), async (c) => {
     requestOptions(c);
     readQuery(c);
-    const body = await readBody(c, services, plainOrDeep, "optional");
+    const body = await readBody(c, services, sweepSchema, "optional");
     if (!("deep" in body)) return run(c, body.budget);
     const { deep: _, budget, ...options } = body;
-    const queues = mayBeSweptBy(c);
+    const queues = sweepableBy(c);
     if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);
-    const within = { budget: budgetOf(services, budget), prefix, queues };
-    const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, { ...options, ...within });
+    const limits = { budget: budgetOf(services, budget), prefix, queues };
+    const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, { ...options, ...limits });
     return json(reply);
   });
 
-  // Platforms whose cron can only GET send their secret along; a token is for POST.
+  // For platforms whose cron can only GET. They send the cron secret. A token is accepted only with POST.
   app.get("/v1/sweep", allow("cron"), async (c) => {
     if (c.req.method === "HEAD") throw methodNotAllowed(["GET", "POST"]);
     readQuery(c);
@@ -50,13 +43,13 @@ export function sweepRoutes(app: App, services: Services): void {
   });
 }
 
-function mayBeSweptBy(c: Call): (queue: string) => boolean {
+function sweepableBy(c: RequestContext): (queue: string) => boolean {
   const grants = c.get("grants");
   return (queue) => grants.allows("cron", queue) || grants.allows("admin", queue);
 }
 
-/** Chosen before it is checked, so that faults are told of the form that was meant. */
-function plainOrDeep(body: unknown): typeof schemas.sweep | typeof schemas.deepSweep {
+/** Chooses the schema before the check, so that the errors are those of the form that the caller means. */
+function sweepSchema(body: unknown): typeof schemas.sweep | typeof schemas.deepSweep {
   const deep = typeof body === "object" && body !== null && Object.hasOwn(body, "deep");
   return deep ? schemas.deepSweep : schemas.sweep;
 }

@@ -1,24 +1,18 @@
 import { TaskOperator } from "../../queue/operate/task-operator.ts";
-import { json } from "../respond.ts";
-import {
-  budgetOf,
-  type App,
-  type Call,
-  readBody,
-  readQuery,
-  requestOptions,
-  type Services,
-} from "../context.ts";
-import { Problem } from "../problem.ts";
+import { json } from "../../respond.ts";
+import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
+import type { App, RequestContext, Services } from "../services.ts";
+import { Problem, taskNotFound } from "../problems/problem.ts";
 import type * as replies from "../replies/task-operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/task-operation.ts";
-import { idOf, listedReply, noTask } from "../task-reply.ts";
+import { idInPath } from "../schemas/tasks.ts";
+import { listedReply } from "../responses/task-reply.ts";
 
-/** Looking through the tasks of one queue, and operating on them. */
+/** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
   const { allow } = services;
-  const operator = (c: Call) => new TaskOperator(c.get("queue").name, services);
+  const operator = (c: RequestContext) => new TaskOperator(c.get("queue").name, services);
 
   app.get("/v1/queues/:queue/tasks", allow("admin"), async (c) => {
     const options = readQuery(c, schemas.tasksQuery);
@@ -30,9 +24,9 @@ export function taskOperationRoutes(app: App, services: Services): void {
   app.delete("/v1/queues/:queue/tasks/:id", allow("admin"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
-    const id = idOf(c.req.param("id"));
+    const { id } = readPath(c, idInPath);
     const removed = await operator(c).remove(id, options);
-    if (!removed.ok) throw removed.code === "not_found" ? noTask() : new Problem(removed.code);
+    if (!removed.ok) throw removed.code === "not_found" ? taskNotFound() : new Problem(removed.code);
     const reply: ReplyOf<typeof replies.taskDeleted> = { id, deleted: true };
     return json(reply);
   });

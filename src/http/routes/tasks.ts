@@ -1,22 +1,22 @@
 import { SluiceError } from "../../errors.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
-import { json } from "../respond.ts";
+import { json } from "../../respond.ts";
 import { toBase64 } from "../../queue/core/base64.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { invalid, Problem } from "../problem.ts";
+import { readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
+import type { App, RequestContext, Services } from "../services.ts";
+import { invalid, Problem, taskNotFound } from "../problems/problem.ts";
 import type * as replies from "../replies/tasks.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/tasks.ts";
-import { idOf, noTask } from "../task-reply.ts";
 
-/** Everything that is done with the tasks of one queue. */
+/** Enqueue, pull, settle and cancel. */
 export function taskRoutes(app: App, services: Services): void {
   const { allow } = services;
 
   app.post("/v1/queues/:queue/tasks", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
-    const body = await readBody(c, services, oneOrMany);
+    const body = await readBody(c, services, newTaskSchema);
     if ("tasks" in body) {
       const tasks = await c.get("queue").enqueueMany(body.tasks, options);
       const reply: ReplyOf<typeof replies.enqueuedMany> = { tasks };
@@ -27,7 +27,7 @@ export function taskRoutes(app: App, services: Services): void {
       ...rest,
       ...options,
     });
-    // Relative to the request, so that it holds wherever the app is mounted.
+    // Relative to the request, so that it is right wherever the app is mounted.
     const location = `tasks/${encodeURIComponent(reply.id)}`;
     return json(reply, reply.created ? 201 : 200, { location });
   });
@@ -36,7 +36,7 @@ export function taskRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     readQuery(c);
     const body = await readBody(c, services, schemas.pull, "optional");
-    const tasks = await c.get("queue").dequeue({ ...body, ...options, ...whileAsked(c, body) });
+    const tasks = await c.get("queue").dequeue({ ...body, ...options, ...whileConnected(c, body) });
     return json(pulledReply(tasks));
   });
 
@@ -51,8 +51,8 @@ export function taskRoutes(app: App, services: Services): void {
     }
     const { settled, tasks } = await c
       .get("queue")
-      .settleAndDequeue(settlements, { ...pull, ...options, ...whileAsked(c, pull) })
-      .catch(throwOfPull);
+      .settleAndDequeue(settlements, { ...pull, ...options, ...whileConnected(c, pull) })
+      .catch(throwWithPullPath);
     const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
     return json(reply);
   });
@@ -60,11 +60,11 @@ export function taskRoutes(app: App, services: Services): void {
   app.post("/v1/queues/:queue/tasks/:id/cancel", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
-    const id = idOf(c.req.param("id"));
+    const { id } = readPath(c, schemas.idInPath);
     const body = await readBody(c, services, schemas.cancel, "optional");
     const cancelled = await c.get("queue").cancel(id, { ...body, ...options });
     if (!cancelled.ok) {
-      if (cancelled.code === "not_found") throw noTask();
+      if (cancelled.code === "not_found") throw taskNotFound();
       throw new Problem(cancelled.code);
     }
     const reply: ReplyOf<typeof replies.cancelled> = { id, state: cancelled.state };
@@ -72,26 +72,26 @@ export function taskRoutes(app: App, services: Services): void {
   });
 }
 
-/** A caller who has gone is not waited for: nobody would hold what came. */
-function whileAsked(c: Call, { wait }: { readonly wait?: unknown }): { signal?: AbortSignal } {
+/** A pull that waits ends when the caller disconnects, because no one would receive its tasks. */
+function whileConnected(c: RequestContext, { wait }: { readonly wait?: unknown }): { signal?: AbortSignal } {
   return wait === undefined ? {} : { signal: c.req.raw.signal };
 }
 
-/** The queue takes the options of the pull as its own: here they are fields of `pull`. */
-function throwOfPull(error: unknown): never {
+/** Adds `pull.` to the path of an error in the options of the pull, which are fields of `pull` here. */
+function throwWithPullPath(error: unknown): never {
   const isInput = error instanceof SluiceError && error.code === "invalid_argument";
   if (!isInput || error.path === undefined || error.path.startsWith("settlements[")) throw error;
   throw new SluiceError(error.code, `pull.${error.message}`, `pull.${error.path}`);
 }
 
-type OneOrMany = typeof schemas.newTask | typeof schemas.newTasks;
+type NewTaskSchema = typeof schemas.newTask | typeof schemas.newTasks;
 
-/** Chosen before it is checked, so that faults are told of the form that was meant. */
-function oneOrMany(body: unknown): OneOrMany {
+/** Chooses the schema before the check, so that the errors are those of the form that the caller means. */
+function newTaskSchema(body: unknown): NewTaskSchema {
   if (typeof body !== "object" || body === null || !Object.hasOwn(body, "tasks")) return schemas.newTask;
-  const ofOne = Object.keys(body).find((key) => Object.hasOwn(schemas.newTask.entries, key));
-  if (ofOne === undefined) return schemas.newTasks;
-  throw invalid("tasks", `cannot stand beside ${ofOne}: send either one task or \`tasks\`, not both`);
+  const taskField = Object.keys(body).find((key) => Object.hasOwn(schemas.newTask.entries, key));
+  if (taskField === undefined) return schemas.newTasks;
+  throw invalid("tasks", `must not be sent with ${taskField}: send either one task or \`tasks\``);
 }
 
 function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {

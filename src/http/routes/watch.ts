@@ -1,40 +1,43 @@
 import { milliseconds } from "../../queue/core/duration.ts";
+import { taskNotFound } from "../problems/problem.ts";
 import { hasEnded, type TaskEvent, watchTask } from "../../queue/tasks/watch.ts";
-import { json, respond } from "../respond.ts";
-import { type App, readQuery, type Services } from "../context.ts";
-import { eventStream, type Frame, lastEventId, wantsEvents } from "../event-stream.ts";
+import { json, respond } from "../../respond.ts";
+import { readPath, readQuery } from "../request/read.ts";
+import type { App, Services } from "../services.ts";
+import { eventStream, type Frame, lastEventId, wantsEvents } from "../responses/event-stream.ts";
 import { longestEvents, longestWatch } from "../schemas/durations.ts";
+import { idInPath } from "../schemas/tasks.ts";
 import { eventsQuery, taskQuery } from "../schemas/watch.ts";
-import { idOf, noTask, taskReply } from "../task-reply.ts";
+import { taskReply } from "../responses/task-reply.ts";
 
-/** Looking at a task until it ends, and at what happens in a queue. */
+/** Get, wait for and follow a task, and the stream of a queue's events. */
 export function watchRoutes(app: App, services: Services): void {
   const { allow } = services;
 
   app.get("/v1/queues/:queue/tasks/:id", allow("enqueue"), async (c) => {
     const { wait } = readQuery(c, taskQuery);
-    const id = idOf(c.req.param("id"));
+    const { id } = readPath(c, idInPath);
     const queue = c.get("queue");
     if (!wantsEvents(c)) {
       const span = milliseconds(wait ?? 0, "wait", { max: longestWatch });
       const task = await queue.wait(id, { for: span, signal: c.req.raw.signal });
-      if (!task) throw noTask();
+      if (!task) throw taskNotFound();
       return json(taskReply(task));
     }
     const lasts = milliseconds(wait ?? longestWatch, "wait", { max: longestWatch });
     const after = lastEventId(c);
     let found = await queue.get(id);
-    if (!found) throw noTask();
-    // It has been told the end: this status keeps a browser from connecting again.
+    if (!found) throw taskNotFound();
+    // The client already received the end. This status keeps a browser from reconnecting.
     if (hasEnded(found) && found.version === after) return respond(null, 204);
-    const look = async (signal: AbortSignal | undefined) => {
+    const getTask = async (signal: AbortSignal | undefined) => {
       const task = found ?? (await queue.get(id, { signal }));
       found = null;
       return task;
     };
     return eventStream(c, services, {
       lasts,
-      open: (signal) => framesOf(watchTask(look, { after, signal })),
+      open: (signal) => framesOf(watchTask(getTask, { after, signal })),
     });
   });
 
@@ -48,8 +51,8 @@ export function watchRoutes(app: App, services: Services): void {
   });
 }
 
-async function* framesOf(told: AsyncIterable<TaskEvent>): AsyncGenerator<Frame> {
-  for await (const { event, ...data } of told) {
+async function* framesOf(events: AsyncIterable<TaskEvent>): AsyncGenerator<Frame> {
+  for await (const { event, ...data } of events) {
     const id = "version" in data ? data.version : undefined;
     yield { event, id, data: "task" in data ? { ...data, task: taskReply(data.task) } : data };
   }

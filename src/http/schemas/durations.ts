@@ -1,23 +1,23 @@
 import * as v from "valibot";
 import { durationRule, MAX_DURATION } from "../../queue/core/duration.ts";
 
-/** Longest that a request for a task may take, ms: what every platform allows. */
+/** The longest time that a request for a task may wait, ms. Every platform allows it. */
 export const longestWatch = 60_000;
 
-/** Longest that a stream of a queue's events may take, ms. */
+/** The longest time that a stream of a queue's events may last, ms. */
 export const longestEvents = 300_000;
 
-/** Longest that a request may go on with a sweep, a purge or a redrive, ms. */
+/** The longest budget of a sweep, purge or redrive over HTTP, ms. */
 export const longestBudget = 60_000;
 
-/** Patterns for durations as text, by the least duration in ms. A pattern cannot check the longest. */
+/** Patterns of durations as text, by the shortest allowed duration, ms. A pattern cannot check the longest. */
 const durationTexts = {
   0: /^\d{1,12}(?:ms|s|m|h|d)$/,
   1: /^(?=0*[1-9])\d{1,12}(?:ms|s|m|h|d)$/,
   1_000: /^(?:(?=0*[1-9]\d{3})\d{1,12}ms|(?=0*[1-9])\d{1,12}(?:s|m|h|d))$/,
 } as const;
 
-/** Milliseconds, or a text such as `"30s"`. A text that is too long a duration is refused later, by the queue. */
+/** Milliseconds, or a text such as `"30s"`. The queue refuses a text for a longer duration than `max`. */
 const durationOf = (min: keyof typeof durationTexts, max: number, message = durationRule(min, max)) =>
   v.union(
     [
@@ -27,7 +27,7 @@ const durationOf = (min: keyof typeof durationTexts, max: number, message = dura
     message,
   );
 
-/** A delay, or how long something is kept. */
+/** A delay or a retention time. */
 export const duration = durationOf(
   0,
   MAX_DURATION,
@@ -37,14 +37,14 @@ export const duration = durationOf(
 /** A lease, a window or a period. */
 export const positiveDuration = durationOf(1, MAX_DURATION);
 
-/** The time between occurrences of a schedule. */
+/** The interval of a schedule. */
 export const interval = durationOf(1_000, MAX_DURATION);
 
-/** How long a request may wait for something. */
+/** How long a request waits. */
 export const wait = durationOf(0, longestWatch);
 
-/** How long a stream of a queue's events may last. */
+/** How long a stream of a queue's events lasts. */
 export const eventsWait = durationOf(0, longestEvents);
 
-/** How long a sweep, purge or redrive may go on within one request. */
+/** The budget of a sweep, purge or redrive. */
 export const budget = durationOf(1, longestBudget);

@@ -1,56 +1,59 @@
 import * as v from "valibot";
-import { fields } from "../validate.ts";
+import { fields } from "../request/validate.ts";
 import { positiveDuration } from "./durations.ts";
 import { cursor, described, flagText, integer, name, size, whole } from "./values.ts";
 
-/** Of the list of queues. */
+/** The query of the list of queues. */
 export const queuesQuery = fields({
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("About this many queues")),
 });
 
-/** Of the end of a queue. */
+/** The query of the deletion of a queue. */
 export const deleteQueueQuery = fields({
   force: v.exactOptional(
-    flagText("True deletes even where tasks are being worked on; their holders are told `lease_lost`."),
+    flagText("True deletes the queue even if tasks are working. Their holders get `lease_lost`."),
   ),
 });
 
-/** The name of a group as the path has it. */
+/** The group in the path. */
 export const groupInPath = fields({ group: name });
 
-/** A setting that null unsets. */
+/** A setting that null removes. */
 const setting = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
   v.exactOptional(described(v.nullable(schema), meaning));
 
 const rate = fields({
-  max: whole(1, 1_000_000, "So many pulled tasks."),
-  per: described(positiveDuration, "In any period of that length; at least 1 ms."),
+  max: whole(1, 1_000_000, "The most pulled tasks."),
+  per: described(positiveDuration, "The length of the period, at least 1 ms."),
 });
 
 const limits = {
-  maxWorking: setting(integer(1, 1_000_000), "At most so many tasks are worked on at once."),
-  rate: setting(rate, "At most so many tasks are pulled in any period of that length."),
+  maxWorking: setting(integer(1, 1_000_000), "The most tasks that are working at the same time."),
+  rate: setting(rate, "The most tasks that are pulled in any period of this length."),
 };
 
-const unsetNote = "What is absent stays as it is; null unsets.";
+const unsetNote = "Fields that are left out keep their value. null removes the setting.";
 
 export const queueChanges = described(
   fields({
     ...limits,
     maxPending: setting(
       integer(1, 100_000_000),
-      "An enqueue that would make more tasks pending is refused with `queue_full`. Delayed tasks do not count until they are due, and what is requeued or redriven is never refused.",
+      "An enqueue that would exceed this number of pending tasks is refused with `queue_full`. Delayed tasks count from when they are due. Requeued and redriven tasks are never refused.",
     ),
-    events: setting(v.boolean(), "Whether what happens to tasks is published."),
-    statistics: setting(v.boolean(), "Whether what happens to tasks is counted, by the minute, for an hour."),
+    events: setting(v.boolean(), "Whether the queue publishes events of its tasks."),
+    statistics: setting(
+      v.boolean(),
+      "Whether the queue counts events of its tasks, per minute, for one hour.",
+    ),
   }),
   unsetNote,
 );
 
 export const groupChanges = described(
   fields({
-    weight: setting(integer(1, 100), "Its share of the queue beside those of other groups. Unset: 1."),
+    weight: setting(integer(1, 100), "The group's share of the queue relative to other groups. Default 1."),
     ...limits,
   }),
   unsetNote,

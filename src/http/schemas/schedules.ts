@@ -1,17 +1,17 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/core/validation.ts";
 import { MAX_SCHEDULE_NAME } from "../../queue/schedules/new-schedule.ts";
-import { fields } from "../validate.ts";
+import { fields } from "../request/validate.ts";
 import { interval } from "./durations.ts";
 import { newTask } from "./tasks.ts";
-import { bytesWhereSaid, cursor, described, name, size, whole } from "./values.ts";
+import { decodeBytes, cursor, described, name, size, whole } from "./values.ts";
 
-/** The name of a schedule as the path has it. */
+/** The schedule in the path. */
 export const scheduleInPath = fields({
   schedule: v.pipe(name, v.maxLength(MAX_SCHEDULE_NAME, `must have at most ${MAX_SCHEDULE_NAME} characters`)),
 });
 
-/** Of the list of schedules. */
+/** The query of the list of schedules. */
 export const schedulesQuery = fields({
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("About this many schedules")),
@@ -25,33 +25,39 @@ export const newSchedule = v.pipe(
     cron: v.exactOptional(
       described(
         v.string(),
-        "When it occurs: five fields (minute, hour, day of month, month, day of week), six with seconds in front, or such as `@daily`. Either this or `every`.",
+        "A cron expression: five fields (minute, hour, day of month, month, day of week), six with seconds first, or a name such as `@daily`. Either `cron` or `every` is required.",
       ),
     ),
     timeZone: v.exactOptional(
-      described(v.string(), 'By whose clock, as the IANA names it, such as `Europe/Berlin`. Default "UTC".'),
+      described(v.string(), 'The IANA time zone of `cron`, such as `Europe/Berlin`. Default "UTC".'),
     ),
     every: v.exactOptional(
-      described(interval, "The time from one occurrence to the next; at least 1 s. Either this or `cron`."),
+      described(
+        interval,
+        "The time from one occurrence to the next, at least 1 s. Either `cron` or `every` is required.",
+      ),
     ),
     from: v.exactOptional(
       whole(
         0,
         LAST_INSTANT,
-        "With `every`: the first occurrence, epoch ms; of one that has passed the next that follows counts. Default: after one interval.",
+        "With `every`: the first occurrence, epoch ms. If it is in the past, the first one is the next that follows from it. Default: one interval from now.",
       ),
     ),
     until: v.exactOptional(
-      whole(0, LAST_INSTANT, "Instant, epoch ms, after which it does not occur any more."),
+      whole(0, LAST_INSTANT, "The end of the schedule, epoch ms. No occurrence is later."),
     ),
     missed: v.exactOptional(
       described(
         v.picklist(["last", "all"], "must be last or all"),
-        "What becomes of occurrences that no sweep came for in time: the last of them, or each. Default last.",
+        "Which occurrences are enqueued if no sweep ran in time: only the last, or all. Default last.",
       ),
     ),
     paused: v.exactOptional(
-      described(v.boolean(), "True pauses it, false resumes it. Default: as it is; a new one is not paused."),
+      described(
+        v.boolean(),
+        "True pauses the schedule, false resumes it. Default: unchanged. A new schedule is not paused.",
+      ),
     ),
     payload,
     encoding,
@@ -63,5 +69,5 @@ export const newSchedule = v.pipe(
     priority,
     headers,
   }),
-  bytesWhereSaid("payload"),
+  decodeBytes("payload"),
 );

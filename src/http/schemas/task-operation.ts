@@ -1,34 +1,34 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/core/validation.ts";
 import { rejectReasons, taskStates } from "../../queue/core/types.ts";
-import { fields, list } from "../validate.ts";
+import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";
 import { cursor, described, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
 
-const textWords = "must be a text of 1 to 1000 characters";
-const rateWords = "must be a number from 0.001 to 1000000";
+const textForm = "must be a string of 1 to 1000 characters";
+const rateForm = "must be a number from 0.001 to 1000000";
 
-/** Which tasks are meant: all that is given has to hold. */
+/** A filter of tasks. A task must match all given fields. */
 const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => Instant) => ({
   text: v.exactOptional(
     v.pipe(
-      v.string(textWords),
-      v.minLength(1, textWords),
-      v.maxLength(1_000, textWords),
-      v.description("What the last error, or the result, contains."),
+      v.string(textForm),
+      v.minLength(1, textForm),
+      v.maxLength(1_000, textForm),
+      v.description("Text that the last error, or the result, contains."),
     ),
   ),
-  group: v.exactOptional(described(name, "Of that group.")),
+  group: v.exactOptional(described(name, "Tasks of this group.")),
   reason: v.exactOptional(
     described(
       v.picklist(rejectReasons, `must be one of ${rejectReasons.join(", ")}`),
-      "Why they were rejected. Cancelled ones are only meant where this says so.",
+      "The reason for which they were rejected. Cancelled tasks match only `cancelled`.",
     ),
   ),
-  endedSince: v.exactOptional(instant("Ended then or later, epoch ms.")),
-  endedUntil: v.exactOptional(instant("Ended before, epoch ms.")),
-  enqueuedSince: v.exactOptional(instant("Enqueued then or later, epoch ms.")),
-  enqueuedUntil: v.exactOptional(instant("Enqueued before, epoch ms.")),
+  endedSince: v.exactOptional(instant("Ended at this time or later, epoch ms.")),
+  endedUntil: v.exactOptional(instant("Ended before this time, epoch ms.")),
+  enqueuedSince: v.exactOptional(instant("Enqueued at this time or later, epoch ms.")),
+  enqueuedUntil: v.exactOptional(instant("Enqueued before this time, epoch ms.")),
 });
 
 const stateOf = <const State extends (typeof taskStates)[number]>(...allowed: State[]) =>
@@ -36,25 +36,28 @@ const stateOf = <const State extends (typeof taskStates)[number]>(...allowed: St
     issue.received === "undefined" ? "is required" : `must be one of ${allowed.join(", ")}`,
   );
 
-/** Of a list of tasks. */
+/** The query of the list of tasks. */
 export const tasksQuery = fields({
-  state: described(stateOf(...taskStates), "In which state."),
+  state: described(stateOf(...taskStates), "The state of the tasks."),
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("At most this many tasks")),
-  payloads: v.exactOptional(flagText("True gives payloads too, 8 MB at most in a page. Default false.")),
+  payloads: v.exactOptional(flagText("True includes payloads, at most 8 MB in one page. Default false.")),
   ...filter((meaning) => wholeText(0, LAST_INSTANT, meaning)),
 });
 
-/** How far a call goes. */
+/** The bounds of one call. */
 const run = {
-  limit: v.exactOptional(whole(1, 1_000_000_000, "At most this many tasks. Default: all.")),
+  limit: v.exactOptional(whole(1, 1_000_000_000, "The most tasks. Default: all.")),
   cursor: v.exactOptional(
-    v.pipe(cursor, v.description("Where to go on: the `cursor` of the call before, with the same filter.")),
+    v.pipe(
+      cursor,
+      v.description("Where to continue: the `cursor` of the previous call. The filter must be the same."),
+    ),
   ),
   budget: v.exactOptional(
     described(
       budget,
-      'When to stop. Default "20s", or two fifths of the deployment\'s budget where that is less; at most "60s".',
+      'How long the call may take. Default "20s", or two fifths of the deployment\'s budget if that is less; at most "60s".',
     ),
   ),
 };
@@ -71,7 +74,11 @@ export const redrive = fields({
             fields({
               id: taskId,
               lease: v.exactOptional(
-                whole(0, Number.MAX_SAFE_INTEGER, "The lease number that it must have, as `get` shows it."),
+                whole(
+                  0,
+                  Number.MAX_SAFE_INTEGER,
+                  "Redrive only if the task has this lease number. Its record has it as `lease`.",
+                ),
               ),
             }),
           ],
@@ -80,17 +87,20 @@ export const redrive = fields({
         1_000,
         "must have at most 1000 ids",
       ),
-      "Which dead letters, instead of a filter. With its `lease`, a late copy of the request does nothing to one that has died again.",
+      "The dead letters to redrive, instead of a filter. With `lease`, a late copy of the request does not redrive a task that has since become a dead letter again.",
     ),
   ),
   ...bodyFilter,
   dryRun: v.exactOptional(
-    described(v.boolean(), "True counts what would be redriven, and changes nothing. Default false."),
+    described(
+      v.boolean(),
+      "True counts the tasks that would be redriven and changes nothing. Default false.",
+    ),
   ),
   rate: v.exactOptional(
     described(
-      v.pipe(v.number(rateWords), v.minValue(0.001, rateWords), v.maxValue(1_000_000, rateWords)),
-      "At most so many become pending in a second; the others are delayed. Default: all at once.",
+      v.pipe(v.number(rateForm), v.minValue(0.001, rateForm), v.maxValue(1_000_000, rateForm)),
+      "The most tasks that become pending per second. The others are delayed. Default: all at once.",
     ),
   ),
   ...run,
@@ -99,7 +109,7 @@ export const redrive = fields({
 export const purge = fields({
   state: described(
     stateOf("pending", "delayed", "completed", "rejected"),
-    "Of which state. Pending and delayed tasks are cancelled; of completed and rejected ones the records go.",
+    "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted.",
   ),
   ...bodyFilter,
   ...run,

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { fields } from "../validate.ts";
+import { fields } from "../request/validate.ts";
 import { eventsWait, wait } from "./durations.ts";
 
-/** A duration as a query has it. */
+/** A duration in a query. */
 const durationText = (duration: typeof wait, meaning: string) =>
   v.pipe(
     v.string(),
@@ -11,17 +11,17 @@ const durationText = (duration: typeof wait, meaning: string) =>
     v.description(meaning),
   );
 
-/** Of a task. */
+/** The query of a task. */
 export const taskQuery = fields({
   wait: v.exactOptional(
     durationText(
       wait,
-      'How long the request may take, at most "60s". Without it the answer comes at once, and a stream lasts for 60 seconds.',
+      'How long to wait for the end of the task, or how long a stream lasts; at most "60s". Default: do not wait, and 60 seconds for a stream.',
     ),
   ),
 });
 
-/** Of a queue's events. */
+/** The query of a queue's events. */
 export const eventsQuery = fields({
   wait: v.exactOptional(durationText(eventsWait, 'How long the stream lasts, at most "5m". Default "5m".')),
 });

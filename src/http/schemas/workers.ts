@@ -1,53 +1,53 @@
 import * as v from "valibot";
-import { fields, list } from "../validate.ts";
+import { fields, list } from "../request/validate.ts";
 import { positiveDuration } from "./durations.ts";
 import { bounds, cursor, described, name, receipt, size, whole } from "./values.ts";
 
-const nodeWords = "must be a text of at most 128 characters";
+const nodeForm = "must be a string of at most 128 characters";
 
-/** One process that works. */
+/** One process that consumes tasks. */
 export const worker = fields({
-  name: described(name, "What the worker is called."),
+  name: described(name, "The name of the worker."),
   incarnation: v.exactOptional(
-    described(name, "Tells this process from its predecessors of the same name. A new one for each start."),
+    described(name, "Identifies this process among those with the same name. Use a new one for each start."),
   ),
   node: v.exactOptional(
     v.pipe(
-      v.string(nodeWords),
-      v.maxLength(128, nodeWords),
-      v.description("The machine, for people to read."),
+      v.string(nodeForm),
+      v.maxLength(128, nodeForm),
+      v.description("The machine that it runs on, for display."),
     ),
   ),
-  pid: v.exactOptional(whole(0, Number.MAX_SAFE_INTEGER, "The process on it.")),
+  pid: v.exactOptional(whole(0, Number.MAX_SAFE_INTEGER, "Its process id on that machine.")),
   silentAfter: v.exactOptional(
     described(
       positiveDuration,
-      "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one.",
+      "How long without a pull or heartbeat until a sweep takes its tasks back. Default: never; its leases expire one by one.",
     ),
   ),
 });
 
-/** Of the list of workers. */
+/** The query of the list of workers. */
 export const workersQuery = fields({
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("About this many workers")),
 });
 
-/** The name of a worker as the path has it. */
+/** The worker in the path. */
 export const nameInPath = fields({ name });
 
 export const heartbeat = fields({
-  worker: described(worker, "As in pull. What it tells of itself replaces what it told before."),
+  worker: described(worker, "As in pull. It replaces what the worker last sent."),
   lease: v.exactOptional(
     described(
       positiveDuration,
-      "Of all its tasks, from now on. Default: what each task's lease was when it was pulled.",
+      "The new lease of all its tasks, from now. Default: for each task the lease with which it was pulled.",
     ),
   ),
   receipts: v.exactOptional(
     described(
       list(receipt, bounds.receipts, `must have at most ${bounds.receipts} receipts`),
-      "Receipts of the leases to extend. A lease that was pulled without a worker is extended by any worker with its receipt. A lease of another worker or incarnation is not extended; its id is in `lost`. Default: all leases that the worker pulled, also those of a pull whose answer was lost.",
+      "Receipts of the leases to extend. A lease that was pulled without a worker is extended by any worker with its receipt. A lease of another worker or incarnation is not extended, and its id is in `lost`. Default: all leases that the worker pulled, including those of a pull whose response was lost.",
     ),
   ),
 });
@@ -56,10 +56,8 @@ export const fail = fields({
   incarnation: v.exactOptional(
     described(
       v.nullable(name),
-      "Fails only this incarnation; null: the one that told none. Default: all of that name.",
+      "Fails only this incarnation; null is the one without an incarnation. Default: all with this name.",
     ),
   ),
-  limit: v.exactOptional(
-    whole(1, 1_000, "At most this many tasks are taken from it in this call. Default 1,000."),
-  ),
+  limit: v.exactOptional(whole(1, 1_000, "The most tasks that are taken back in this call. Default 1,000.")),
 });

@@ -1,31 +1,33 @@
-import type { Answer } from "./answer.ts";
+import type { GatewayResponse } from "./response.ts";
 import type { Fault, FaultHandle, Faults } from "./faults.ts";
 import type { Meter } from "./usage.ts";
 
-/** The paths of the gateway itself; no Redis command is called `-`. */
+/** The paths of the gateway itself. No Redis command is named `-`. */
 export const isAdminPath = (path: string): boolean => path === "/-" || path.startsWith("/-/");
 
 /**
+ * Handles the gateway's own routes:
+ *
  * | route | does |
  * |---|---|
- * | `GET /-/usage` | what was counted |
- * | `DELETE /-/usage` | starts counting anew |
- * | `GET /-/faults` | all faults, with how often they hit |
+ * | `GET /-/usage` | returns the counts |
+ * | `DELETE /-/usage` | resets the counts |
+ * | `GET /-/faults` | lists all faults, with their hits |
  * | `POST /-/faults` | adds the fault in the body |
- * | `POST /-/faults/:id/release` | runs what a `hold` keeps, answers what a `stall` does, and answers when it has run |
- * | `DELETE /-/faults`, `DELETE /-/faults/:id` | removes all, or one |
+ * | `POST /-/faults/:id/release` | runs the requests that a `hold` keeps, or responds to those that a `stall` keeps |
+ * | `DELETE /-/faults`, `DELETE /-/faults/:id` | removes all faults, or one |
  */
-export async function answerAdmin(
+export async function handleAdmin(
   method: string,
   path: string,
   body: Buffer,
   meter: Meter,
   faults: Faults,
-): Promise<Answer> {
+): Promise<GatewayResponse> {
   const [, , what, id, verb, ...rest] = path.split("/");
   const handle = id === undefined ? undefined : faults.find(Number(id));
   const route = `${method} ${[what, id && ":id", verb, ...rest].filter((part) => part !== undefined).join("/")}`;
-  if (id !== undefined && !handle) return json(404, { error: `there is no fault ${id}` });
+  if (id !== undefined && !handle) return json(404, { error: `unknown fault ${id}` });
   switch (route) {
     case "GET usage":
       return json(200, meter.read());
@@ -49,17 +51,17 @@ export async function answerAdmin(
       handle?.remove();
       return json(200, describe(handle as FaultHandle));
     default:
-      return json(404, { error: `there is no ${method} ${path}` });
+      return json(404, { error: `unknown route ${method} ${path}` });
   }
 }
 
-function addFault(body: Buffer, faults: Faults): Answer {
+function addFault(body: Buffer, faults: Faults): GatewayResponse {
   try {
     return json(201, describe(faults.add(JSON.parse(body.toString()) as Fault)));
   } catch (error) {
-    return json(400, { error: error instanceof TypeError ? error.message : "the body is not JSON" });
+    return json(400, { error: error instanceof TypeError ? error.message : "the body must be JSON" });
   }
 }
 
 const describe = ({ id, matched, hits, held }: FaultHandle) => ({ id, matched, hits, held });
-const json = (status: number, value: unknown): Answer => ({ status, body: JSON.stringify(value) });
+const json = (status: number, value: unknown): GatewayResponse => ({ status, body: JSON.stringify(value) });

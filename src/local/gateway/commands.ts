@@ -2,8 +2,8 @@ import { type RedisConnection } from "./redis.ts";
 import { type Argument, type RedisReply, RedisUnavailable } from "./redis-client.ts";
 
 /**
- * Where the keys of a command stand among its words, the name being word 0: from `first` to `last`
- * (counted from the end where negative) in steps; with `count`, the word that holds the number of keys.
+ * The positions of a command's keys among its words. Word 0 is the name. The keys are at `first` to `last` in steps; a
+ * negative `last` counts from the end. If `count` is not 0, the word at `count` has the number of keys.
  */
 export interface KeyRange {
   readonly first: number;
@@ -13,23 +13,23 @@ export interface KeyRange {
 }
 
 export interface CommandInfo {
-  /** As in Redis's own statistics, in capitals: `HGET`, `XGROUP|CREATE`. */
+  /** In capitals, as in Redis's statistics: `HGET`, `XGROUP|CREATE`. */
   readonly name: string;
   readonly flags: ReadonlySet<string>;
   readonly categories: ReadonlySet<string>;
-  /** Number of words; negative: at least so many. */
+  /** The number of words; negative: the minimum. */
   readonly arity: number;
-  /** Undefined where only Redis itself can tell (COMMAND GETKEYS). */
+  /** Undefined if only Redis can find them (COMMAND GETKEYS). */
   readonly keys: readonly KeyRange[] | undefined;
-  /** It has subcommands. */
+  /** True if it has subcommands. */
   readonly container: boolean;
 }
 
-/** The commands that a Redis knows, from its own COMMAND. */
+/** The commands of a Redis, from its COMMAND. */
 export class CommandTable {
   readonly #commands = new Map<string, CommandInfo>();
 
-  /** @throws {RedisUnavailable} when Redis does not let us in */
+  /** @throws {RedisUnavailable} if Redis refuses the command */
   static async load(redis: RedisConnection): Promise<CommandTable> {
     const table = new CommandTable();
     const reply = await redis.send(["COMMAND"]);
@@ -56,7 +56,7 @@ export class CommandTable {
     for (const subcommand of items(subcommands)) this.#add(subcommand);
   }
 
-  /** @returns undefined for a command, or a subcommand, that Redis does not know */
+  /** @returns `undefined` if Redis does not know the command or subcommand */
   find(name: string, subcommand?: string): CommandInfo | undefined {
     const info = this.#commands.get(name.toUpperCase());
     if (!info?.container || subcommand === undefined) return info;
@@ -64,7 +64,7 @@ export class CommandTable {
   }
 }
 
-/** Whether Upstash offers the command over REST; the others need a connection of their own. */
+/** Whether Upstash supports the command over REST. The others need a connection of their own. */
 export function isAvailable(info: CommandInfo, command: readonly Argument[]): boolean {
   if (info.name === "XREAD" || info.name === "XREADGROUP") return !hasBlock(command);
   if (["PING", "ECHO", "PUBLISH"].includes(info.name) || info.name.startsWith("PUBSUB")) return true;
@@ -75,7 +75,7 @@ export function isAvailable(info: CommandInfo, command: readonly Argument[]): bo
   );
 }
 
-/** BLOCK is an option only before STREAMS; behind it the word may be a key. */
+/** BLOCK is an option only before STREAMS. After it the word may be a key. */
 function hasBlock(command: readonly Argument[]): boolean {
   const words = command.map((word) => word.toString().toUpperCase());
   const end = words.indexOf("STREAMS");
@@ -83,7 +83,7 @@ function hasBlock(command: readonly Argument[]): boolean {
   return at !== -1 && (end === -1 || at < end);
 }
 
-/** Whether the read-only token may run it: what reads, but nothing that walks over all keys. */
+/** Whether the read-only token may run the command: one that reads, except those that iterate over all keys. */
 export function isReadOnly(info: CommandInfo): boolean {
   if (["PING", "ECHO", "TIME"].includes(info.name)) return true;
   return info.flags.has("readonly") && !info.categories.has("@dangerous") && info.name !== "SCAN";

@@ -7,13 +7,13 @@ const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 const match = v.optional(
   v.strictObject({
-    /** Only requests that hold this command, in any case. */
+    /** Only requests with this command; the case does not matter. */
     command: v.optional(v.string()),
     /** Only requests that run or load this script: its SHA-1, or its name in `scriptNames`. */
     script: v.optional(v.string()),
     /** The first of the matching requests to be hit. @default 1 */
     nth: v.optional(positive, 1),
-    /** How many matching requests to hit from there on. @default 1; `"always"` for all */
+    /** How many matching requests to hit from there on; `"always"` for all. @default 1 */
     times: v.optional(v.union([positive, v.literal("always")]), 1),
   }),
   {},
@@ -24,17 +24,17 @@ const faultSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("cut"), match }),
   /** All commands run; the connection breaks before a byte of the reply. */
   v.strictObject({ kind: v.literal("lose-reply"), match }),
-  /** All commands run; the connection breaks in the middle of the reply's body, of a stream's first event. */
+  /** All commands run; the connection breaks in the middle of the body, or of a stream's first event. */
   v.strictObject({ kind: v.literal("cut-body"), match }),
-  /** Everything runs, so many milliseconds late. */
+  /** Everything runs after a delay of `ms`. */
   v.strictObject({ kind: v.literal("delay"), ms: v.pipe(v.number(), v.minValue(0)), match }),
   /** The matching script commands do not run and get NOSCRIPT; the others of the request run. */
   v.strictObject({ kind: v.literal("noscript"), match }),
-  /** Everything runs, and right before each of the matching script commands Redis forgets all scripts. */
+  /** Everything runs. Right before each matching script command, Redis forgets all scripts. */
   v.strictObject({ kind: v.literal("flush-scripts"), match }),
   /** Nothing runs; every command gets the error of a used-up quota. */
   v.strictObject({ kind: v.literal("quota"), match }),
-  /** Nothing runs, or with `runs` all of it; the reply is this one. */
+  /** Nothing runs, or everything with `runs`. The response is this one. */
   v.strictObject({
     kind: v.literal("http"),
     runs: v.optional(v.boolean(), false),
@@ -43,7 +43,7 @@ const faultSchema = v.variant("kind", [
     contentType: v.optional(v.string(), "application/json"),
     match,
   }),
-  /** The whole request runs twice, one after the other; the answer is the first's or the second's. */
+  /** The request runs twice, one after the other. The response is the first or the second one. */
   v.strictObject({
     kind: v.literal("duplicate"),
     answer: v.optional(v.picklist(["first", "second"]), "first"),
@@ -51,30 +51,30 @@ const faultSchema = v.variant("kind", [
   }),
   /** Nothing runs and the connection breaks; the request is kept and runs at `release`. */
   v.strictObject({ kind: v.literal("hold"), match }),
-  /** The connection stays open without an answer until `release`; the request runs then, or with `runs` at once. */
+  /** The connection stays open without a response until `release`. The request runs then, or at once with `runs`. */
   v.strictObject({ kind: v.literal("stall"), runs: v.optional(v.boolean(), false), match }),
 ]);
 
-/** What to do to which requests. */
+/** A fault: what to do, and to which requests. */
 export type Fault = v.InferInput<typeof faultSchema>;
 export type ActiveFault = v.InferOutput<typeof faultSchema>;
 
-/** One fault that was asked for. */
+/** An added fault. */
 export interface FaultHandle {
   readonly id: number;
-  /** Requests that matched so far. */
+  /** Matching requests so far. */
   readonly matched: number;
-  /** Requests that were hit so far. */
+  /** Requests hit so far. */
   readonly hits: number;
-  /** Requests that are held, or whose answer is. */
+  /** Requests that are held, or whose response is held. */
   readonly held: number;
-  /** Runs, or answers, what is held, in the order in which it came, and resolves when all has run. */
+  /** Runs or responds to the held requests in the order of their arrival. Resolves when all have run. */
   release(): Promise<void>;
-  /** Hits nothing any more. What is held stays held. */
+  /** Removes the fault. Held requests stay held. */
   remove(): void;
 }
 
-/** A fault that hits the request at hand. */
+/** A fault that hits the current request. */
 export interface Hit {
   readonly fault: ActiveFault;
   /** The commands of the request that match. */
@@ -82,18 +82,18 @@ export interface Hit {
   hold(run: () => Promise<unknown>): void;
 }
 
-/** The faults that were asked for; the first that matches a request hits it. */
+/** The added faults. The first one that matches a request hits it. */
 export class Faults {
   readonly #faults = new Map<number, ArmedFault>();
   readonly #scriptNames: ReadonlyMap<string, string>;
   #lastId = 0;
 
-  /** @param scriptNames names by SHA-1 */
+  /** @param scriptNames names of scripts, by SHA-1 */
   constructor(scriptNames: Readonly<Record<string, string>> = {}) {
     this.#scriptNames = new Map(Object.entries(scriptNames));
   }
 
-  /** @throws {TypeError} when the fault is none that is known; the message says what is allowed */
+  /** @throws {TypeError} for an invalid fault; the message says what is allowed */
   add(fault: Fault): FaultHandle {
     const parsed = v.safeParse(faultSchema, fault);
     if (!parsed.success) {
@@ -114,12 +114,12 @@ export class Faults {
     return [...this.#faults.values()];
   }
 
-  /** Removes all faults. What is held is dropped. */
+  /** Removes all faults. Held requests are dropped. */
   clear(): void {
     this.#faults.clear();
   }
 
-  /** The fault that hits this request, if one does. Faults further down do not see the request then. */
+  /** The fault that hits this request, if any. Later faults do not count the request. */
   take({ commands }: RestRequest): Hit | undefined {
     for (const armed of this.#faults.values()) {
       const matching = new Set(commands.filter((command) => this.#matches(command, armed.fault.match)));
@@ -175,7 +175,7 @@ class ArmedFault implements FaultHandle {
   }
 }
 
-/** @returns undefined for a command that neither runs nor loads a script */
+/** The SHA-1 of the script that a command runs or loads; `undefined` if it does neither. */
 export function scriptSha(command: Command): string | undefined {
   const [name, first, second] = command.map(String) as [string, string?, string?];
   if (/^evalsha(_ro)?$/i.test(name)) return first?.toLowerCase();

@@ -2,20 +2,20 @@ import { Readable } from "node:stream";
 import type { Argument, RedisClient } from "./redis-client.ts";
 
 /**
- * What Redis sends of its own accord, as server-sent events: first one chunk with its confirmations,
- * then a chunk for each event. It ends when Redis goes away. Destroying it closes its connection.
+ * Messages that Redis pushes, as server-sent events: first one chunk with the confirmations, then one chunk per event. The
+ * feed ends when the connection to Redis ends. Destroying the feed closes its connection.
  */
 export type Feed = Readable;
 
-/** Most bytes that wait for a slow client; then its stream is cut off, as Redis cuts off a slow subscriber. */
+/** The most bytes that wait for a slow client. Then its stream is closed, as Redis does with a slow subscriber. */
 const maxBehind = 1024 * 1024;
 
-/** A feed that owns the client and has nothing to tell yet. */
+/** Creates a feed that owns the client. It has no events yet. */
 export function feedOf(client: RedisClient): Feed {
   const feed = new Readable({
     read() {},
     destroy(error, done) {
-      // Later, as this may be within a message, which the client is still decoding.
+      // Later, because the client may still be decoding a message.
       process.nextTick(() => client.destroy());
       done(error);
     },
@@ -25,8 +25,8 @@ export function feedOf(client: RedisClient): Feed {
 }
 
 /**
- * Sends SUBSCRIBE, PSUBSCRIBE or MONITOR, and resolves when Redis has confirmed it.
- * @throws {ErrorReply} when Redis refuses it
+ * Sends SUBSCRIBE, PSUBSCRIBE or MONITOR. Resolves when Redis has confirmed it.
+ * @throws {ErrorReply} if Redis refuses it
  */
 export async function startFeed(
   feed: Feed,
@@ -39,8 +39,8 @@ export async function startFeed(
     feed.push(frame(event));
     if (feed.readableLength > maxBehind) feed.destroy();
   };
-  // Nobody reads before Redis has confirmed, so the confirmation may stand there already: an event
-  // that comes with it in one packet then comes behind it.
+  // The confirmation is pushed before Redis sends it, because no one reads the feed until then. So an event in the
+  // same packet as Redis's confirmation comes after it.
   if (kind === "monitor") {
     push('"OK"');
     return await client.monitor(push);
@@ -50,7 +50,7 @@ export async function startFeed(
   const heads = (word: string) => (kind === "subscribe" ? ["message"] : ["pmessage", word]);
   const listener = (word: string) => (message: Buffer, channel: Buffer) =>
     push([...heads(word), channel, message].join(","));
-  // Not client.pSubscribe(): in one command for several patterns it does not say which has matched.
+  // Not client.pSubscribe(): with several patterns in one command it does not report which one matched.
   await client.extendPubSubListeners(
     kind === "subscribe" ? "CHANNELS" : "PATTERNS",
     new Map(
@@ -62,7 +62,7 @@ export async function startFeed(
   );
 }
 
-/** One server-sent event. It has no other line ends than \n, so those that are come out as such. */
+/** One server-sent event. All line ends become \n, the only one that it can have. */
 const frame = (text: string): string => {
   const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `${lines.join("")}\n`;

@@ -5,8 +5,8 @@ import { isErrorReply, type RedisPackage } from "../../transport/resp-client.ts"
 export type Argument = string | Buffer;
 
 /**
- * A Redis reply: a bulk string is a Buffer, an integer or a status reply is a string (see
- * {@link isInteger}), an error reply is an Error whose message is Redis's text.
+ * A Redis reply. A bulk string is a Buffer. An integer or a status reply is a string (see {@link isInteger}). An error reply
+ * is an Error with Redis's text as its message.
  */
 export type RedisReply = Buffer | string | null | Error | readonly RedisReply[];
 
@@ -16,13 +16,14 @@ export class RedisUnavailable extends Error {
 }
 
 /**
- * Integers stay text, so that those beyond 2^53 stay exact. No status reply of Redis looks like one.
+ * Whether a string is an integer reply. Integers stay strings, so that those beyond 2^53 are exact. No status reply of Redis
+ * has this form.
  */
 export const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
 
 export type RedisClient = ReturnType<typeof newClient>;
 
-/** @param reconnect as `createClient` has it: in how many ms to try again, false for never */
+/** @param reconnect as in `createClient`: after how many ms to reconnect, or false for never */
 export const newClient = (
   { createClient, RESP_TYPES }: RedisPackage,
   url: string,
@@ -31,18 +32,18 @@ export const newClient = (
   createClient({
     url,
     RESP: 2,
-    // So that commands fail at once while Redis is away, and none is sent again after a reconnect.
+    // Commands fail at once while Redis is unreachable, and are not sent again after a reconnect.
     disableOfflineQueue: true,
     disableClientInfo: true,
     commandOptions: {
-      // No deadline before sending: it could take one command out of the middle of a transaction.
+      // No deadline before sending, because it could remove one command from a transaction.
       timeout: 0,
       typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String },
     },
     socket: { reconnectStrategy: reconnect },
   });
 
-/** @throws {RedisUnavailable} when Redis does not answer */
+/** @throws {RedisUnavailable} if Redis does not answer */
 export async function connect(client: RedisClient): Promise<void> {
   try {
     await client.connect();
@@ -54,8 +55,8 @@ export async function connect(client: RedisClient): Promise<void> {
 }
 
 /**
- * Redis's own error, as a reply.
- * @throws {RedisUnavailable} for any other
+ * Returns an error of Redis as a reply.
+ * @throws {RedisUnavailable} for any other error
  */
 export function errorReply(error: unknown): Error {
   if (isErrorReply(error) && !error.message.startsWith("LOADING ")) return error;

@@ -2,12 +2,12 @@ import { isErrorReply, loadRedisClient } from "../../transport/resp-client.ts";
 import { type Feed, feedOf, startFeed } from "./feed.ts";
 import { connect, errorReply, newClient, type Argument, type RedisReply } from "./redis-client.ts";
 
-/** One pipelining connection to Redis, which reconnects by itself, and the feeds beside it. */
+/** One pipelining connection to Redis, which reconnects by itself, and the connections of the feeds. */
 export interface RedisConnection {
   /**
    * Sends one command. Commands run in the order in which they were sent.
-   * @throws {RedisUnavailable} at once while Redis is away; the command may or may not have run when
-   *   the connection broke after it was sent
+   * @throws {RedisUnavailable} at once while Redis is unreachable; if the connection breaks after the command was sent, the
+   *   command may or may not have run
    */
   send(command: readonly Argument[]): Promise<RedisReply>;
   /**
@@ -17,17 +17,17 @@ export interface RedisConnection {
   transaction(commands: readonly (readonly Argument[])[]): Promise<RedisReply>;
   /**
    * Opens a connection of its own for SUBSCRIBE, PSUBSCRIBE or MONITOR. It does not reconnect.
-   * @returns Redis's error when it refuses the command
-   * @throws {RedisUnavailable} when Redis does not answer
+   * @returns Redis's error if it refuses the command
+   * @throws {RedisUnavailable} if Redis does not answer
    */
   feed(command: readonly Argument[]): Promise<Feed | Error>;
-  /** Ends the connection and all feeds. */
+  /** Closes the connection and all feeds. */
   close(): void;
 }
 
 /**
  * Connects to Redis.
- * @throws {RedisUnavailable} when Redis does not answer
+ * @throws {RedisUnavailable} if Redis does not answer
  * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
  */
 export async function connectRedis(url: string, log: (line: string) => void): Promise<RedisConnection> {
@@ -36,18 +36,18 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
   const client = newClient(redis, url, (retries, cause) =>
     connected ? Math.min(2 ** retries * 20, 500) : cause,
   );
-  let away = false;
+  let isAway = false;
   client.on("error", (error: Error) => {
-    if (connected && !away) log(`Redis is away: ${error.message || error.name}`);
-    away = true;
+    if (connected && !isAway) log(`Redis is unreachable: ${error.message || error.name}`);
+    isAway = true;
   });
   const answered = () => {
-    if (away) log("Redis is back");
-    away = false;
+    if (isAway) log("Redis is reachable again");
+    isAway = false;
   };
   client.on("ready", () => {
-    // A connection is no answer: the kernel may accept one for a server that is about to end.
-    if (away) client.ping().then(answered, (error) => isErrorReply(error) && answered());
+    // A connection alone proves nothing: the kernel may accept one for a server that is about to end.
+    if (isAway) client.ping().then(answered, (error) => isErrorReply(error) && answered());
   });
   await connect(client);
   connected = true;
@@ -59,8 +59,8 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
   return {
     send,
     async transaction(commands) {
-      // Queued in one go, and dropped as one should the connection break: nothing of another request
-      // comes between, so a transaction needs no connection of its own.
+      // Queued at once, and dropped as a whole if the connection breaks. No other request can come in between, so a
+      // transaction needs no connection of its own.
       const replies = await Promise.all([["MULTI"], ...commands, ["EXEC"]].map(send));
       return replies.at(-1) as RedisReply;
     },

@@ -1,16 +1,16 @@
 import { isInteger, type RedisReply } from "./redis-client.ts";
 
-/** How replies are sent: in JSON with strings as they are or each in base64, or as the bytes of RESP2. */
+/** The format of replies: JSON with plain strings, JSON with strings in base64, or the bytes of RESP2. */
 export type Format = "json" | "base64" | "resp2";
 
-/** What became of one command, in the form of the REST protocol. */
+/** The outcome of one command in the REST protocol. */
 export type Outcome = { readonly reply: RedisReply } | { readonly error: string };
 
 /** `{"result": …}` or `{"error": "…"}`. */
 export function outcomeJson(outcome: Outcome, format: Exclude<Format, "resp2">): string {
   if ("error" in outcome) return errorJson(outcome.error);
   if (outcome.reply instanceof Error) return errorJson(outcome.reply.message);
-  // The one string that is not encoded. It is a status reply; a bulk string "OK" is a Buffer.
+  // The only string that is never encoded. It is a status reply; a bulk string "OK" is a Buffer.
   if (outcome.reply === "OK") return '{"result":"OK"}';
   return `{"result":${replyJson(outcome.reply, format)}}`;
 }
@@ -25,11 +25,11 @@ function replyJson(reply: RedisReply, format: Format): string {
   return `[${reply.map((item) => replyJson(item, format)).join(",")}]`;
 }
 
-/** Bytes that are not UTF-8 come out as U+FFFD where they are not in base64, as on Upstash. */
+/** As on Upstash, bytes that are not UTF-8 become U+FFFD, except in base64. */
 const stringJson = (bytes: Buffer, format: Format): string =>
   format === "base64" ? `"${bytes.toString("base64")}"` : JSON.stringify(bytes.toString());
 
-/** The reply as Redis itself sends it, but that a null is always a null string: `$-1`. */
+/** The reply as Redis sends it, except that every null is a null string: `$-1`. */
 export const outcomeResp2 = (outcome: Outcome): Buffer =>
   replyResp2("error" in outcome ? new Error(outcome.error) : outcome.reply);
 
@@ -43,7 +43,7 @@ function replyResp2(reply: RedisReply): Buffer {
   if (Buffer.isBuffer(reply)) {
     return Buffer.concat([Buffer.from(`$${reply.length}\r\n`), reply, Buffer.from("\r\n")]);
   }
-  // On one line, as Redis has it: a line end would end the reply.
+  // On one line, as in Redis, because a line end would end the reply.
   if (reply instanceof Error) return Buffer.from(`-${reply.message.replaceAll(/[\r\n]/g, " ")}\r\n`);
   return arrayResp2(reply.map(replyResp2));
 }

@@ -3,16 +3,16 @@ import type { Argument } from "./redis-client.ts";
 import type { Format } from "./reply.ts";
 import type { Command } from "./run.ts";
 
-/** What one request of the REST protocol asks for. */
+/** A request of the REST protocol. */
 export interface RestRequest {
-  /** `stream`: what the one command makes Redis send is to be streamed. */
+  /** `stream`: stream what Redis sends after the one command. */
   readonly form: "single" | "pipeline" | "multi-exec" | "stream";
   readonly commands: readonly Command[];
-  /** Not that of a stream, which has its own. */
+  /** The format of the replies. A stream ignores it. */
   readonly format: Format;
 }
 
-/** A request that is not understood. */
+/** An invalid request. The message is sent to the client. */
 export class BadRequest extends Error {
   override readonly name = "BadRequest";
   readonly status: number;
@@ -26,7 +26,10 @@ export class BadRequest extends Error {
 /** Upstash's limit, in bytes. */
 const maxRequestBytes = 10 * 1024 * 1024;
 
-/** @throws {BadRequest} when the body is larger than Upstash allows; it is read to its end all the same */
+/**
+ * Reads the body to its end, even if it is too large.
+ * @throws {BadRequest} if the body is larger than Upstash allows
+ */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -53,14 +56,14 @@ export function readRequest(
   const withBody = method === "POST" || method === "PUT";
   if (url.pathname === "/pipeline" || url.pathname === "/multi-exec") {
     const form = url.pathname === "/pipeline" ? "pipeline" : "multi-exec";
-    if (!withBody) throw new BadRequest(405, `ERR /${form} takes POST or PUT`);
+    if (!withBody) throw new BadRequest(405, `ERR /${form} must be a POST or PUT`);
     const list = parseJson(body);
     if (!Array.isArray(list) || list.length === 0) {
-      throw new BadRequest(400, `ERR /${form} takes a JSON array of commands, at least one`);
+      throw new BadRequest(400, `ERR the body of /${form} must be a JSON array of at least one command`);
     }
-    // As Upstash has it, a transaction answers in JSON even to those who ask for RESP2.
-    const answered = form === "multi-exec" && format === "resp2" ? "json" : format;
-    return { form, commands: list.map(readCommand), format: answered };
+    // As on Upstash, the response to a transaction is JSON even if the client asks for RESP2.
+    const replyFormat = form === "multi-exec" && format === "resp2" ? "json" : format;
+    return { form, commands: list.map(readCommand), format: replyFormat };
   }
   if (url.pathname === "/" && withBody) {
     return { form: "single", commands: [readCommand(parseJson(body))], format };
@@ -70,11 +73,12 @@ export function readRequest(
   if (stream === undefined) {
     return { form: "single", commands: [readPath(url, withBody ? body : none)], format };
   }
-  if (method !== "GET" && method !== "POST") throw new BadRequest(405, `ERR /${stream} takes GET or POST`);
+  if (method !== "GET" && method !== "POST")
+    throw new BadRequest(405, `ERR /${stream} must be a GET or POST`);
   if (!/(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(headers.accept ?? "")) {
-    throw new BadRequest(400, `ERR /${stream} is a stream, it takes the header Accept: text/event-stream`);
+    throw new BadRequest(400, `ERR /${stream} is a stream and needs the header Accept: text/event-stream`);
   }
-  // Without the body: Upstash's own client sends the empty command of its form.
+  // Without the body: Upstash's own client sends an empty command in it.
   return { form: "stream", commands: [readPath(url, none)], format };
 }
 
@@ -95,7 +99,7 @@ function readFormat(headers: IncomingMessage["headers"]): Format {
   );
 }
 
-/** `/set/foo/bar?EX=100`: the body comes behind the path, and what follows `?` behind the body. */
+/** The command in a path such as `/set/foo/bar?EX=100`. The body comes after the path, and the query after the body. */
 function readPath(url: URL, body: Buffer): Command {
   const words: Argument[] = url.pathname.replace(/^\//, "").replace(/\/$/, "").split("/").map(decode);
   if (body.length > 0) words.push(body);
@@ -112,19 +116,19 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new BadRequest(400, "ERR the path is not well percent-encoded");
+    throw new BadRequest(400, "ERR the path must be percent-encoded UTF-8");
   }
 }
 
 function readCommand(input: unknown): Command {
   if (!Array.isArray(input) || input.length === 0) {
-    throw new BadRequest(400, "ERR a command is a JSON array of its name and arguments");
+    throw new BadRequest(400, "ERR a command must be a JSON array of its name and arguments");
   }
   const words = input.map((word: unknown) => {
     if (typeof word === "string") return word;
     if (typeof word === "number" || typeof word === "boolean") return String(word);
     if (word instanceof NumberText) return word.text;
-    throw new BadRequest(400, "ERR the words of a command are strings, numbers or booleans");
+    throw new BadRequest(400, "ERR the words of a command must be strings, numbers or booleans");
   });
   if (words[0] === "") throw new BadRequest(400, "ERR empty command");
   return words as [string, ...string[]];
@@ -146,12 +150,12 @@ function parseJson(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(text);
     if (!hasRoundedNumber(value)) return value;
-    // Slower, so only where a number would not come out as it went in.
+    // Slower, so only if a number would be rounded.
     const reviver: Reviver = (_, item, context) =>
       typeof item === "number" && context?.source !== undefined ? new NumberText(context.source) : item;
     return JSON.parse(text, reviver);
   } catch {
-    throw new BadRequest(400, "ERR the request body is not JSON");
+    throw new BadRequest(400, "ERR the request body must be JSON");
   }
 }
 

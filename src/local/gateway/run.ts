@@ -11,19 +11,19 @@ export type Rights = "standard" | "read-only";
 
 export type Command = readonly [name: Argument, ...args: Argument[]];
 
-/** A command as it goes to Redis, and how its reply is counted and put in the client's terms. */
-interface Call {
+/** A command as it is sent to Redis, and a function that counts its reply and translates it for the client. */
+interface PreparedCommand {
   readonly send: readonly Argument[];
   settle(reply: RedisReply): Outcome | Promise<Outcome>;
 }
 
-/** What the shim around a script returns: the reply, or the text and line of an error. */
-type ShimReply = readonly [ok: string, tally: readonly RedisReply[], value?: RedisReply, line?: Buffer];
+/** The result of the shim around a script: the counts of its commands, and the reply or the text and line of an error. */
+type ShimReply = readonly [ok: string, counts: readonly RedisReply[], value?: RedisReply, line?: Buffer];
 
-/** Redis has never heard of it, so it knows no script of that SHA either. */
+/** A SHA that no script has. */
 const unknownSha = "0".repeat(40);
 
-/** Runs clients' commands on Redis and counts them. */
+/** Runs the clients' commands on Redis and counts them. */
 export class Runner {
   readonly #redis: RedisConnection;
   readonly #table: CommandTable;
@@ -39,34 +39,34 @@ export class Runner {
 
   /** @throws {RedisUnavailable} */
   async run(command: Command, rights: Rights): Promise<Outcome> {
-    const call = this.#prepare(command, rights);
-    if ("error" in call) return call;
-    return await call.settle(await this.#redis.send(call.send));
+    const prepared = this.#prepare(command, rights);
+    if ("error" in prepared) return prepared;
+    return await prepared.settle(await this.#redis.send(prepared.send));
   }
 
   /**
    * Runs commands between MULTI and EXEC.
-   * @returns one error when the transaction was discarded
+   * @returns one error if the transaction was discarded
    * @throws {RedisUnavailable}
    */
   async transaction(commands: readonly Command[], rights: Rights): Promise<Outcome[] | { error: string }> {
-    const calls: Call[] = [];
+    const all: PreparedCommand[] = [];
     for (const command of commands) {
-      const call = this.#prepare(command, rights);
-      if ("error" in call) return call;
-      calls.push(call);
+      const prepared = this.#prepare(command, rights);
+      if ("error" in prepared) return prepared;
+      all.push(prepared);
     }
-    const reply = await this.#redis.transaction(calls.map(({ send }) => send));
+    const reply = await this.#redis.transaction(all.map(({ send }) => send));
     this.#meter.command("MULTI");
     this.#meter.command("EXEC");
     if (reply instanceof Error) return { error: reply.message };
     const replies = Array.isArray(reply) ? (reply as readonly RedisReply[]) : [];
-    return await Promise.all(calls.map(async (call, index) => await call.settle(replies[index] ?? null)));
+    return await Promise.all(all.map(async (one, index) => await one.settle(replies[index] ?? null)));
   }
 
   /**
    * Opens the feed of SUBSCRIBE, PSUBSCRIBE or MONITOR.
-   * @returns why it is refused
+   * @returns the feed, or the error if it is refused
    * @throws {RedisUnavailable}
    */
   async open(command: Command, rights: Rights): Promise<Feed | Outcome> {
@@ -82,13 +82,13 @@ export class Runner {
     return opened instanceof Error ? { reply: opened } : opened;
   }
 
-  /** Makes Redis forget every script, before it sees what is run from now on. It is not counted. */
+  /** Makes Redis forget every script before it gets any later command. Not counted. */
   forgetScripts(): void {
-    // Where Redis is away, so is what it has cached.
+    // If Redis is unreachable, its scripts are lost too.
     this.#redis.send(["SCRIPT", "FLUSH"]).catch(() => {});
   }
 
-  #prepare(command: Command, rights: Rights): Call | { error: string } {
+  #prepare(command: Command, rights: Rights): PreparedCommand | { error: string } {
     const [name, sub] = command.map(String) as [string, string?];
     if (!this.#table.find(name)) return notAvailable(name);
     const info = this.#table.find(name, sub);
@@ -103,7 +103,7 @@ export class Runner {
     return this.#plain(info, command);
   }
 
-  #plain(info: CommandInfo | undefined, command: readonly Argument[]): Call {
+  #plain(info: CommandInfo | undefined, command: readonly Argument[]): PreparedCommand {
     return {
       send: command,
       settle: (reply) => {
@@ -113,12 +113,12 @@ export class Runner {
     };
   }
 
-  #evaluate(info: CommandInfo, command: Command): Call {
+  #evaluate(info: CommandInfo, command: Command): PreparedCommand {
     const [name, body, ...rest] = command as [Argument, Argument, ...Argument[]];
     const bySha = info.name.startsWith("EVALSHA");
     const script = bySha ? this.#scripts.find(String(body)) : this.#scripts.learn(String(body));
-    // A script that did not come through here would run uncounted, so the client has to send it: it
-    // does so when Redis says that it has no such script.
+    // A script that the gateway has not seen would run uncounted. With an unknown SHA Redis refuses it, and the client
+    // sends the script.
     const text = bySha ? (script?.wrappedSha ?? unknownSha) : (script as GatewayScript).wrapped;
     return {
       send: [name, text, ...rest],
@@ -129,7 +129,7 @@ export class Runner {
     };
   }
 
-  #load(info: CommandInfo, command: Command): Call {
+  #load(info: CommandInfo, command: Command): PreparedCommand {
     const script = this.#scripts.learn(String(command[2]));
     return {
       send: [...command.slice(0, 2), script.wrapped],
@@ -144,24 +144,24 @@ export class Runner {
     return command.slice(2).map((sha) => this.#scripts.find(String(sha))?.wrappedSha ?? unknownSha);
   }
 
-  /** Takes a script's reply out of what the shim has put around it. */
+  /** Extracts a script's reply from the result of the shim. */
   #unwrap(script: GatewayScript, reply: RedisReply): Outcome | Promise<Outcome> {
     if (reply instanceof Error) return this.#error(script, reply);
     if (script.wrapped === script.source) return { reply };
-    const [ok, tally, value, line] = reply as unknown as ShimReply;
-    for (let index = 0; index < tally.length; index += 2) {
-      const [name, error] = String(tally[index]).split("\n", 2) as [string, string?];
-      if (error === undefined || !wasRefused(error)) this.#meter.command(name, Number(tally[index + 1]));
+    const [ok, counts, value, line] = reply as unknown as ShimReply;
+    for (let index = 0; index < counts.length; index += 2) {
+      const [name, error] = String(counts[index]).split("\n", 2) as [string, string?];
+      if (error === undefined || !wasRefused(error)) this.#meter.command(name, Number(counts[index + 1]));
     }
     if (ok === "1") return { reply: value ?? null };
     const place = line?.length ? ` script: ${script.sha}, on @user_script:${String(line)}.` : "";
     return { error: `${String(value)}${place}` };
   }
 
-  /** An error of Redis's own about a script, in the words that it has for the client's script. */
+  /** Redis's error about a script. Its text must be the one for the client's script, not for the wrapped one. */
   async #error(script: GatewayScript, error: Error): Promise<Outcome> {
     if (error.message.startsWith("ERR Error compiling script") && script.wrapped !== script.source) {
-      // Only Redis can say what is wrong with it as it stands. It is not counted: the client sent one command.
+      // Only Redis can tell what is wrong with the unwrapped script. Not counted, because the client sent one command.
       const reply = await this.#redis.send(["SCRIPT", "LOAD", script.source]);
       if (reply instanceof Error) return { error: reply.message };
     }
@@ -173,7 +173,7 @@ export class Runner {
   }
 }
 
-/** Whether Redis has refused the command before it ran: such are not among the calls of its statistics. */
+/** Whether Redis refused the command before it ran. Its statistics do not count such calls. */
 const wasRefused = (error: string): boolean =>
   /^(OOM|MISCONF|READONLY|NOREPLICAS|NOAUTH|NOPERM|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN) /.test(error) ||
   /^ERR (Unknown Redis command|Wrong number of args calling|This Redis command is not allowed|Write commands are not allowed|Please specify at least one arg|Lua redis lib command arg)/.test(

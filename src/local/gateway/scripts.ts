@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import type { CommandTable } from "./commands.ts";
 import { wrapBody } from "./shim.ts";
 
-/** Which scripts may only use keys that they declare: those with `allow-key-locking`, or all. */
+/** In which scripts undeclared keys are refused: those with `allow-key-locking`, or all. */
 export type StrictKeys = "flagged" | "always";
 
-/** A client's script and what the gateway runs in its place. */
+/** A client's script, and the wrapped script that the gateway runs instead. */
 export interface GatewayScript {
   readonly source: string;
-  /** By which the client calls it. */
+  /** The SHA-1 for the client. */
   readonly sha: string;
   readonly wrapped: string;
-  /** By which Redis knows it. */
+  /** The SHA-1 for Redis. */
   readonly wrappedSha: string;
 }
 
-/** The scripts that clients have sent. */
+/** The scripts from clients. */
 export class Scripts {
   readonly #bySha = new Map<string, GatewayScript>();
   readonly #table: CommandTable;
@@ -43,14 +43,14 @@ export class Scripts {
   #wrap(source: string): string {
     const { shebang, locking, body } = splitShebang(source);
     const neutral = keepLines(body);
-    // It would break out of the function around it. It is no Lua as it stands, and Redis says why.
+    // It would close the function around it. Unwrapped it is not valid Lua, and Redis reports why.
     if (neutral === undefined) return source;
     const strict = locking || this.#strict === "always";
     const specs = this.#specs(body, strict);
     return shebang + wrapBody(neutral, specs, strict, shebang === "" ? 1 : 2);
   }
 
-  /** What the shim has to know of the commands whose names stand in the script. */
+  /** The key ranges of the commands that the script names, as a Lua table for the shim. */
   #specs(body: string, strict: boolean): string {
     const names = new Set([...body.matchAll(/["']([A-Za-z][\w.-]*)["']/g)].map(([, name]) => name as string));
     const entries = [...names].flatMap((name) => {
@@ -65,8 +65,8 @@ export class Scripts {
 }
 
 /**
- * Takes the flag that open-source Redis refuses off a script's first line. The line stays, empty, so
- * that the others keep their numbers.
+ * Removes from a script's first line the flag that open-source Redis refuses. The line stays, empty, so that the other lines
+ * keep their numbers.
  */
 function splitShebang(source: string): { shebang: string; locking: boolean; body: string } {
   const [first] = /^#!.*\n?/.exec(source) ?? [""];
@@ -81,17 +81,16 @@ function splitShebang(source: string): { shebang: string; locking: boolean; body
 }
 
 /**
- * Makes `return redis.call(…)` an expression, `return false or redis.call(…)`. It means the same,
- * but Lua makes no tail call of it: a tail call to the stand-in would forget the line it came from,
- * which error messages name.
- * @returns undefined when the script closes more blocks than it opens
+ * Replaces `return redis.call(…)` by `return false or redis.call(…)`. It means the same, but Lua makes no tail call of it. A
+ * tail call to the shim would lose its line, which error messages need.
+ * @returns `undefined` if the script closes more blocks than it opens
  */
 function keepLines(body: string): string | undefined {
   const aliases = [...body.matchAll(/\blocal\s+(\w+)\s*=\s*redis\s*\.\s*p?call\b(?!\s*[("'])/g)].map(
     ([, name]) => name,
   );
   const calls = [String.raw`redis\s*\.\s*p?call`, ...aliases].join("|");
-  // Comments and strings first, so that no word within one is taken for a keyword.
+  // Comments and strings first, so that no word in them counts as a keyword.
   const token = new RegExp(
     String.raw`--\[(=*)\[[^]*?\]\1\]|--[^\n]*|\[(=*)\[[^]*?\]\2\]|"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'` +
       String.raw`|\b(?:function|do|if|repeat|end|until)\b|\breturn(?=\s+(?:${calls})\b)`,

@@ -1,16 +1,16 @@
 /**
- * The Lua that runs in front of a client's script: it stands in for `redis`, counts the commands
- * that the script runs, and refuses undeclared keys where that is asked for.
+ * Lua that runs before a client's script. It replaces `redis`, counts the commands that the script runs, and refuses
+ * undeclared keys if requested.
  *
- * Called with the real `redis`; the key ranges of the commands that the script names (`'container'`
- * for those with subcommands); whether to refuse undeclared keys; and the line it stands on.
- * Returns the stand-in, and a function that runs the script and returns
- * `{1, tally, reply}` or `{0, tally, error text, line of the error}`, the tally being a flat list of
- * names and counts; a call that failed is tallied with a newline and its error behind the name.
+ * Parameters: the real `redis`; the key ranges of the commands that the script names (`'container'` for those with
+ * subcommands); whether to refuse undeclared keys; and the line of the shim.
+ * Returns the replacement, and a function that runs the script and returns `{1, counts, reply}` or
+ * `{0, counts, error text, line of the error}`. `counts` is a flat list of names and counts. A failed call is counted under
+ * its name, a newline and its error.
  *
- * Why not simply count in front of EVALSHA: how often a script calls Redis depends on the data.
- * Why xpcall: an error must not lose the count. The error's line, which Redis itself would add,
- * is found as Redis finds it: that of the function which raised it or, where C did, of its caller.
+ * Why not count before EVALSHA: the number of calls to Redis depends on the data.
+ * Why xpcall: an error must not lose the counts. The error's line is found as Redis finds it: that of the function that
+ * raised it, or of its caller if C raised it.
  */
 const shim = String.raw`
 function(real, specs, strict, shim_line)
@@ -88,12 +88,12 @@ function(real, specs, strict, shim_line)
   return setmetatable({}, { __index = library, __newindex = refuse }), run
 end`;
 
-/** On one line, so that the lines of the client's script keep their numbers. */
+/** The shim on one line, so that the lines of the client's script keep their numbers. */
 const oneLine = shim.trim().replaceAll(/\s*\n\s*/g, " ");
 
 /**
- * Puts the shim around a script's body.
- * @param specs a Lua table constructor
+ * Wraps a script's body in the shim.
+ * @param specs key ranges, as a Lua table constructor
  */
 export const wrapBody = (body: string, specs: string, strict: boolean, line: number): string =>
   `local redis, __gateway = (${oneLine})(redis, ${specs}, ${strict}, '${line}') ` +

@@ -1,8 +1,8 @@
-/** What the gateway has counted since it started or since the last reset. */
+/** The counts since the gateway started or since the last reset. */
 export interface Usage {
   /** Commands as Upstash bills them: the sum of `byCommand`. */
   readonly commands: number;
-  /** HTTP requests with a valid token, those that a fault hit included. */
+  /** HTTP requests with a valid token, including those that a fault hit. */
   readonly requests: number;
   /** Bytes of request bodies. */
   readonly bytesIn: number;
@@ -16,12 +16,12 @@ export interface Usage {
 
 const dollarsPerCommand = 0.2 / 100_000;
 
-/** What so many billed commands cost on Upstash in US dollars: 0.20 for 100,000, in one region. */
+/** The cost of billed commands on Upstash in US dollars: 0.20 for 100,000, in one region. */
 export const dollars = (commands: number): number => commands * dollarsPerCommand;
 
-/** Upstash does not bill these. Neither does it bill what waits, such as BLPOP. */
+/** Commands that Upstash does not bill. It does not bill blocking commands either. */
 const unbilled = new Set(["AUTH", "COMMAND", "INFO", "PING", "QUIT"]);
-const waiting = new Set([
+const blocking = new Set([
   "BLMOVE",
   "BLMPOP",
   "BLPOP",
@@ -38,11 +38,11 @@ export class Meter {
   #bytesIn = 0;
   #bytesOut = 0;
 
-  /** Counts a command that Redis has run, however it ended. */
+  /** Counts a command that Redis has run, even if it failed. */
   command(name: string, count = 1): void {
     const upper = name.toUpperCase();
     const parent = upper.split("|", 1)[0] as string;
-    if (unbilled.has(parent) || waiting.has(parent)) return;
+    if (unbilled.has(parent) || blocking.has(parent)) return;
     this.#byCommand.set(upper, (this.#byCommand.get(upper) ?? 0) + count);
   }
 

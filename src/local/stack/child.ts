@@ -2,23 +2,23 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 
 /** How a process ended. */
 export interface Ending {
-  /** Its exit status; null where a signal ended it or it did not start. */
+  /** The exit status; null if a signal ended the process or it did not start. */
   readonly status: number | null;
   /** Such as `ended with status 1`. */
-  readonly words: string;
+  readonly description: string;
 }
 
-/** A process that this one started, with all that it starts in turn. */
+/** A child process, with all processes that it starts. */
 export interface Child {
   readonly process: ChildProcess;
-  /** Resolves when it has ended, for whatever reason; it never rejects. */
+  /** Resolves when the process has ended, for any reason. Never rejects. */
   readonly ended: Promise<Ending>;
-  /** Asks it to end, and after 5 s insists. Nothing that it started is left. */
+  /** Sends SIGTERM, and after 5 s SIGKILL. Ends all processes that it started. */
   stop(): Promise<Ending>;
 }
 
 export interface ChildOptions {
-  /** The whole environment of the process. @default that of this process */
+  /** The environment of the process. @default the environment of this process */
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly cwd?: string | undefined;
   readonly stdio: StdioOptions;
@@ -27,9 +27,8 @@ export interface ChildOptions {
 const grace = 5_000;
 
 /**
- * Starts a process as the head of a group of its own. A Ctrl-C in the terminal therefore does not reach
- * it: who started it decides in which order things end. It ends with {@link Child.stop}, or with this
- * process, even where that is killed.
+ * Starts a process as the leader of its own process group. A Ctrl-C in the terminal does not reach it, so this process decides
+ * the order in which things end. It ends by {@link Child.stop}, or with this process, even if this process is killed.
  */
 export function startChild(command: string, args: readonly string[], options: ChildOptions): Child {
   const { env, cwd, stdio } = options;
@@ -38,11 +37,13 @@ export function startChild(command: string, args: readonly string[], options: Ch
   const guard = pid === undefined ? undefined : startGuard(pid);
 
   const ended = new Promise<Ending>((resolve) => {
-    child.once("error", ({ message }) => resolve({ status: null, words: `does not start: ${message}` }));
+    child.once("error", ({ message }) =>
+      resolve({ status: null, description: `does not start: ${message}` }),
+    );
     child.once("exit", (status, signal) => {
       if (pid !== undefined) killGroup(pid);
       guard?.kill("SIGKILL");
-      resolve({ status, words: signal ? `was ended by ${signal}` : `ended with status ${status}` });
+      resolve({ status, description: signal ? `was ended by ${signal}` : `ended with status ${status}` });
     });
   });
 
@@ -50,24 +51,24 @@ export function startChild(command: string, args: readonly string[], options: Ch
     process: child,
     ended,
     async stop() {
-      // Only the head is asked: it knows in which order the rest of its group has to end.
+      // Only the leader gets the signal. It ends the rest of its group in the right order.
       child.kill("SIGTERM");
-      const insist = setTimeout(() => pid !== undefined && killGroup(pid), grace);
+      const killTimer = setTimeout(() => pid !== undefined && killGroup(pid), grace);
       const ending = await ended;
-      clearTimeout(insist);
+      clearTimeout(killTimer);
       return ending;
     },
   };
 }
 
-/** A shell that waits until this process is gone, which closes its input, and then kills the group. */
+/** Starts a shell that kills the group when this process ends, which closes the shell's input. */
 function startGuard(group: number): ChildProcess {
   const script = 'trap "" INT TERM HUP; read -r _; kill -s KILL -- "-$1" 2>/dev/null';
   const guard = spawn("sh", ["-c", script, "guard", String(group)], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });
-  // Where there is no sh, a killed parent leaves its children behind; all else works.
+  // Without sh, the children survive if this process is killed. Everything else works.
   guard.on("error", () => {});
   guard.stdin?.on("error", () => {});
   guard.unref();
@@ -78,6 +79,6 @@ function killGroup(group: number): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }

@@ -10,8 +10,8 @@ export interface CronListeners {
 }
 
 /**
- * Calls the Worker's scheduled handler whenever its crons say: wrangler does not do it by itself.
- * @param crons as wrangler.toml lists them; in UTC, as on Cloudflare
+ * Calls the Worker's scheduled handler by its cron expressions. wrangler does not do it by itself.
+ * @param crons the expressions of wrangler.toml, in UTC as on Cloudflare
  */
 export function startCron(
   workerUrl: string,

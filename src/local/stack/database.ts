@@ -10,11 +10,11 @@ import type { Running } from "./running.ts";
 import { StackError } from "./stack-error.ts";
 
 export interface DatabaseOptions {
-  /** A running Redis to use. @default a redis-server of its own, from the PATH */
+  /** The URL of a running Redis. @default starts a redis-server from the PATH */
   readonly redisUrl?: string | undefined;
-  /** Where a redis-server of its own keeps its data. */
+  /** The folder for the data of a redis-server that is started here. */
   readonly folder: string;
-  /** The gateway's port, 0 for any free one; or the one to take where it is free. */
+  /** The gateway's port; 0 for any free one. `preferred` is used if it is free. */
   readonly port: number | { readonly preferred: number | undefined };
   readonly log: (line: string) => void;
 }
@@ -25,8 +25,8 @@ export interface Database {
 }
 
 /**
- * Starts a Redis that is reached as one on Upstash is: over HTTP, through the gateway.
- * @throws {StackError} where Redis does not start or does not answer
+ * Starts a Redis and the gateway, so that it is reached over HTTP as on Upstash.
+ * @throws {StackError} if Redis does not start or does not answer
  */
 export async function startDatabase(running: Running, options: DatabaseOptions): Promise<Database> {
   const redisUrl = options.redisUrl ?? (await startOwnRedis(running, options.folder));
@@ -51,7 +51,7 @@ async function startOwnRedis(running: Running, folder: string): Promise<string> 
   return url;
 }
 
-/** Removes everything under a prefix from a Redis that is also used for other things. */
+/** Removes all keys with a prefix from a Redis that has other data too. */
 export async function removeKeys(redisUrl: string, prefix: string): Promise<void> {
   const transport = resp(redisUrl);
   try {
@@ -60,7 +60,7 @@ export async function removeKeys(redisUrl: string, prefix: string): Promise<void
       const page = await listQueues(transport, { prefix, cursor, size: 1_000 });
       for (const { name } of page.queues) {
         const { queues: _, ...keys } = queueKeys(name, prefix);
-        // One key a command: on a cluster they may still be told apart.
+        // One key per command, because the keys of a cluster may be on different nodes.
         await transport.send(Object.values(keys).map((key) => ["UNLINK", key]));
       }
       cursor = page.cursor ?? undefined;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the range of ephemeral ports, so that no outgoing connection takes one away. */
+/** Below the ephemeral ports, so that no outgoing connection uses one of them. */
 const firstPort = 20_000;
 const lastPort = 32_000;
 
-/** The preferred loopback port where it is free, else another that is. */
+/** The preferred loopback port if it is free, else another free one. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) return preferred;
   for (let tries = 0; tries < 50; tries++) {
@@ -16,8 +16,7 @@ export async function freePort(preferred?: number): Promise<number> {
 }
 
 /**
- * Starts what listens on a port: the preferred one where it is free, else another; also where somebody else
- * was faster to take it.
+ * Starts a server on the preferred port if it is free, else on another. Tries again if another process takes the port first.
  */
 export async function onFreePort<Served>(
   preferred: number | undefined,

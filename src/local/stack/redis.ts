@@ -4,7 +4,7 @@ import { type Child, startChild } from "./child.ts";
 import { freePort } from "./port.ts";
 import { StackError } from "./stack-error.ts";
 
-/** A redis-server of one's own. */
+/** A redis-server that this process started. */
 export interface RedisServer {
   /** Such as `redis://127.0.0.1:20017`. */
   readonly url: string;
@@ -12,10 +12,9 @@ export interface RedisServer {
 }
 
 /**
- * Starts the redis-server of the PATH on a free loopback port. What it acknowledged survives its
- * crash but for the last second.
- * @param folder where its data and its log go; made where it is missing
- * @throws {StackError} where there is none, or it does not start
+ * Starts the redis-server of the PATH on a free loopback port. After a crash, at most the last second of writes is lost.
+ * @param folder for its data and its log; it is created if it is missing
+ * @throws {StackError} if there is no redis-server, or it does not start
  */
 export async function startRedisServer(folder: string): Promise<RedisServer> {
   mkdirSync(folder, { recursive: true });
@@ -26,7 +25,7 @@ export async function startRedisServer(folder: string): Promise<RedisServer> {
   throw new StackError("redis-server found no free port");
 }
 
-/** @returns undefined where another process was faster to take the port */
+/** @returns `undefined` if another process took the port first */
 async function tryPort(folder: string, port: number): Promise<RedisServer | undefined> {
   const settings = {
     bind: "127.0.0.1",
@@ -51,5 +50,5 @@ async function tryPort(folder: string, port: number): Promise<RedisServer | unde
   const outcome = await Promise.race([ready, child.ended]);
   if (outcome === "ready") return { url: `redis://127.0.0.1:${port}`, child };
   if (/address already in use/i.test(log)) return undefined;
-  throw new StackError(`redis-server ${outcome.words}\n${log}`.trimEnd());
+  throw new StackError(`redis-server ${outcome.description}\n${log}`.trimEnd());
 }

@@ -1,4 +1,4 @@
-/** Something that only the reader can put right: shown without a stack. */
+/** An error that the user can fix. It is shown without a stack trace. */
 export class StackError extends Error {
   override readonly name = "StackError";
 }

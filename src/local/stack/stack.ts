@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Scope, TokenEntry } from "../../http/authenticator.ts";
+import type { Scope, TokenEntry } from "../../http/auth/tokens.ts";
 import type { SweepReport } from "../../queue/sweep/sweep.ts";
 import { type Database, removeKeys, startDatabase } from "./database.ts";
 import { startCron } from "./cron.ts";
@@ -10,24 +10,24 @@ import type { Running } from "./running.ts";
 import { startLocalWorker } from "./worker.ts";
 
 export interface StackOptions {
-  /** Where the data and the logs of this run go; it exists. */
+  /** An existing folder for the data and logs of this run. */
   readonly folder: string;
-  /** A running Redis to use, under a prefix of this run's own. @default a redis-server of its own */
+  /** The URL of a running Redis. This run uses a prefix of its own there. @default starts a redis-server */
   readonly redisUrl?: string | undefined;
-  /** Whether a Redis that `redisUrl` names keeps what this run wrote. @default false */
+  /** Whether the Redis of `redisUrl` keeps the keys of this run. @default false */
   readonly keepData?: boolean | undefined;
-  /** Ports that are taken where they are free. @default any free ones */
+  /** Preferred ports, used if they are free. @default any free ports */
   readonly ports?: { readonly worker?: number; readonly gateway?: number } | undefined;
-  /** Takes what the Worker and the gateway have to say. */
+  /** Called with each log line of the Worker and the gateway. */
   readonly log: (line: string) => void;
-  /** Takes a line each time that the cron has fired. */
+  /** Called with a line after each run of the cron. @default no log */
   readonly cron?: ((line: string) => void) | undefined;
 }
 
-/** Redis, the gateway in front of it, and the Worker in workerd with its cron. */
+/** Redis, its gateway, and the Worker in workerd with its cron. */
 export interface Stack extends Database {
   readonly workerUrl: string;
-  /** Tokens of the HTTP interface: one for each scope, and one with all. */
+  /** Tokens of the HTTP interface: one for producers, one for consumers, and one with all scopes. */
   readonly tokens: Readonly<Record<"enqueue" | "consume" | "all", string>>;
 }
 
@@ -35,7 +35,7 @@ const config = fileURLToPath(new URL("../../../wrangler.toml", import.meta.url))
 
 /**
  * Starts the local stack.
- * @param running takes each part as it starts, and stops them; also where this throws
+ * @param running gets each started part, even if this function throws
  * @throws {StackError}
  */
 export async function startStack(running: Running, options: StackOptions): Promise<Stack> {
@@ -48,7 +48,7 @@ export async function startStack(running: Running, options: StackOptions): Promi
   });
   const { gateway } = database;
 
-  // A Redis that was there before may hold other things.
+  // A running Redis may have other data.
   const prefix = redisUrl === undefined ? undefined : `sluice-local-${randomBytes(4).toString("hex")}`;
   if (redisUrl !== undefined && prefix !== undefined && !keepData) {
     running.add(() => removeKeys(redisUrl, prefix));
@@ -69,10 +69,10 @@ export async function startStack(running: Running, options: StackOptions): Promi
     },
     folder: join(folder, "worker"),
     logFile: join(folder, "worker.log"),
-    log: (line: string) => log(`Worker: ${sweepWords(line) ?? line}`),
+    log: (line: string) => log(`Worker: ${sweepSummary(line) ?? line}`),
   };
-  // wrangler waits for ever where its port is taken at the last moment. So only the stack whose gateway has
-  // its preferred port, which is one, prefers a port for its Worker too.
+  // wrangler hangs if its port is taken at the last moment. So only the one stack whose gateway has its preferred port uses
+  // the preferred port of the Worker too.
   const first = new URL(gateway.url).port === String(ports.gateway);
   const worker = await startLocalWorker({
     ...workerOptions,
@@ -85,8 +85,8 @@ export async function startStack(running: Running, options: StackOptions): Promi
   return { ...database, workerUrl: worker.url, tokens };
 }
 
-/** The report of a sweep, which the Worker logs as JSON, in words. */
-function sweepWords(line: string): string | undefined {
+/** A readable line for the sweep report that the Worker logs as JSON. */
+function sweepSummary(line: string): string | undefined {
   if (!line.startsWith('{"sweep":')) return undefined;
   const { queues, promoted, reclaimed, rejected, expired, failed } = (
     JSON.parse(line) as { sweep: SweepReport }

@@ -1,17 +1,17 @@
-// Runs the Worker of wrangler.toml in workerd, in a process of its own: wrangler installs signal and exit
-// handlers, and ending this process's group ends workerd too, whatever happened.
+// Runs the Worker of wrangler.toml in workerd. It is a process of its own because wrangler installs signal and exit
+// handlers, and because ending its process group always ends workerd too.
 
 import { devNull } from "node:os";
 import { unstable_readConfig as readConfig, unstable_startWorker as startWorker } from "wrangler";
 
-/** What the host is told, once, when it starts. */
+/** The message that starts the host. */
 export interface HostOptions {
   readonly config: string;
   readonly port: number;
   readonly bindings: Readonly<Record<string, string>>;
 }
 
-/** What the host tells once the Worker answers. */
+/** The message from the host when the Worker is ready. */
 export interface HostReady {
   readonly url: string;
   readonly crons: readonly string[];
@@ -19,7 +19,7 @@ export interface HostReady {
 
 export type HostMessage = HostReady | { readonly log: string };
 
-const tell = (message: HostMessage) => process.send?.(message);
+const sendMessage = (message: HostMessage) => process.send?.(message);
 
 process.once("message", (options: HostOptions) => void start(options));
 
@@ -28,7 +28,7 @@ async function start({ config, port, bindings }: HostOptions): Promise<void> {
   const worker = await startWorker({
     config,
     bindings: Object.fromEntries(texts),
-    // Neither .env nor .dev.vars: they may lead to a real database.
+    // Neither .env nor .dev.vars, which may name a real database.
     envFiles: [devNull],
     dev: {
       server: { hostname: "127.0.0.1", port },
@@ -36,11 +36,11 @@ async function start({ config, port, bindings }: HostOptions): Promise<void> {
       watch: false,
       persist: false,
       logLevel: "warn",
-      structuredLogsHandler: ({ message }: { message: string }) => tell({ log: message }),
+      structuredLogsHandler: ({ message }: { message: string }) => sendMessage({ log: message }),
     },
   });
   await worker.ready;
-  tell({ url: (await worker.url).origin, crons: readConfig({ config }).triggers.crons ?? [] });
+  sendMessage({ url: (await worker.url).origin, crons: readConfig({ config }).triggers.crons ?? [] });
 
   const stop = async () => {
     await worker.dispose();

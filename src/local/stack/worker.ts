@@ -8,21 +8,21 @@ import type { HostMessage, HostOptions, HostReady } from "./worker-host.ts";
 export interface LocalWorker {
   /** Such as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** When its scheduled handler is to be called, as wrangler.toml says. */
+  /** The cron expressions of wrangler.toml. */
   readonly crons: readonly string[];
   readonly child: Child;
 }
 
 export interface LocalWorkerOptions extends HostOptions {
-  /** Where wrangler puts what it needs while it runs; made where it is missing. Killed, it leaves it there. */
+  /** The folder for wrangler's temporary files. It is created if it is missing. */
   readonly folder: string;
-  /** File that takes what wrangler and workerd print. */
+  /** The file for the output of wrangler and workerd. */
   readonly logFile: string;
-  /** Takes each line that the Worker logs. */
+  /** Called with each line that the Worker logs. */
   readonly log: (line: string) => void;
 }
 
-/** Keeps wrangler from the network and from talking. */
+/** Keeps wrangler off the network and silent. */
 const quiet = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false",
@@ -33,14 +33,14 @@ const quiet = {
 
 /**
  * Bundles the Worker and starts it in workerd.
- * @throws {StackError} where it does not start
+ * @throws {StackError} if it does not start
  */
 export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
   const { config, port, bindings, folder, logFile, log } = options;
   mkdirSync(folder, { recursive: true });
   const { PATH, HOME } = process.env;
   const child = startChild(process.execPath, [fileURLToPath(new URL("worker-host.ts", import.meta.url))], {
-    // No more than it needs: what is in the environment could end up in the Worker's bindings.
+    // A minimal environment, because its variables could become bindings of the Worker.
     env: { PATH, HOME, TMPDIR: folder, ...quiet },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -63,5 +63,5 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
   child.process.send({ config, port, bindings } satisfies HostOptions);
   const outcome = await Promise.race([started, child.ended]);
   if ("url" in outcome) return { ...outcome, child };
-  throw new StackError(`the Worker ${outcome.words}\n${last}`.trimEnd());
+  throw new StackError(`the Worker ${outcome.description}\n${last}`.trimEnd());
 }

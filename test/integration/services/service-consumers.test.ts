@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import { consumer } from "../../../serverless/consumer.ts";
-import { Service, type Platform, type ServiceOptions } from "../../../serverless/service.ts";
+import { consumer } from "../../../serverless/deployment/consumer.ts";
+import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
 import { sluice } from "../../../serverless/cloudflare.ts";
 import { Schedules, type Task, type Transport } from "../../../src/index.ts";
 import { encrypting, KEYS } from "../../support/encrypting.ts";
@@ -102,7 +102,9 @@ describe("a consumer", () => {
       }
     };
     const handler = () => {};
-    expect(wrong({ emails: {} })).toBe("consumers.emails must be a function, or have a handler that is one");
+    expect(wrong({ emails: {} })).toBe(
+      "consumers.emails must be a function, or an object with a function `handler`",
+    );
     expect(wrong({ emails: null })).toBe("consumers.emails must be an object");
     expect(wrong({ emails: { handler, concurency: 3 } })).toMatch(
       /^consumers\.emails\.concurency is an unknown option; expected one of handler, schema, encryption, batch, /,
@@ -114,7 +116,7 @@ describe("a consumer", () => {
       /^consumers\.emails\.schema must be a Standard Schema/,
     );
     expect(wrong({ emails: { handler, encryption: {} } })).toBe(
-      "consumers.emails.encryption must be a function of the environment",
+      "consumers.emails.encryption must be a function that takes the environment",
     );
     expect(wrong({ emails: { handler, encryption: () => undefined } })).toMatch(
       /^consumers\.emails\.encryption\(\) must be made by encryption\(\)/,
@@ -227,5 +229,5 @@ describe("a request handler of one's own", () => {
 
 test("a binding to the consumer without a secret is told of at once", () => {
   const wakeFetch = async () => new Response();
-  expect(() => deployment({}, { wakeFetch })).toThrow("SLUICE_WAKE_SECRET is not set, but a binding");
+  expect(() => deployment({}, { wakeFetch })).toThrow("SLUICE_WAKE_SECRET must be set, because the binding");
 });

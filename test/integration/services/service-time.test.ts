@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Service, type Platform, type ServiceOptions } from "../../../serverless/service.ts";
+import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
 import type { Task, Transport } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 

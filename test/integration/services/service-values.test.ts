@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type Around, Service, type ServiceOptions } from "../../../serverless/service.ts";
+import { type RequestTools, Service, type ServiceOptions } from "../../../serverless/deployment/service.ts";
 import type { Environment } from "../../../src/config.ts";
 import { Queue, Schedules, type Task } from "../../../src/index.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
@@ -36,7 +36,7 @@ function deployed(fetch?: ServiceOptions["fetch"]) {
 }
 
 /** Does something as the deployment's own request handler, and hands out the deployment. */
-async function handling(work: (around: Around) => Promise<unknown>): Promise<Service> {
+async function handling(work: (around: RequestTools) => Promise<unknown>): Promise<Service> {
   const service = deployed(async (_, around) => {
     await work(around);
     return new Response();
@@ -109,7 +109,8 @@ test("tasks that its consumer cannot decrypt, or that do not fit, leave one line
   await rig.queue({ now: undefined, encryption: encryption() }).enqueueMany([{ payload: 7 }, { payload }]);
   await deployed().cron();
   expect(seen).toEqual([payload]);
-  const failed = "payloads that cannot be decrypted or do not fit the schema: their tasks are dead letters";
+  const failed =
+    "payloads that cannot be decrypted or do not match the schema; their tasks became dead letters";
   expect(lines.err).toEqual([{ queue: "emails", invalid: 3, failed }]);
   expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 3, ended: "empty" }]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Service, type Platform } from "../../../serverless/service.ts";
+import { Service, type Platform } from "../../../serverless/deployment/service.ts";
 import { type Transport, webhookWaker } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
@@ -140,7 +140,10 @@ describe("`/wake`", () => {
     const { SLUICE_WAKE_SECRET: _, ...settings } = env;
     expect(await wake("emails", settings)).toMatchObject({
       status: 503,
-      body: { code: "misconfigured", detail: "SLUICE_WAKE_SECRET is not set." },
+      body: {
+        code: "misconfigured",
+        detail: "SLUICE_WAKE_SECRET is not set, so this server accepts no wakes.",
+      },
       worked: [],
     });
   });

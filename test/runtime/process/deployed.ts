@@ -19,8 +19,8 @@ export async function openDeployment(runtime: Runtime): Promise<Project> {
 /** Ends a server by SIGTERM, as all that runs containers does. */
 export async function end(server: ServerProcess): Promise<void> {
   server.kill("SIGTERM");
-  const { status, words } = await server.ended;
-  if (status !== 0) throw new Error(`the server ${words}\n${server.printed()}`);
+  const { status, description } = await server.ended;
+  if (status !== 0) throw new Error(`the server ${description}\n${server.printed()}`);
 }
 
 /** Deploys by a command; a signal stands for the minute until cron's work is done again. */

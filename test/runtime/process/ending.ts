@@ -161,7 +161,7 @@ export function endsInOrder(runtime: Runtime, command: string): void {
       server.kill("SIGTERM");
       await expect.poll(() => fetch(server.url).catch(() => "gone"), { timeout: 10_000 }).toBe("gone");
       server.kill("SIGTERM");
-      expect(await server.ended).toMatchObject({ words: "was ended by SIGTERM" });
+      expect(await server.ended).toMatchObject({ description: "was ended by SIGTERM" });
     });
   });
 }

@@ -120,7 +120,7 @@ export class Project {
     let ending: Ending | undefined;
     void child.ended.then((ended) => (ending = ended));
     while (!(await fetch(`${url}/health`).catch(() => undefined))) {
-      if (ending) throw new Error(`${command} ${ending.words}\n${printed}`);
+      if (ending) throw new Error(`${command} ${ending.description}\n${printed}`);
       await sleep(25);
     }
     return {

@@ -1,4 +1,4 @@
-import type { ServeOptions } from "../../../serverless/process.ts";
+import type { ServeOptions } from "../../../serverless/process/process.ts";
 
 /** Deployed to be ended in the middle of its work. Imports nothing of Node. */
 

@@ -4,7 +4,7 @@ import { sluice } from "sluice-queue/netlify";
 type Env = { MAIL_URL: string };
 type Welcome = { to: string };
 
-// The consumer. The key makes it one mail, also when this function dies after sending it.
+// The consumer. The idempotency key prevents a second mail if the function crashes after sending.
 async function send({ id, payload, signal }: Task<Welcome>, env: Env) {
   const headers = { "content-type": "application/json", "idempotency-key": id };
   const body = JSON.stringify(payload);
@@ -16,7 +16,7 @@ async function send({ id, payload, signal }: Task<Welcome>, env: Env) {
 export const welcome = sluice<Env>({
   consumers: { emails: send },
 
-  // The producer: /signup?to=a@example.com. The id makes it one mail, however often this is called.
+  // The producer: /signup?to=a@example.com. The id prevents a second mail if the URL is called again.
   async fetch(request, { queue }) {
     const { pathname, searchParams } = new URL(request.url);
     const to = searchParams.get("to");
@@ -27,6 +27,6 @@ export const welcome = sluice<Env>({
   },
 });
 
-// What Netlify calls for requests.
+// Netlify calls it for requests.
 export default welcome.fetch;
 export const config = { path: ["/signup", "/v1/*", "/wake", "/health", "/docs", "/openapi.json"] };

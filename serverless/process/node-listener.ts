@@ -1,29 +1,29 @@
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { markLengthEnforced } from "../src/bounded-body.ts";
-import { orNotInstalled } from "../src/optional-package.ts";
+import { markLengthEnforced } from "../../src/bounded-body.ts";
+import { orNotInstalled } from "../../src/optional-package.ts";
 import type { Listener, Runtime } from "./process.ts";
 
-/** While the server stops: how often idle connections are closed, ms. */
-const LINGER = 50;
+/** While the server stops: the interval at which it closes idle connections, ms. */
+const IDLE_CHECK = 50;
 
-/** Longest time that a client may read nothing of a waiting answer, ms. Then its connection is closed. */
+/** How long a client may leave its response unread, ms. Then its connection is closed. */
 const UNREAD = 30_000;
 
 /**
- * Longest time for a request's headers, and how often Node checks it, ms. In sum they are the longest a request can
- * take. Node's own interval is 30 s.
+ * How long the headers of a request may take, and how often Node checks it, ms. Their sum is the longest time in practice.
+ * Node's default interval is 30 s.
  */
 export const HEADER_BOUNDS = { headersTimeout: 59_000, connectionsCheckingInterval: 1_000 };
 
-/** Loads the adapter of Node's HTTP server. An application installs it only if it serves from Node. */
+/** Loads the adapter of Node's HTTP server. Applications install it only if they serve from Node. */
 const loadNodeServer = () =>
   import("@hono/node-server").catch(orNotInstalled("@hono/node-server", "serve() on Node"));
 
 /**
  * Listens with Node's HTTP server.
- * @param unread longest time that a client may read nothing of a waiting answer, ms
+ * @param unread how long a client may leave its response unread, ms
  * @throws {SluiceError} `not_installed` if `@hono/node-server` is not installed
  */
 export async function listen(
@@ -40,7 +40,7 @@ export async function listen(
     },
     serverOptions: bounds,
   }) as HttpServer;
-  // The timeout also fires while a handler works: only bytes that wait mean a client that does not read.
+  // The timeout also fires while a handler works. Only unsent bytes show that the client does not read.
   server.setTimeout(unread, (socket) => {
     if (socket.writableLength > 0) socket.destroy();
   });
@@ -50,8 +50,8 @@ export async function listen(
     port: (server.address() as AddressInfo).port,
     async stop() {
       server.close();
-      // Connections become idle one by one, as their answers end.
-      const idle = setInterval(() => server.closeIdleConnections(), LINGER);
+      // Connections become idle one by one, when their responses end.
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK);
       await once(server, "close");
       clearInterval(idle);
     },

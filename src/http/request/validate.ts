@@ -1,29 +1,30 @@
 import * as v from "valibot";
-import { invalidFields, type FieldFault } from "./problem.ts";
+import { type FieldError, invalidFields } from "../problems/problem.ts";
 
-/** More faults than this help nobody. */
-export const maxFaults = 100;
+/** The most errors that one response lists. */
+export const maxErrors = 100;
 
 /**
- * The value, if it fits the schema.
- * @throws {Problem} invalid_request with every fault and where it is
+ * Returns the value as the schema parses it.
+ * @throws {Problem} `invalid_request` with every error and its path
  */
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, value, { message: wording, abortPipeEarly: true });
+  const parsed = v.safeParse(schema, value, { message: defaultMessage, abortPipeEarly: true });
   if (parsed.success) return parsed.output;
-  throw invalidFields(faultsOf(parsed.issues));
+  throw invalidFields(fieldErrors(parsed.issues));
 }
 
-export function faultsOf(issues: readonly v.BaseIssue<unknown>[]): FieldFault[] {
+/** The errors of a failed parse, at most {@link maxErrors}. */
+export function fieldErrors(issues: readonly v.BaseIssue<unknown>[]): FieldError[] {
   return issues
-    .slice(0, maxFaults)
+    .slice(0, maxErrors)
     .map((issue) => ({ path: pathOf(issue.path ?? []), message: issue.message }));
 }
 
-/** Such as `tasks[3].headers.trace`. */
+/** A path such as `tasks[3].headers.trace`. */
 function pathOf(items: readonly { readonly key?: unknown }[]): string {
   return items.reduce((path, { key }) => {
     if (typeof key === "number") return `${path}[${key}]`;
@@ -31,8 +32,8 @@ function pathOf(items: readonly { readonly key?: unknown }[]): string {
   }, "");
 }
 
-/** What is said where a schema has no message of its own. Never the value: it may be a payload. */
-export function wording(issue: v.BaseIssue<unknown>): string {
+/** The message if a schema has none of its own. It never quotes the value, which may be a payload. */
+export function defaultMessage(issue: v.BaseIssue<unknown>): string {
   if (issue.received === "undefined") return "is required";
   return `must be ${nouns[issue.type] ?? "valid"}`;
 }
@@ -45,7 +46,7 @@ const nouns: Readonly<Record<string, string>> = {
   string: "a string",
 };
 
-/** The same schema, but no array counts as an object, as it does for valibot. */
+/** The same schema, but it refuses arrays. In valibot an array counts as an object. */
 export function noArray<Schema extends v.GenericSchema>(schema: Schema): Schema {
   return {
     ...schema,
@@ -55,9 +56,9 @@ export function noArray<Schema extends v.GenericSchema>(schema: Schema): Schema 
 }
 
 /**
- * An object with these fields and no others. Stricter than valibot's own strict object, which takes an array for an object
- * and tells of the first unknown field only. It is also several times as fast: V8 optimizes valibot's
- * loop over the fields of nested objects again and again, each time in vain.
+ * An object with these fields and no others. Unlike valibot's strict object, it refuses arrays and reports every unknown
+ * field, not only the first. It is also several times as fast: V8 optimizes valibot's loop over the fields of nested
+ * objects again and again, without effect.
  */
 export function fields<const Entries extends v.ObjectEntries>(
   entries: Entries,
@@ -68,7 +69,7 @@ export function fields<const Entries extends v.ObjectEntries>(
   });
   const run = (dataset: v.UnknownDataset, config: Config) => {
     const { value: input } = dataset;
-    // It says what an object is.
+    // It reports that an object is expected.
     if (!isObject(input)) return strict["~run"](dataset, config);
     const result: Result<Record<string, unknown>> = { typed: true, value: {}, issues: undefined };
     for (const { key, field, required } of known) {
@@ -79,7 +80,7 @@ export function fields<const Entries extends v.ObjectEntries>(
       }
     }
     const unknown = Object.keys(input).filter((key) => !Object.hasOwn(entries, key));
-    for (const key of unknown.slice(0, maxFaults)) {
+    for (const key of unknown.slice(0, maxErrors)) {
       refuseField(result, input, key, "is not a known field");
     }
     return result;
@@ -88,18 +89,18 @@ export function fields<const Entries extends v.ObjectEntries>(
 }
 
 /**
- * A list of at most so many items. A longer one is refused before any item is looked at, and no more faults of items are kept
- * than are told: those of millions of wrong items would take gigabytes.
+ * A list of at most `most` items. A longer list is refused before any item is checked. Errors of items are collected up
+ * to {@link maxErrors}, because those of millions of invalid items would take gigabytes.
  */
 export function list<Item extends v.GenericSchema>(item: Item, most: number, message: string) {
   const all = v.array(item);
   const run = (dataset: v.UnknownDataset, config: Config) => {
     const { value: input } = dataset;
     if (!Array.isArray(input)) return all["~run"](dataset, config);
-    // The bound behind it says so.
+    // The check of the length, which follows, refuses it.
     if (input.length > most) return { typed: true, value: input };
     const result: Result<unknown[]> = { typed: true, value: [], issues: undefined };
-    for (let at = 0; at < input.length && (result.issues?.length ?? 0) < maxFaults; at++) {
+    for (let at = 0; at < input.length && (result.issues?.length ?? 0) < maxErrors; at++) {
       result.value.push(runPart(result, item, ["array", input, at], config));
     }
     return result;
@@ -110,23 +111,28 @@ export function list<Item extends v.GenericSchema>(item: Item, most: number, mes
 
 type Config = v.Config<v.BaseIssue<unknown>>;
 
-/** What the schema of an object or a list says. */
+/** The result of a schema of an object or a list. */
 interface Result<Value> {
   typed: boolean;
   readonly value: Value;
   issues: v.BaseIssue<unknown>[] | undefined;
 }
 
-/** Of an object or a list: which of the two, itself, and the key of one of its parts. */
-type Place = readonly ["object" | "array", input: object, key: string | number];
+/** Where a part is: the kind of its parent, the parent, and the key in it. */
+type Location = readonly ["object" | "array", input: object, key: string | number];
 
-/** The part as its schema has it. Its issues become those of the whole. */
-function runPart(result: Result<unknown>, schema: v.GenericSchema, place: Place, config: Config): unknown {
-  const [, input, key] = place;
+/** Parses a part with its schema, and adds its issues to the result of the whole. */
+function runPart(
+  result: Result<unknown>,
+  schema: v.GenericSchema,
+  location: Location,
+  config: Config,
+): unknown {
+  const [, input, key] = location;
   const part = schema["~run"]({ value: (input as Record<string | number, unknown>)[key] }, config);
   if (!part.typed) result.typed = false;
   for (const issue of part.issues ?? [])
-    addIssue(result, { ...issue, path: [itemOf(place), ...(issue.path ?? [])] });
+    addIssue(result, { ...issue, path: [itemOf(location), ...(issue.path ?? [])] });
   return part.value;
 }
 
@@ -147,7 +153,7 @@ function addIssue(result: Result<unknown>, issue: v.BaseIssue<unknown>): void {
   result.issues.push(issue);
 }
 
-const itemOf = ([type, input, key]: Place) =>
+const itemOf = ([type, input, key]: Location) =>
   ({ type, origin: "value", input, key, value: undefined }) as v.IssuePathItem;
 
 const isObject = (input: unknown): input is object =>

@@ -1,17 +1,21 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
-import { type Answer, drop } from "./answer.ts";
+import { type GatewayResponse, discard } from "./response.ts";
 import type { Feed } from "./feed.ts";
 
-/** Told to clients that send none, so that they have one to send. */
+/** For clients that send no sync token, so that they have one. */
 const firstSyncToken = randomBytes(12).toString("base64url");
 
-/** Sends an answer, or as much of it as a fault leaves. */
-export function send(request: IncomingMessage, response: ServerResponse, answered: Answer): void {
-  const { status, body, contentType = "application/json", cut, sent = () => {} } = answered;
+/** Sends a response, or the part of it that a fault allows. */
+export function sendResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  result: GatewayResponse,
+): void {
+  const { status, body, contentType = "application/json", cut, sent = () => {} } = result;
   if (cut === "before" || request.socket.destroyed) {
-    drop(answered);
+    discard(result);
     request.socket.destroy();
     return;
   }
@@ -35,7 +39,7 @@ export function send(request: IncomingMessage, response: ServerResponse, answere
   }
 }
 
-/** Either end that goes away takes the other with it. */
+/** Streams a feed. If one end closes, the other closes too. */
 function stream(response: ServerResponse, feed: Feed, sent: (bytes: number) => void): void {
   feed.on("data", (event: Buffer) => sent(event.length));
   pipeline(feed, response, () => {});

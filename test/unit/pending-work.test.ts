@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { UnderWay } from "../../serverless/pending-work.ts";
+import { PendingWork } from "../../serverless/process/pending-work.ts";
 
 test("what is under way has settled when all of it has, that included which other work has begun meanwhile", async () => {
-  const [underWay, ended] = [new UnderWay(), [] as string[]];
+  const [pendingWork, ended] = [new PendingWork(), [] as string[]];
   const work = async (name: string, then?: () => void) => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     ended.push(name);
     then?.();
   };
-  const third = () => underWay.add(work("third").then(() => Promise.reject(new Error("which fails"))));
-  underWay.add(work("first", () => underWay.add(work("second", third))));
-  await underWay.settled();
+  const third = () => pendingWork.add(work("third").then(() => Promise.reject(new Error("which fails"))));
+  pendingWork.add(work("first", () => pendingWork.add(work("second", third))));
+  await pendingWork.settled();
   expect(ended).toEqual(["first", "second", "third"]);
 });

@@ -8,19 +8,19 @@ import type { RestRequest } from "./request.ts";
 import type { Command, Rights, Runner } from "./run.ts";
 
 /**
- * What goes back over HTTP. `cut` breaks the connection before the body, or in its middle: that of a
- * stream is the first event behind the confirmation.
+ * The response to an HTTP request. `cut` breaks the connection before the body or in the middle of it. The middle of a
+ * stream is its first event after the confirmation.
  */
-export interface Answer {
+export interface GatewayResponse {
   readonly status: number;
   readonly body: string | Buffer | Feed;
   readonly contentType?: string;
   readonly cut?: "before" | "within";
-  /** Told how many bytes of the body went out, unless it is cut. */
+  /** Called with the number of bytes sent, unless the response is cut. */
   readonly sent?: (bytes: number) => void;
 }
 
-const cutBefore: Answer = { status: 500, body: "", cut: "before" };
+const cutBefore: GatewayResponse = { status: 500, body: "", cut: "before" };
 const noScript: Outcome = { error: "NOSCRIPT No matching script. Please use EVAL." };
 const quota: Outcome = {
   error:
@@ -28,20 +28,20 @@ const quota: Outcome = {
     "See https://upstash.com/docs/redis/troubleshooting/max_requests_limit for details",
 };
 
-/** Answers a request as the fault that hits it wants. */
-export async function answerFaulty(
+/** Executes a request with the fault that hits it. */
+export async function executeWithFault(
   runner: Runner,
   request: RestRequest,
   rights: Rights,
   hit: Hit,
-): Promise<Answer> {
+): Promise<GatewayResponse> {
   const { fault } = hit;
-  const run = (): Promise<Answer> => answer(runner, request, rights);
+  const run = (): Promise<GatewayResponse> => execute(runner, request, rights);
   switch (fault.kind) {
     case "cut":
       return cutBefore;
     case "hold":
-      hit.hold(async () => drop(await run()));
+      hit.hold(async () => discard(await run()));
       return cutBefore;
     case "lose-reply":
       return { ...(await run()), cut: "before" };
@@ -53,11 +53,11 @@ export async function answerFaulty(
     case "duplicate": {
       const first = await run();
       const second = await run();
-      drop(fault.answer === "first" ? second : first);
+      discard(fault.answer === "first" ? second : first);
       return fault.answer === "first" ? first : second;
     }
     case "http":
-      if (fault.runs) drop(await run());
+      if (fault.runs) discard(await run());
       return { status: fault.status, body: fault.body, contentType: fault.contentType };
     case "stall": {
       const ran = fault.runs ? await run() : undefined;
@@ -70,30 +70,30 @@ export async function answerFaulty(
       });
     }
     case "flush-scripts":
-      return await answer(runner, request, rights, (command) => {
+      return await execute(runner, request, rights, (command) => {
         if (hit.matching.has(command) && scriptSha(command) !== undefined) runner.forgetScripts();
         return undefined;
       });
     case "quota":
-      return await answer(runner, request, rights, () => quota);
+      return await execute(runner, request, rights, () => quota);
     case "noscript":
       break;
   }
-  const lost = (command: Command) =>
+  const withoutScript = (command: Command) =>
     hit.matching.has(command) && scriptSha(command) !== undefined ? noScript : undefined;
-  return await answer(runner, request, rights, lost);
+  return await execute(runner, request, rights, withoutScript);
 }
 
 /**
- * Runs a request's commands.
- * @param instead an outcome for a command that is not to run
+ * Executes the commands of a request.
+ * @param instead returns an outcome for a command that must not run
  */
-export async function answer(
+export async function execute(
   runner: Runner,
   request: RestRequest,
   rights: Rights,
   instead: (command: Command) => Outcome | undefined = () => undefined,
-): Promise<Answer> {
+): Promise<GatewayResponse> {
   const { form, commands } = request;
   try {
     if (form === "stream") {
@@ -105,18 +105,18 @@ export async function answer(
     if (form === "multi-exec") {
       const refusal = commands.map(instead).find((outcome) => outcome !== undefined);
       const outcomes = refusal ?? (await runner.transaction(commands, rights));
-      if (Array.isArray(outcomes)) return answerWith(request, outcomes);
+      if (Array.isArray(outcomes)) return responseOf(request, outcomes);
       return { status: 400, body: outcomeJson(outcomes, "json") };
     }
     const running = commands.map(async (command) => instead(command) ?? (await runner.run(command, rights)));
-    return answerWith(request, await Promise.all(running));
+    return responseOf(request, await Promise.all(running));
   } catch (error) {
     if (!(error instanceof RedisUnavailable)) throw error;
     return { status: 500, body: errorJson(`ERR Redis is not reachable: ${error.message}`) };
   }
 }
 
-function answerWith({ form, format }: RestRequest, outcomes: readonly Outcome[]): Answer {
+function responseOf({ form, format }: RestRequest, outcomes: readonly Outcome[]): GatewayResponse {
   const [first] = outcomes as [Outcome];
   const single = form === "single";
   const status = single && failed(first) ? 400 : 200;
@@ -131,7 +131,7 @@ function answerWith({ form, format }: RestRequest, outcomes: readonly Outcome[])
 
 const failed = (outcome: Outcome): boolean => "error" in outcome || outcome.reply instanceof Error;
 
-/** Of an answer that nobody gets, the connection is closed. */
-export function drop({ body }: Answer): void {
+/** Discards a response that is not sent. A stream is closed. */
+export function discard({ body }: GatewayResponse): void {
   if (body instanceof Readable) body.destroy();
 }

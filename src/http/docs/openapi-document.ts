@@ -1,4 +1,4 @@
-/** The part of OpenAPI 3.1 that the document uses. */
+/** The subset of OpenAPI 3.1 that the document uses. */
 export interface OpenApiDocument {
   readonly openapi: "3.1.1";
   readonly info: {
@@ -17,7 +17,7 @@ export interface OpenApiDocument {
     readonly examples: Readonly<Record<string, Example>>;
     readonly parameters: Readonly<Record<string, Parameter>>;
     readonly headers: Readonly<Record<string, Header>>;
-    readonly responses: Readonly<Record<string, Answer>>;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
   };
 }
 
@@ -29,10 +29,11 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly (Reference | Parameter)[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, Answer | Reference>>;
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
 }
 
-export interface Answer {
+/** OpenAPI's Response Object. */
+export interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Reference>>;
   readonly content?: Content;
@@ -74,7 +75,7 @@ export type Content = Readonly<
   >
 >;
 
-/** JSON Schema 2020-12, as far as it is used. */
+/** The subset of JSON Schema 2020-12 that the document uses. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

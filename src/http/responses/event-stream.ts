@@ -1,53 +1,53 @@
-import { sleep } from "../sleep.ts";
-import { respond } from "./respond.ts";
-import type { Call, Services } from "./context.ts";
-import { problemBody } from "./problem.ts";
+import { sleep } from "../../sleep.ts";
+import { respond } from "../../respond.ts";
+import type { RequestContext, Services } from "../services.ts";
+import { problemBody } from "../problems/problem.ts";
 
 /**
- * A comment goes out after so long without an event, ms. Nobody between then takes the stream for dead, and a client
- * that has gone is noticed: workerd does so only where it writes.
+ * How long a stream stays silent before it sends a comment, ms. The comment keeps proxies from closing the connection,
+ * and reveals that a client is gone: workerd notices it only on a write.
  */
 const KEEP_ALIVE = 3_000;
 
-/** When a browser connects again after the stream's end, ms. */
+/** How long a browser waits before it reconnects after the end of a stream, ms. */
 const RECONNECT_AFTER = 1_000;
 
-/** What a stream begins with. */
+/** The beginning of every stream. */
 export const STREAM_HEAD = `retry: ${RECONNECT_AFTER}\n\n`;
 
-/** One server-sent event; `data` goes as JSON. */
+/** One server-sent event, with `data` as JSON. */
 export interface Frame {
   readonly event: string;
-  /** What a client that connects again sends as `Last-Event-ID`. */
+  /** A client that reconnects sends it as `Last-Event-ID`. */
   readonly id?: number | undefined;
   readonly data: unknown;
 }
 
 export interface EventStream {
-  /** After so long the stream ends, ms, and the client connects again. */
+  /** How long the stream lasts, ms. Then the client reconnects. */
   readonly lasts: number;
-  /** Opens the source, which ends when the signal aborts: when the client has gone, or the time is over. */
+  /** Opens the source. It ends when the signal aborts, because the client is gone or the time is over. */
   readonly open: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
 }
 
 /** Whether the caller asks for an event stream. */
-export function wantsEvents(c: Call): boolean {
+export function wantsEvents(c: RequestContext): boolean {
   return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(c.req.header("accept") ?? "");
 }
 
-/** The version that a client heard of last; undefined where it does not say, or nothing of ours. */
-export function lastEventId(c: Call): number | undefined {
+/** The version of the last event that the client received; undefined if its header is missing or has another form. */
+export function lastEventId(c: RequestContext): number | undefined {
   const id = c.req.header("last-event-id") ?? "";
   return /^\d{1,15}$/.test(id) ? Number(id) : undefined;
 }
 
 /**
- * Answers with server-sent events, drawn from their source only as fast as the client reads them. A fault on the
- * way is told as the event `problem`, and ends the stream.
+ * Responds with server-sent events. Draws from the source only as fast as the client reads. An error during the stream
+ * is sent as the event `problem` and ends the stream.
  */
 export async function eventStream(
-  c: Call,
-  { faultOf }: Pick<Services, "faultOf">,
+  c: RequestContext,
+  { problemFor }: Pick<Services, "problemFor">,
   { lasts, open }: EventStream,
 ): Promise<Response> {
   const head = { "content-type": "text/event-stream" };
@@ -68,7 +68,7 @@ export async function eventStream(
     clear();
     throw error;
   }
-  // From here on: however short it is, it does not end what is only being opened.
+  // Starts after opening: a short time must not end a source that is still opening.
   over = setTimeout(end, lasts);
 
   let next: Promise<IteratorResult<Frame>> | undefined;
@@ -81,7 +81,7 @@ export async function eventStream(
       next = undefined;
       return drawn.done ? { text: "", last: true } : { text: frameText(drawn.value) };
     } catch (error) {
-      const data = problemBody(faultOf(error, c));
+      const data = problemBody(problemFor(error, c));
       return { text: frameText({ event: "problem", data }), last: true };
     } finally {
       waiting.abort();
@@ -105,11 +105,11 @@ export async function eventStream(
       clear();
     },
   };
-  // Nothing is drawn before somebody reads.
+  // Draws nothing before the client reads.
   return respond(new ReadableStream(source, { highWaterMark: 0 }), 200, head);
 }
 
-/** A frame as the stream has it. JSON has no line breaks. */
+/** The text of one event. JSON has no line breaks. */
 export function frameText({ event, id, data }: Frame): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

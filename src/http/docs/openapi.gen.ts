@@ -7,7 +7,7 @@ export const openapi: OpenApiDocument = {
     "title": "Sluice",
     "version": "0.1.0",
     "summary": "A reliable work queue over HTTP",
-    "description": "Producers enqueue tasks; consumers pull a batch, work, and settle it in one more request.\n\nTimes are epoch milliseconds and end in `At`. Numbers are those of JSON in JavaScript: send integers beyond 2^53 as text. Unknown fields and parameters are refused, so that a misspelt one is not lost quietly; replies may gain fields.\n\nErrors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `no_route`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.\n\nTokens come from the server's `SLUICE_TOKENS`, JSON: `[{\"sha256\": \"…\", \"scopes\": [\"enqueue\", \"consume\", \"admin\"], \"queues\": \"emails-*\"}]`.",
+    "description": "Producers enqueue tasks. Consumers pull a batch, work on it, and settle it in one more request.\n\nTimes are epoch milliseconds and their names end in `At`. Numbers are 64-bit floats: send integers beyond 2^53 as strings. Unknown fields and parameters are refused, so that a misspelled one is not ignored. Responses may gain fields.\n\nErrors are problem documents (RFC 9457) with a stable `code`. In addition to those listed with each route, an unknown path returns `no_route`, and an unsupported method returns `method_not_allowed` with `Allow`. Every GET route except the sweep supports HEAD. There are no CORS headers.\n\nThe server's `SLUICE_TOKENS` has the tokens, as JSON: `[{\"sha256\": \"…\", \"scopes\": [\"enqueue\", \"consume\", \"admin\"], \"queues\": \"emails-*\"}]`.",
     "license": {
       "name": "MIT",
       "identifier": "MIT"
@@ -21,27 +21,27 @@ export const openapi: OpenApiDocument = {
   "tags": [
     {
       "name": "tasks",
-      "description": "Enqueue, pull, settle, follow and cancel."
+      "description": "Enqueue, pull, settle, follow and cancel tasks."
     },
     {
       "name": "queues",
-      "description": "What there is, how it is set, and how it goes."
+      "description": "List, count, configure, pause and delete queues."
     },
     {
       "name": "workers",
-      "description": "Who works on what. A pull need not name a worker."
+      "description": "Workers and their tasks. Naming a worker in a pull is optional."
     },
     {
       "name": "schedules",
-      "description": "What recurs, and when."
+      "description": "Recurring tasks."
     },
     {
       "name": "operation",
-      "description": "What cron calls."
+      "description": "What a cron calls."
     },
     {
       "name": "about",
-      "description": "Open to everybody."
+      "description": "Public routes."
     }
   ],
   "paths": {
@@ -52,7 +52,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Enqueue one task or many",
-        "description": "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared, and a task with a new `id` of its own is created. Scope: enqueue.",
+        "description": "The payload of a task is any JSON value, or bytes in base64. Up to 1,000 tasks can be sent in one request as `tasks`; either all are enqueued or none. With an `id` of your own, or an `Idempotency-Key`, a request can be resent safely while the task is known: until it ends, and then for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared, and a task with a new `id` of its own is created. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -146,7 +146,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "Every task was known already from another enqueue; nothing was changed.",
+            "description": "All tasks were already known from another enqueue. Nothing was changed.",
             "headers": {
               "Location": {
                 "$ref": "#/components/headers/Location"
@@ -177,7 +177,7 @@ export const openapi: OpenApiDocument = {
             }
           },
           "201": {
-            "description": "At least one task was created, by this request or by an earlier copy of it.",
+            "description": "This request, or an earlier copy of it, created at least one task.",
             "headers": {
               "Location": {
                 "$ref": "#/components/headers/Location"
@@ -265,8 +265,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "tasks"
         ],
-        "summary": "Page through the tasks in one state, search them, peek",
-        "description": "Pending tasks come in the order of delivery, delayed and working ones as they fall due, completed ones as their records expire, dead letters as they died. Nothing is leased: `state=pending&size=10&payloads=true` peeks at what is next.\n\nWith a filter one call looks at 1,000 tasks, so a page may hold few or none with more to come: follow `cursor`, percent-encoded. A task that moves meanwhile may come twice, or, where pending ones are pulled between pages, be passed by. Scope: admin.",
+        "summary": "List, search and peek at the tasks in one state",
+        "description": "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.\n\nWith a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out. Scope: admin.",
         "security": [
           {
             "token": [
@@ -282,7 +282,7 @@ export const openapi: OpenApiDocument = {
             "name": "state",
             "in": "query",
             "required": true,
-            "description": "In which state.",
+            "description": "The state of the tasks.",
             "schema": {
               "enum": [
                 "pending",
@@ -299,7 +299,7 @@ export const openapi: OpenApiDocument = {
             "name": "cursor",
             "in": "query",
             "required": false,
-            "description": "Where to go on: the `cursor` of the page before.",
+            "description": "Where to continue: the `cursor` of the previous page.",
             "schema": {
               "type": "string",
               "minLength": 1
@@ -309,7 +309,7 @@ export const openapi: OpenApiDocument = {
             "name": "size",
             "in": "query",
             "required": false,
-            "description": "At most this many tasks a page. Default 100.",
+            "description": "At most this many tasks per page. Default 100.",
             "schema": {
               "type": "integer",
               "minimum": 1,
@@ -320,7 +320,7 @@ export const openapi: OpenApiDocument = {
             "name": "payloads",
             "in": "query",
             "required": false,
-            "description": "True gives payloads too, 8 MB at most in a page. Default false.",
+            "description": "True includes payloads, at most 8 MB in one page. Default false.",
             "schema": {
               "type": "boolean"
             }
@@ -329,7 +329,7 @@ export const openapi: OpenApiDocument = {
             "name": "text",
             "in": "query",
             "required": false,
-            "description": "What the last error, or the result, contains.",
+            "description": "Text that the last error, or the result, contains.",
             "schema": {
               "type": "string",
               "minLength": 1,
@@ -341,7 +341,7 @@ export const openapi: OpenApiDocument = {
             "name": "group",
             "in": "query",
             "required": false,
-            "description": "Of that group.",
+            "description": "Tasks of this group.",
             "schema": {
               "type": "string",
               "pattern": "^[A-Za-z0-9][!-~]{0,127}$"
@@ -351,7 +351,7 @@ export const openapi: OpenApiDocument = {
             "name": "reason",
             "in": "query",
             "required": false,
-            "description": "Why they were rejected. Cancelled ones are only meant where this says so.",
+            "description": "The reason for which they were rejected. Cancelled tasks match only `cancelled`.",
             "schema": {
               "enum": [
                 "rejected",
@@ -366,7 +366,7 @@ export const openapi: OpenApiDocument = {
             "name": "endedSince",
             "in": "query",
             "required": false,
-            "description": "Ended then or later, epoch ms.",
+            "description": "Ended at this time or later, epoch ms.",
             "schema": {
               "type": "integer",
               "minimum": 0,
@@ -377,7 +377,7 @@ export const openapi: OpenApiDocument = {
             "name": "endedUntil",
             "in": "query",
             "required": false,
-            "description": "Ended before, epoch ms.",
+            "description": "Ended before this time, epoch ms.",
             "schema": {
               "type": "integer",
               "minimum": 0,
@@ -388,7 +388,7 @@ export const openapi: OpenApiDocument = {
             "name": "enqueuedSince",
             "in": "query",
             "required": false,
-            "description": "Enqueued then or later, epoch ms.",
+            "description": "Enqueued at this time or later, epoch ms.",
             "schema": {
               "type": "integer",
               "minimum": 0,
@@ -399,7 +399,7 @@ export const openapi: OpenApiDocument = {
             "name": "enqueuedUntil",
             "in": "query",
             "required": false,
-            "description": "Enqueued before, epoch ms.",
+            "description": "Enqueued before this time, epoch ms.",
             "schema": {
               "type": "integer",
               "minimum": 0,
@@ -485,7 +485,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Pull a batch",
-        "description": "Leases up to `max` tasks to the caller, the oldest first, and answers at once, with none where none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose answer was lost can be sent again for the same tasks; without either a resend is a new request. Make a new one for each pull: with an old one the pull gets the old answer, and one that found nothing stays empty. Scope: consume.",
+        "description": "Leases up to `max` tasks to the caller, the oldest first. Responds at once, with no tasks if none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose response was lost can be sent again and gets the same tasks. Without either, a resend is a new request. Make a new token for each pull: with an old one the pull gets the old response, and a pull that found nothing stays empty. Scope: consume.",
         "security": [
           {
             "token": [
@@ -535,7 +535,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "The tasks, perhaps none.",
+            "description": "The leased tasks, or none.",
             "content": {
               "application/json": {
                 "schema": {
@@ -617,7 +617,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Complete, reject, requeue or extend",
-        "description": "Says for up to 1,000 tasks what became of them, each with an outcome of its own and a result of its own in the same order: one lost lease harms no other. With `pull` the next batch comes with the answer. Scope: consume.",
+        "description": "Settles up to 1,000 tasks, each with its own outcome. The response has one result per settlement, in the same order. A lost lease does not affect the others. With `pull`, the response also has the next batch. Scope: consume.",
         "security": [
           {
             "token": [
@@ -779,7 +779,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Cancel a task",
-        "description": "A waiting task is rejected at once, with the reason `cancelled`, and is no dead letter. A working one is flagged: its holder learns of it at the next extend or settle. Scope: enqueue.",
+        "description": "A pending or delayed task is rejected at once with the reason `cancelled`. It is not a dead letter. A working task is flagged: its holder gets `cancelRequested` at its next extend or settle. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -806,8 +806,8 @@ export const openapi: OpenApiDocument = {
                 "$ref": "#/components/schemas/Cancel"
               },
               "examples": {
-                "while-under-that-lease": {
-                  "summary": "while under that lease",
+                "only-under-this-lease": {
+                  "summary": "only under this lease",
                   "value": {
                     "lease": 42
                   }
@@ -818,7 +818,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "It is cancelled, or will be.",
+            "description": "The task is cancelled, or flagged if it is working.",
             "content": {
               "application/json": {
                 "schema": {
@@ -881,8 +881,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "tasks"
         ],
-        "summary": "State, result and error of a task; waits for its end, or follows it",
-        "description": "The record of a completed task, its result included, is kept for its `resultTtl`, that of a dead letter for its `deadTtl`, each at least 5 minutes; that of a cancelled task for 5 minutes. After that the task is not found.\n\nWith `wait` it answers when the task has ended, or with the task as it stands when that time is over. The task is looked at again after 250 ms, then half as often each time, down to once in 2 seconds; each look is 3 Redis commands.\n\nWith `Accept: text/event-stream` it tells what becomes of the task: first how it stands, then each transition once and in order, until its end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has what the holder last told. `gap` says how many transitions were `missed` because the record keeps the last 16. `end` has the task, and `gone` says that it was deleted or its record has expired; after either leave the stream. `problem` tells of a fault. Versions rise, but progress, and a promotion, told where a look sees it, come with the version told last.\n\nA stream ends after 60 seconds, and the client connects again with `Last-Event-ID`, as browsers' EventSource does by itself: it then goes on behind that version, and nothing is told twice but the last progress. Once the end has been told the answer is 204. Scope: enqueue.",
+        "summary": "Get a task: its state, result and error; wait for its end, or follow it",
+        "description": "The record of a completed task, with its result, is kept for its `resultTtl`, the record of a dead letter for its `deadTtl`, each at least 5 minutes. The record of a cancelled task is kept for 5 minutes. After that the task is not found.\n\nWith `wait`, the response comes when the task has ended, or with the task's current state when the time is over. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.\n\nWith `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has what the holder last sent. `gap` has the number of transitions that were `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, except that progress, and a promotion if a read observes it, have the version of the event before.\n\nA stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -901,7 +901,7 @@ export const openapi: OpenApiDocument = {
             "name": "wait",
             "in": "query",
             "required": false,
-            "description": "How long the request may take, at most \"60s\". Without it the answer comes at once, and a stream lasts for 60 seconds.",
+            "description": "How long to wait for the end of the task, or how long a stream lasts; at most \"60s\". Default: do not wait, and 60 seconds for a stream.",
             "schema": {
               "anyOf": [
                 {
@@ -980,7 +980,7 @@ export const openapi: OpenApiDocument = {
             }
           },
           "204": {
-            "description": "A stream's end was told already: `Last-Event-ID` is its version."
+            "description": "The end was already sent: `Last-Event-ID` is its version."
           },
           "400": {
             "$ref": "#/components/responses/invalid_request"
@@ -1014,7 +1014,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Delete a task that has ended",
-        "description": "Its record goes, with result, error and payload. Within five minutes of its end the id stays known, so that a late copy of its enqueue creates nothing; for so long a second DELETE is answered as the first. Scope: admin.",
+        "description": "Deletes the task's record with its result, error and payload. The id stays known for five minutes after the end of the task, so that a late copy of its enqueue creates nothing. During that time a second DELETE gets the same response. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1035,15 +1035,15 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "It is gone.",
+            "description": "The task is deleted.",
             "content": {
               "application/json": {
                 "schema": {
                   "$ref": "#/components/schemas/TaskDeleted"
                 },
                 "examples": {
-                  "gone": {
-                    "summary": "gone",
+                  "deleted": {
+                    "summary": "deleted",
                     "value": {
                       "id": "welcome-17",
                       "deleted": true
@@ -1089,8 +1089,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "queues"
         ],
-        "summary": "What happens to a queue's tasks, as it happens",
-        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (its holder is to stop), `reclaimed`, `redriven`, `deleted`, each with when it was and the ids of the tasks that one call did it to; `*` where the queue was deleted. They come where the queue's setting `events` is on; otherwise the stream is silent.\n\nBest effort, as Redis's pub/sub is: the answer begins when Redis listens, and what happens from then on is told; what happens while nobody listens, such as between two streams, is told to nobody. To miss nothing of one task, follow the task. `problem` tells of a fault, after which the stream ends. Scope: admin.",
+        "summary": "Stream the events of a queue's tasks",
+        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.\n\nDelivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1173,7 +1173,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Make dead letters pending again",
-        "description": "By `ids`, by filter, or all with `{}`; at the back of the queue, the longest dead first. Attempts that were charged are forgotten. Cancelled tasks are no dead letters. Where `cursor` is not null, call again with it. A copy of a request by ids does no more than the first until a task has died again, and with its `lease` not even then; one by filter goes on where the first stopped. Scope: admin.",
+        "description": "Redrives dead letters by `ids` or by filter, or all of them with `{}`. They go to the back of the queue, the oldest dead letter first, and their charged attempts are reset. Cancelled tasks are not dead letters. If `cursor` is not null, call again with it. A copy of a request by ids does nothing more, unless a task has become a dead letter again; with its `lease` not even then. A copy of a request by filter continues where the first stopped. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1197,8 +1197,8 @@ export const openapi: OpenApiDocument = {
                 "$ref": "#/components/schemas/Redrive"
               },
               "examples": {
-                "what-would-be-redriven": {
-                  "summary": "what would be redriven",
+                "a-dry-run": {
+                  "summary": "a dry run",
                   "value": {
                     "text": "503",
                     "endedSince": 1792800000000,
@@ -1230,7 +1230,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "What was done.",
+            "description": "The counts of what was done.",
             "content": {
               "application/json": {
                 "schema": {
@@ -1307,7 +1307,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "End or delete all tasks in one state",
-        "description": "Pending and delayed tasks are cancelled; the records of completed and rejected ones go. Tasks that are being worked on are never purged: cancel them. A filter of pending tasks has to name a group. Where `cursor` is not null, call again with it; a copy of the request goes on where the first stopped. Scope: admin.",
+        "description": "Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1338,8 +1338,8 @@ export const openapi: OpenApiDocument = {
                     "endedUntil": 1792800000000
                   }
                 },
-                "what-a-group-has-pending": {
-                  "summary": "what a group has pending",
+                "the-pending-tasks-of-a-group": {
+                  "summary": "the pending tasks of a group",
                   "value": {
                     "state": "pending",
                     "group": "tenant-7"
@@ -1351,7 +1351,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "What was done.",
+            "description": "The counts of what was done.",
             "content": {
               "application/json": {
                 "schema": {
@@ -1413,7 +1413,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "List the queues",
-        "description": "Only those that the token is for. A page may be short, or empty, with more to come: follow `cursor`. Scope: admin.",
+        "description": "Lists the queues of the token. A page can be short or empty although more follow: continue with `cursor`. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1426,7 +1426,7 @@ export const openapi: OpenApiDocument = {
             "name": "cursor",
             "in": "query",
             "required": false,
-            "description": "Where to go on: the `cursor` of the page before.",
+            "description": "Where to continue: the `cursor` of the previous page.",
             "schema": {
               "type": "string",
               "minLength": 1
@@ -1436,7 +1436,7 @@ export const openapi: OpenApiDocument = {
             "name": "size",
             "in": "query",
             "required": false,
-            "description": "About this many queues a page. Default 100.",
+            "description": "About this many queues per page. Default 100.",
             "schema": {
               "type": "integer",
               "minimum": 1,
@@ -1499,8 +1499,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "queues"
         ],
-        "summary": "Counts of a queue",
-        "description": "A queue that nothing was enqueued to counts 0 everywhere. Scope: admin.",
+        "summary": "Get the counts of a queue",
+        "description": "For a queue that does not exist, all counts are 0. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1569,8 +1569,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "queues"
         ],
-        "summary": "Delete a queue with all that belongs to it",
-        "description": "Tasks, results, dead letters, settings and its place in the list. Refused while tasks are being worked on, unless `force=true`. Deleting what is not there is no fault, and an enqueue begins the queue anew. Scope: admin.",
+        "summary": "Delete a queue and everything in it",
+        "description": "Deletes tasks, results, dead letters, settings and schedules. It is refused while tasks are working, unless `force=true`. Deleting a queue that does not exist succeeds. A later enqueue creates the queue again. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1586,7 +1586,7 @@ export const openapi: OpenApiDocument = {
             "name": "force",
             "in": "query",
             "required": false,
-            "description": "True deletes even where tasks are being worked on; their holders are told `lease_lost`.",
+            "description": "True deletes the queue even if tasks are working. Their holders get `lease_lost`.",
             "schema": {
               "type": "boolean"
             }
@@ -1597,15 +1597,15 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "It is gone.",
+            "description": "The queue is deleted.",
             "content": {
               "application/json": {
                 "schema": {
                   "$ref": "#/components/schemas/QueueDeleted"
                 },
                 "examples": {
-                  "gone": {
-                    "summary": "gone",
+                  "deleted": {
+                    "summary": "deleted",
                     "value": {
                       "queue": "emails",
                       "deleted": true
@@ -1649,7 +1649,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Pause a queue",
-        "description": "From now on every pull gives nothing and says `paused`, until the queue is resumed. Tasks that are being worked on are settled as before, and enqueueing goes on. Scope: admin.",
+        "description": "Pulls return no tasks and `paused: true` until the queue is resumed. Working tasks can be settled, and tasks can be enqueued. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1667,7 +1667,7 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "The settings as they now are.",
+            "description": "The new settings.",
             "content": {
               "application/json": {
                 "schema": {
@@ -1729,7 +1729,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Resume a paused queue",
-        "description": "Pulls give tasks again, at once. Scope: admin.",
+        "description": "Pulls return tasks again at once. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1747,7 +1747,7 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "The settings as they now are.",
+            "description": "The new settings.",
             "content": {
               "application/json": {
                 "schema": {
@@ -1808,8 +1808,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "queues"
         ],
-        "summary": "Settings of a queue",
-        "description": "They stand in Redis, so everything that works on the queue heeds them. Scope: admin.",
+        "summary": "Get the settings of a queue",
+        "description": "The settings are stored in Redis and apply to every producer and consumer of the queue. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1875,7 +1875,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Change settings of a queue",
-        "description": "What the body does not name stays as it is; null unsets. Limits hold from the next pull on. Producers heed `maxPending`, `events` and `statistics` within a minute. Scope: admin.",
+        "description": "Fields that are left out keep their value; null removes a setting. Limits apply from the next pull on. Producers apply `maxPending`, `events` and `statistics` within a minute. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1910,8 +1910,8 @@ export const openapi: OpenApiDocument = {
                     "maxPending": 10000
                   }
                 },
-                "no-limit-any-more": {
-                  "summary": "no limit any more",
+                "without-limits": {
+                  "summary": "without limits",
                   "value": {
                     "maxWorking": null,
                     "rate": null
@@ -1930,7 +1930,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "The settings as they now are.",
+            "description": "The new settings.",
             "content": {
               "application/json": {
                 "schema": {
@@ -1994,8 +1994,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "queues"
         ],
-        "summary": "Settings and counts of a group",
-        "description": "A group that nobody has set or used has weight 1, no limits, and no tasks. Scope: admin.",
+        "summary": "Get the settings and counts of a group",
+        "description": "An unused group has weight 1, no limits and no tasks. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2066,7 +2066,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Change settings of a group",
-        "description": "What the body does not name stays as it is; null unsets. A group at its limit does not hold up the others. Scope: admin.",
+        "description": "Fields that are left out keep their value; null removes a setting. A group at its limit does not delay other groups. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2114,7 +2114,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "The settings as they now are.",
+            "description": "The new settings.",
             "content": {
               "application/json": {
                 "schema": {
@@ -2172,8 +2172,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "queues"
         ],
-        "summary": "What happened in the last hour",
-        "description": "How many tasks each event befell, by the minute, where the queue's setting `statistics` is on; and the mean of late, to scale by. Scope: admin.",
+        "summary": "Get the events of the last hour, per minute",
+        "description": "The number of tasks per event and minute, and the mean of the last minutes, which is useful for scaling. The queue counts them if its setting `statistics` is on. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2263,8 +2263,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "workers"
         ],
-        "summary": "Sign of life of a worker, which extends all its leases",
-        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Leases of other workers and incarnations stay as they are, even if their receipts are sent. Scope: consume.",
+        "summary": "Heartbeat of a worker, which extends all its leases",
+        "description": "Registers the worker as a listener of the queue, and extends the lease of each task that this incarnation has. A deadline never becomes earlier. Leases of other workers and incarnations are not changed, even if their receipts are sent. Scope: consume.",
         "security": [
           {
             "token": [
@@ -2305,11 +2305,11 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "It is alive, and has these leases.",
+            "description": "The worker's leases.",
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/HeartbeatAnswer"
+                  "$ref": "#/components/schemas/HeartbeatReply"
                 },
                 "examples": {
                   "with-tasks": {
@@ -2368,8 +2368,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "workers"
         ],
-        "summary": "Who works on what",
-        "description": "The workers that pull from the queue under a name, in no order. A worker may come twice where the list changes between pages; none that stays is missed. Scope: admin.",
+        "summary": "List the workers and their tasks",
+        "description": "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. None that stays is missed. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2385,7 +2385,7 @@ export const openapi: OpenApiDocument = {
             "name": "cursor",
             "in": "query",
             "required": false,
-            "description": "Where to go on: the `cursor` of the page before.",
+            "description": "Where to continue: the `cursor` of the previous page.",
             "schema": {
               "type": "string",
               "minLength": 1
@@ -2395,7 +2395,7 @@ export const openapi: OpenApiDocument = {
             "name": "size",
             "in": "query",
             "required": false,
-            "description": "About this many workers a page. Default 100.",
+            "description": "About this many workers per page. Default 100.",
             "schema": {
               "type": "integer",
               "minimum": 1,
@@ -2469,7 +2469,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Take the tasks back from a dead worker",
-        "description": "Exactly its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker learns of it at its next heartbeat. An unknown worker has no tasks. Scope: admin.",
+        "description": "Its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker's next heartbeat gets `worker_lost`. An unknown worker has no tasks. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2508,7 +2508,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "What became of its tasks.",
+            "description": "What happened to its tasks.",
             "content": {
               "application/json": {
                 "schema": {
@@ -2568,7 +2568,7 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "List the schedules of a queue",
-        "description": "Without the tasks that recur, in no order. A schedule may come twice where the list changes between pages; none that stays is missed. Scope: admin.",
+        "description": "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. None that stays is missed. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2584,7 +2584,7 @@ export const openapi: OpenApiDocument = {
             "name": "cursor",
             "in": "query",
             "required": false,
-            "description": "Where to go on: the `cursor` of the page before.",
+            "description": "Where to continue: the `cursor` of the previous page.",
             "schema": {
               "type": "string",
               "minLength": 1
@@ -2594,7 +2594,7 @@ export const openapi: OpenApiDocument = {
             "name": "size",
             "in": "query",
             "required": false,
-            "description": "About this many schedules a page. Default 100.",
+            "description": "About this many schedules per page. Default 100.",
             "schema": {
               "type": "integer",
               "minimum": 1,
@@ -2664,8 +2664,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "schedules"
         ],
-        "summary": "Create a schedule, or change it",
-        "description": "At each occurrence its task is enqueued, by the first sweep from then on: once, however many sweeps run. So how often the sweep runs is how exact the time is. The task's id is `<name>.<epoch ms of the occurrence>`, and a task that is known by that id already counts as it; its headers have the name as `schedule`, and that time as `scheduled-at`.\n\nThe body is the whole schedule: what it does not name is as of a new one, but for `paused`. The next occurrence stays where `cron` and `timeZone`, or `every` and `from`, are what they were (a `from` that is not given is); otherwise the first from now on is next.\n\nWhere the clock of the time zone is put forward, the time of an expression with one hour and one minute that is skipped occurs right after the gap; where it is put back, it occurs the first time. Of an expression with several, what is skipped is left out, and what comes twice occurs twice. Scope: admin.",
+        "summary": "Create or replace a schedule",
+        "description": "The first sweep after an occurrence enqueues its task, once, even if several sweeps run. So the schedule is as exact as the interval of the sweep. The task's id is `<name>.<epoch ms of the occurrence>`. If a task with this id is already known, it counts as the occurrence. The task's headers contain the name as `schedule` and the time as `scheduled-at`.\n\nThe body is the whole schedule: fields that are left out get the values of a new schedule, except `paused`. If `cron` and `timeZone`, or `every` and `from`, are unchanged, the next occurrence stays as it is; a `from` that is left out counts as unchanged. Otherwise the first occurrence from now on is next.\n\nWhen the clock of the time zone is set forward, a cron expression with one hour and one minute that is skipped occurs right after the gap. When the clock is set back, it occurs the first time only. A cron expression with several hours or minutes leaves out the skipped times and occurs twice at the repeated ones. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2703,8 +2703,8 @@ export const openapi: OpenApiDocument = {
                     "lease": "10m"
                   }
                 },
-                "every-ten-minutes,-each-one": {
-                  "summary": "every ten minutes, each one",
+                "every-ten-minutes,-none-left-out": {
+                  "summary": "every ten minutes, none left out",
                   "value": {
                     "every": "10m",
                     "missed": "all",
@@ -2719,7 +2719,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "It was there before, and is now as told.",
+            "description": "The schedule was replaced.",
             "content": {
               "application/json": {
                 "schema": {
@@ -2746,7 +2746,7 @@ export const openapi: OpenApiDocument = {
             }
           },
           "201": {
-            "description": "It is new.",
+            "description": "The schedule was created.",
             "content": {
               "application/json": {
                 "schema": {
@@ -2812,8 +2812,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "schedules"
         ],
-        "summary": "A schedule, with the task that recurs",
-        "description": "Options of the task that were not given are not there. Scope: admin.",
+        "summary": "Get a schedule with its task",
+        "description": "Options of the task that were not set are absent. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2892,7 +2892,7 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "Remove a schedule",
-        "description": "Tasks that it has enqueued stay. Scope: admin.",
+        "description": "Tasks that it has already enqueued stay. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2913,15 +2913,15 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "It is gone.",
+            "description": "The schedule is removed.",
             "content": {
               "application/json": {
                 "schema": {
                   "$ref": "#/components/schemas/ScheduleRemoved"
                 },
                 "examples": {
-                  "gone": {
-                    "summary": "gone",
+                  "removed": {
+                    "summary": "removed",
                     "value": {
                       "name": "nightly",
                       "removed": true
@@ -2965,7 +2965,7 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "Pause a schedule",
-        "description": "It does not occur until it is resumed. Scope: admin.",
+        "description": "The schedule does not occur until it is resumed. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2986,7 +2986,7 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "The schedule as it now is.",
+            "description": "The new state of the schedule.",
             "content": {
               "application/json": {
                 "schema": {
@@ -3054,7 +3054,7 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "Resume a schedule",
-        "description": "It occurs again, from now on: what it missed while it was paused is not made up for. Scope: admin.",
+        "description": "The schedule occurs again from now on. Occurrences during the pause are not enqueued. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3075,7 +3075,7 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "The schedule as it now is.",
+            "description": "The new state of the schedule.",
             "content": {
               "application/json": {
                 "schema": {
@@ -3142,8 +3142,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "operation"
         ],
-        "summary": "Promote due tasks, reclaim expired leases; or repair what contradicts itself",
-        "description": "What cron calls once a minute where the platform has no cron binding. It also enqueues what schedules have due. With a token it sweeps the queues that the token is for, with the cron secret all of them.\n\nWith `deep: true` it looks at every entry for what contradicts itself, as a failover leaves it where keys went back in time one by one, repairs it, and reports what it found: tasks without a place or in two, leases without a holder, records beyond reading, wrong counts. It works beside live traffic, and what is sound stays as it is. Where `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, 110 where they are of groups; each further 100 tasks some 5, or 15. Scope: admin.",
+        "summary": "Promote due tasks and reclaim expired leases, or scan and repair the queues",
+        "description": "Call it once a minute if the platform has no cron binding. It also enqueues the due occurrences of schedules. With a token it sweeps the queues of the token, with the cron secret all queues.\n\nWith `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover can cause them if it sets single keys back in time. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3194,7 +3194,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "What was done.",
+            "description": "The counts of what was done.",
             "content": {
               "application/json": {
                 "schema": {
@@ -3283,8 +3283,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "operation"
         ],
-        "summary": "The same, for a cron that can only GET",
-        "description": "Opened by the cron secret alone, in `Authorization: Bearer …`. Sweeps all queues for at most 20 seconds.",
+        "summary": "Sweep, for a cron that can only GET",
+        "description": "Accepts only the cron secret, in `Authorization: Bearer …`. Sweeps all queues, for at most 20 seconds.",
         "security": [
           {
             "cronSecret": []
@@ -3292,7 +3292,7 @@ export const openapi: OpenApiDocument = {
         ],
         "responses": {
           "200": {
-            "description": "What was done.",
+            "description": "The counts of what was done.",
             "content": {
               "application/json": {
                 "schema": {
@@ -3347,8 +3347,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "about"
         ],
-        "summary": "Whether it runs",
-        "description": "Makes a round trip to Redis.",
+        "summary": "Check that the server and Redis run",
+        "description": "Sends a PING to Redis.",
         "security": [],
         "responses": {
           "200": {
@@ -3359,8 +3359,8 @@ export const openapi: OpenApiDocument = {
                   "$ref": "#/components/schemas/Health"
                 },
                 "examples": {
-                  "well": {
-                    "summary": "well",
+                  "ok": {
+                    "summary": "ok",
                     "value": {
                       "status": "ok"
                     }
@@ -3416,8 +3416,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "about"
         ],
-        "summary": "This document, to read",
-        "description": "One page without scripts and without anything from elsewhere.",
+        "summary": "This document as a web page",
+        "description": "One page, without scripts and without resources from elsewhere.",
         "security": [],
         "responses": {
           "200": {
@@ -3442,7 +3442,7 @@ export const openapi: OpenApiDocument = {
       "token": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A token with the scope, for the queue."
+        "description": "A token with the scope that the route needs, for the queue."
       },
       "cronSecret": {
         "type": "http",
@@ -3455,20 +3455,20 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+            "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",
-            "description": "Says that the value beside it is bytes, in base64."
+            "description": "Set it if the value is bytes in base64."
           },
           "id": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "Your id. Another enqueue with it changes nothing for as long as it is known. Generated by default."
+            "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
           },
           "again": {
             "type": "boolean",
-            "description": "True: where the task of that `id` has ended, it begins a new life, and the old record goes. Default false."
+            "description": "True: if the task with this `id` has ended, enqueue it anew and replace the old record. Default false."
           },
           "dedup": {
             "type": "object",
@@ -3476,11 +3476,11 @@ export const openapi: OpenApiDocument = {
               "key": {
                 "type": "string",
                 "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-                "description": "Tells that two tasks are the same work; scoped to the queue."
+                "description": "Tasks of one queue with the same key are the same work."
               },
               "window": {
                 "$ref": "#/components/schemas/PositiveDuration",
-                "description": "For how long the key stands for its first task, whatever becomes of it; at least 1 ms."
+                "description": "How long the key is kept from the first task on, even if that task ends; at least 1 ms."
               }
             },
             "required": [
@@ -3488,28 +3488,28 @@ export const openapi: OpenApiDocument = {
               "window"
             ],
             "additionalProperties": false,
-            "description": "Of tasks with the same key only the first within its window is added; the others are answered with its id."
+            "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
           "group": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "The tenant or client that the task belongs to: groups share a queue fairly."
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
           },
           "priority": {
             "type": "integer",
             "minimum": 0,
             "maximum": 9,
-            "description": "A higher one is pulled before any lower one. Default 0."
+            "description": "Tasks with a higher priority are pulled first. Default 0."
           },
           "delay": {
             "$ref": "#/components/schemas/Duration",
-            "description": "Wait before the task becomes pending. Default 0."
+            "description": "How long until the task becomes pending. Default 0."
           },
           "at": {
             "type": "integer",
             "minimum": 0,
             "maximum": 4503599627370495,
-            "description": "Instant, epoch ms, at which the task becomes pending, instead of `delay`."
+            "description": "When the task becomes pending, epoch ms; instead of `delay`."
           },
           "lease": {
             "$ref": "#/components/schemas/PositiveDuration",
@@ -3519,15 +3519,15 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 1000000,
-            "description": "Attempts, those not charged left out, after which the task is dead-lettered; 0 is no limit. Default 5."
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 5."
           },
           "resultTtl": {
             "$ref": "#/components/schemas/Duration",
-            "description": "How long the record of the completed task, result included, is kept: at least 5 minutes. 0 keeps no result; the id stays known for those 5 minutes. Default \"1h\"."
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
           },
           "deadTtl": {
             "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, payload and error included, is kept: at least 5 minutes. 0 keeps no dead letter; the id stays known for those 5 minutes. Default \"7d\"."
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
           },
           "headers": {
             "type": "object",
@@ -3537,7 +3537,7 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": {
               "type": "string"
             },
-            "description": "Text that travels with the payload, at most 16 KiB in all."
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           }
         },
         "required": [
@@ -3569,30 +3569,30 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 1,
             "maximum": 100,
-            "description": "At most this many tasks. Default 1."
+            "description": "The most tasks to pull. Default 1."
           },
           "lease": {
             "$ref": "#/components/schemas/PositiveDuration",
-            "description": "The lease of tasks that fixed none. Default \"5m\"."
+            "description": "The lease of tasks that were enqueued without one. Default \"5m\"."
           },
           "token": {
             "type": "string",
             "pattern": "^[A-Za-z0-9_-]{8,64}$",
-            "description": "Made by you, a new one for each pull: sent again with it, the pull gets those of its tasks that are still under its lease. One that found nothing stays empty."
+            "description": "Identifies this pull; make a new one for each. If the pull is sent again with the same token, it gets the same tasks, without those whose lease has ended. A pull that found nothing stays empty."
           },
           "worker": {
             "$ref": "#/components/schemas/Worker",
-            "description": "Who takes the tasks: it counts as a listener of the queue, and its tasks can be taken back at once when it fails."
+            "description": "The worker that pulls. It counts as a listener of the queue. When it fails, its tasks can be taken back at once."
           },
           "wait": {
             "$ref": "#/components/schemas/Wait",
-            "description": "Where there is no task: how long to wait for one, at most \"60s\". Each second of it costs some 3 Redis commands. Default 0: answer at once."
+            "description": "How long to wait if there is no task, at most \"60s\". Each second costs about 3 Redis commands. Default 0: do not wait."
           },
           "maxBytes": {
             "type": "integer",
             "minimum": 1,
             "maximum": 8000000,
-            "description": "Bound on the payload bytes of the reply; one task is always given. Default 8,000,000."
+            "description": "The most payload bytes in the response. One task is always included. Default 8,000,000."
           }
         },
         "additionalProperties": false
@@ -3609,15 +3609,15 @@ export const openapi: OpenApiDocument = {
                 "const": "complete"
               },
               "result": {
-                "description": "Any JSON value; with `encoding`, bytes."
+                "description": "Any JSON value; with `encoding`, bytes in base64."
               },
               "encoding": {
                 "const": "base64",
-                "description": "Says that the value beside it is bytes, in base64."
+                "description": "Set it if the value is bytes in base64."
               },
               "ttl": {
                 "$ref": "#/components/schemas/Duration",
-                "description": "How long record and result are kept. Default: the task's resultTtl."
+                "description": "How long the record and the result are kept. Default: the task's resultTtl."
               }
             },
             "required": [
@@ -3636,11 +3636,11 @@ export const openapi: OpenApiDocument = {
                 "const": "reject"
               },
               "error": {
-                "description": "What went wrong: any JSON value; with `encoding`, bytes."
+                "description": "What went wrong: any JSON value; with `encoding`, bytes in base64."
               },
               "encoding": {
                 "const": "base64",
-                "description": "Says that the value beside it is bytes, in base64."
+                "description": "Set it if the value is bytes in base64."
               },
               "ttl": {
                 "$ref": "#/components/schemas/Duration",
@@ -3663,15 +3663,15 @@ export const openapi: OpenApiDocument = {
                 "const": "requeue"
               },
               "error": {
-                "description": "What went wrong: any JSON value; with `encoding`, bytes."
+                "description": "What went wrong: any JSON value; with `encoding`, bytes in base64."
               },
               "encoding": {
                 "const": "base64",
-                "description": "Says that the value beside it is bytes, in base64."
+                "description": "Set it if the value is bytes in base64."
               },
               "delay": {
                 "$ref": "#/components/schemas/Duration",
-                "description": "Wait before the task is pending again. Default 0."
+                "description": "How long until the task is pending again. Default 0."
               },
               "backoff": {
                 "anyOf": [
@@ -3691,31 +3691,31 @@ export const openapi: OpenApiDocument = {
                     "properties": {
                       "base": {
                         "$ref": "#/components/schemas/Duration",
-                        "description": "The most before the second attempt. Default 1s."
+                        "description": "The longest delay before the second attempt. Default 1s."
                       },
                       "factor": {
                         "type": "number",
                         "minimum": 1,
                         "maximum": 100,
-                        "description": "What each further attempt multiplies it by. Default 2."
+                        "description": "The factor by which each further attempt multiplies it. Default 2."
                       },
                       "most": {
                         "$ref": "#/components/schemas/Duration",
-                        "description": "The most before any attempt. Default 15m."
+                        "description": "The longest delay before any attempt. Default 15m."
                       }
                     },
                     "additionalProperties": false
                   }
                 ],
-                "description": "Instead of `delay`, by the attempt that is settled: true is at random up to 1 s after the first, twice that after each further one, up to 15 minutes; an object says so of other times; a list has one for each attempt, exact, the last for all further ones."
+                "description": "A delay that depends on the attempt, instead of `delay`. With true it is random, up to 1 s after the first attempt and up to twice as long after each further one, at most 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry is for all further attempts."
               },
               "count": {
                 "type": "boolean",
-                "description": "False does not charge the attempt towards maxAttempts. Default true."
+                "description": "False: the attempt does not count towards maxAttempts. Default true."
               },
               "unstarted": {
                 "type": "boolean",
-                "description": "True hands back a task that was not begun. The attempt is not counted. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff` or `error`."
+                "description": "True hands back a task that was not started. The attempt does not count. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff` or `error`."
               }
             },
             "required": [
@@ -3735,10 +3735,10 @@ export const openapi: OpenApiDocument = {
               },
               "lease": {
                 "$ref": "#/components/schemas/PositiveDuration",
-                "description": "From now on. Default: the task's own lease."
+                "description": "The new lease, from now. Default: the task's own lease."
               },
               "progress": {
-                "description": "How far the work is: any JSON value, at most 1 KiB. Replaces the last."
+                "description": "Progress of the work: any JSON value, at most 1 KiB. Replaces the previous one."
               }
             },
             "required": [
@@ -3775,7 +3775,7 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 9007199254740991,
-            "description": "Cancel only while the task is under the lease of this number."
+            "description": "Cancel only if the task is under the lease with this number."
           }
         },
         "additionalProperties": false
@@ -3800,7 +3800,7 @@ export const openapi: OpenApiDocument = {
                       "type": "integer",
                       "minimum": 0,
                       "maximum": 9007199254740991,
-                      "description": "The lease number that it must have, as `get` shows it."
+                      "description": "Redrive only if the task has this lease number. Its record has it as `lease`."
                     }
                   },
                   "required": [
@@ -3811,18 +3811,18 @@ export const openapi: OpenApiDocument = {
               ]
             },
             "maxItems": 1000,
-            "description": "Which dead letters, instead of a filter. With its `lease`, a late copy of the request does nothing to one that has died again."
+            "description": "The dead letters to redrive, instead of a filter. With `lease`, a late copy of the request does not redrive a task that has since become a dead letter again."
           },
           "text": {
             "type": "string",
             "minLength": 1,
             "maxLength": 1000,
-            "description": "What the last error, or the result, contains."
+            "description": "Text that the last error, or the result, contains."
           },
           "group": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "Of that group."
+            "description": "Tasks of this group."
           },
           "reason": {
             "enum": [
@@ -3832,56 +3832,56 @@ export const openapi: OpenApiDocument = {
               "cancelled"
             ],
             "type": "string",
-            "description": "Why they were rejected. Cancelled ones are only meant where this says so."
+            "description": "The reason for which they were rejected. Cancelled tasks match only `cancelled`."
           },
           "endedSince": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Ended then or later, epoch ms."
+            "description": "Ended at this time or later, epoch ms."
           },
           "endedUntil": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Ended before, epoch ms."
+            "description": "Ended before this time, epoch ms."
           },
           "enqueuedSince": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Enqueued then or later, epoch ms."
+            "description": "Enqueued at this time or later, epoch ms."
           },
           "enqueuedUntil": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Enqueued before, epoch ms."
+            "description": "Enqueued before this time, epoch ms."
           },
           "dryRun": {
             "type": "boolean",
-            "description": "True counts what would be redriven, and changes nothing. Default false."
+            "description": "True counts the tasks that would be redriven and changes nothing. Default false."
           },
           "rate": {
             "type": "number",
             "minimum": 0.001,
             "maximum": 1000000,
-            "description": "At most so many become pending in a second; the others are delayed. Default: all at once."
+            "description": "The most tasks that become pending per second. The others are delayed. Default: all at once."
           },
           "limit": {
             "type": "integer",
             "minimum": 1,
             "maximum": 1000000000,
-            "description": "At most this many tasks. Default: all."
+            "description": "The most tasks. Default: all."
           },
           "cursor": {
             "type": "string",
             "minLength": 1,
-            "description": "Where to go on: the `cursor` of the call before, with the same filter."
+            "description": "Where to continue: the `cursor` of the previous call. The filter must be the same."
           },
           "budget": {
             "$ref": "#/components/schemas/Budget",
-            "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
+            "description": "How long the call may take. Default \"20s\", or two fifths of the deployment's budget if that is less; at most \"60s\"."
           }
         },
         "additionalProperties": false
@@ -3897,18 +3897,18 @@ export const openapi: OpenApiDocument = {
               "rejected"
             ],
             "type": "string",
-            "description": "Of which state. Pending and delayed tasks are cancelled; of completed and rejected ones the records go."
+            "description": "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted."
           },
           "text": {
             "type": "string",
             "minLength": 1,
             "maxLength": 1000,
-            "description": "What the last error, or the result, contains."
+            "description": "Text that the last error, or the result, contains."
           },
           "group": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "Of that group."
+            "description": "Tasks of this group."
           },
           "reason": {
             "enum": [
@@ -3918,46 +3918,46 @@ export const openapi: OpenApiDocument = {
               "cancelled"
             ],
             "type": "string",
-            "description": "Why they were rejected. Cancelled ones are only meant where this says so."
+            "description": "The reason for which they were rejected. Cancelled tasks match only `cancelled`."
           },
           "endedSince": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Ended then or later, epoch ms."
+            "description": "Ended at this time or later, epoch ms."
           },
           "endedUntil": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Ended before, epoch ms."
+            "description": "Ended before this time, epoch ms."
           },
           "enqueuedSince": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Enqueued then or later, epoch ms."
+            "description": "Enqueued at this time or later, epoch ms."
           },
           "enqueuedUntil": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Enqueued before, epoch ms."
+            "description": "Enqueued before this time, epoch ms."
           },
           "limit": {
             "type": "integer",
             "minimum": 1,
             "maximum": 1000000000,
-            "description": "At most this many tasks. Default: all."
+            "description": "The most tasks. Default: all."
           },
           "cursor": {
             "type": "string",
             "minLength": 1,
-            "description": "Where to go on: the `cursor` of the call before, with the same filter."
+            "description": "Where to continue: the `cursor` of the previous call. The filter must be the same."
           },
           "budget": {
             "$ref": "#/components/schemas/Budget",
-            "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
+            "description": "How long the call may take. Default \"20s\", or two fifths of the deployment's budget if that is less; at most \"60s\"."
           }
         },
         "required": [
@@ -3979,7 +3979,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "At most so many tasks are worked on at once."
+            "description": "The most tasks that are working at the same time."
           },
           "rate": {
             "anyOf": [
@@ -3990,11 +3990,11 @@ export const openapi: OpenApiDocument = {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1000000,
-                    "description": "So many pulled tasks."
+                    "description": "The most pulled tasks."
                   },
                   "per": {
                     "$ref": "#/components/schemas/PositiveDuration",
-                    "description": "In any period of that length; at least 1 ms."
+                    "description": "The length of the period, at least 1 ms."
                   }
                 },
                 "required": [
@@ -4007,7 +4007,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "At most so many tasks are pulled in any period of that length."
+            "description": "The most tasks that are pulled in any period of this length."
           },
           "maxPending": {
             "anyOf": [
@@ -4020,7 +4020,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "An enqueue that would make more tasks pending is refused with `queue_full`. Delayed tasks do not count until they are due, and what is requeued or redriven is never refused."
+            "description": "An enqueue that would exceed this number of pending tasks is refused with `queue_full`. Delayed tasks count from when they are due. Requeued and redriven tasks are never refused."
           },
           "events": {
             "anyOf": [
@@ -4031,7 +4031,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Whether what happens to tasks is published."
+            "description": "Whether the queue publishes events of its tasks."
           },
           "statistics": {
             "anyOf": [
@@ -4042,11 +4042,11 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Whether what happens to tasks is counted, by the minute, for an hour."
+            "description": "Whether the queue counts events of its tasks, per minute, for one hour."
           }
         },
         "additionalProperties": false,
-        "description": "What is absent stays as it is; null unsets."
+        "description": "Fields that are left out keep their value. null removes the setting."
       },
       "GroupChanges": {
         "type": "object",
@@ -4062,7 +4062,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Its share of the queue beside those of other groups. Unset: 1."
+            "description": "The group's share of the queue relative to other groups. Default 1."
           },
           "maxWorking": {
             "anyOf": [
@@ -4075,7 +4075,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "At most so many tasks are worked on at once."
+            "description": "The most tasks that are working at the same time."
           },
           "rate": {
             "anyOf": [
@@ -4086,11 +4086,11 @@ export const openapi: OpenApiDocument = {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1000000,
-                    "description": "So many pulled tasks."
+                    "description": "The most pulled tasks."
                   },
                   "per": {
                     "$ref": "#/components/schemas/PositiveDuration",
-                    "description": "In any period of that length; at least 1 ms."
+                    "description": "The length of the period, at least 1 ms."
                   }
                 },
                 "required": [
@@ -4103,38 +4103,38 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "At most so many tasks are pulled in any period of that length."
+            "description": "The most tasks that are pulled in any period of this length."
           }
         },
         "additionalProperties": false,
-        "description": "What is absent stays as it is; null unsets."
+        "description": "Fields that are left out keep their value. null removes the setting."
       },
       "NewSchedule": {
         "type": "object",
         "properties": {
           "cron": {
             "type": "string",
-            "description": "When it occurs: five fields (minute, hour, day of month, month, day of week), six with seconds in front, or such as `@daily`. Either this or `every`."
+            "description": "A cron expression: five fields (minute, hour, day of month, month, day of week), six with seconds first, or a name such as `@daily`. Either `cron` or `every` is required."
           },
           "timeZone": {
             "type": "string",
-            "description": "By whose clock, as the IANA names it, such as `Europe/Berlin`. Default \"UTC\"."
+            "description": "The IANA time zone of `cron`, such as `Europe/Berlin`. Default \"UTC\"."
           },
           "every": {
             "$ref": "#/components/schemas/Interval",
-            "description": "The time from one occurrence to the next; at least 1 s. Either this or `cron`."
+            "description": "The time from one occurrence to the next, at least 1 s. Either `cron` or `every` is required."
           },
           "from": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "With `every`: the first occurrence, epoch ms; of one that has passed the next that follows counts. Default: after one interval."
+            "description": "With `every`: the first occurrence, epoch ms. If it is in the past, the first one is the next that follows from it. Default: one interval from now."
           },
           "until": {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "Instant, epoch ms, after which it does not occur any more."
+            "description": "The end of the schedule, epoch ms. No occurrence is later."
           },
           "missed": {
             "enum": [
@@ -4142,18 +4142,18 @@ export const openapi: OpenApiDocument = {
               "all"
             ],
             "type": "string",
-            "description": "What becomes of occurrences that no sweep came for in time: the last of them, or each. Default last."
+            "description": "Which occurrences are enqueued if no sweep ran in time: only the last, or all. Default last."
           },
           "paused": {
             "type": "boolean",
-            "description": "True pauses it, false resumes it. Default: as it is; a new one is not paused."
+            "description": "True pauses the schedule, false resumes it. Default: unchanged. A new schedule is not paused."
           },
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+            "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",
-            "description": "Says that the value beside it is bytes, in base64."
+            "description": "Set it if the value is bytes in base64."
           },
           "lease": {
             "$ref": "#/components/schemas/PositiveDuration",
@@ -4163,26 +4163,26 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 1000000,
-            "description": "Attempts, those not charged left out, after which the task is dead-lettered; 0 is no limit. Default 5."
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 5."
           },
           "resultTtl": {
             "$ref": "#/components/schemas/Duration",
-            "description": "How long the record of the completed task, result included, is kept: at least 5 minutes. 0 keeps no result; the id stays known for those 5 minutes. Default \"1h\"."
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
           },
           "deadTtl": {
             "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, payload and error included, is kept: at least 5 minutes. 0 keeps no dead letter; the id stays known for those 5 minutes. Default \"7d\"."
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
           },
           "group": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "The tenant or client that the task belongs to: groups share a queue fairly."
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
           },
           "priority": {
             "type": "integer",
             "minimum": 0,
             "maximum": 9,
-            "description": "A higher one is pulled before any lower one. Default 0."
+            "description": "Tasks with a higher priority are pulled first. Default 0."
           },
           "headers": {
             "type": "object",
@@ -4192,7 +4192,7 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": {
               "type": "string"
             },
-            "description": "Text that travels with the payload, at most 16 KiB in all."
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           }
         },
         "required": [
@@ -4205,11 +4205,11 @@ export const openapi: OpenApiDocument = {
         "properties": {
           "worker": {
             "$ref": "#/components/schemas/Worker",
-            "description": "As in pull. What it tells of itself replaces what it told before."
+            "description": "As in pull. It replaces what the worker last sent."
           },
           "lease": {
             "$ref": "#/components/schemas/PositiveDuration",
-            "description": "Of all its tasks, from now on. Default: what each task's lease was when it was pulled."
+            "description": "The new lease of all its tasks, from now. Default: for each task the lease with which it was pulled."
           },
           "receipts": {
             "type": "array",
@@ -4217,7 +4217,7 @@ export const openapi: OpenApiDocument = {
               "type": "string"
             },
             "maxItems": 1000,
-            "description": "Receipts of the leases to extend. A lease that was pulled without a worker is extended by any worker with its receipt. A lease of another worker or incarnation is not extended; its id is in `lost`. Default: all leases that the worker pulled, also those of a pull whose answer was lost."
+            "description": "Receipts of the leases to extend. A lease that was pulled without a worker is extended by any worker with its receipt. A lease of another worker or incarnation is not extended, and its id is in `lost`. Default: all leases that the worker pulled, including those of a pull whose response was lost."
           }
         },
         "required": [
@@ -4237,13 +4237,13 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Fails only this incarnation; null: the one that told none. Default: all of that name."
+            "description": "Fails only this incarnation; null is the one without an incarnation. Default: all with this name."
           },
           "limit": {
             "type": "integer",
             "minimum": 1,
             "maximum": 1000,
-            "description": "At most this many tasks are taken from it in this call. Default 1,000."
+            "description": "The most tasks that are taken back in this call. Default 1,000."
           }
         },
         "additionalProperties": false
@@ -4253,7 +4253,7 @@ export const openapi: OpenApiDocument = {
         "properties": {
           "budget": {
             "$ref": "#/components/schemas/Budget",
-            "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
+            "description": "How long the sweep may take. Default \"20s\", or two fifths of the deployment's budget if that is less; at most \"60s\"."
           }
         },
         "additionalProperties": false
@@ -4267,22 +4267,22 @@ export const openapi: OpenApiDocument = {
           "queue": {
             "type": "string",
             "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$",
-            "description": "This queue only, registered or not. Default: all that are registered."
+            "description": "Only this queue, registered or not. Default: all registered queues."
           },
           "cursor": {
             "type": "string",
             "minLength": 1,
-            "description": "Where to go on: the `cursor` of the answer before."
+            "description": "Where to continue: the `cursor` of the previous response."
           },
           "examples": {
             "type": "integer",
             "minimum": 0,
             "maximum": 1000,
-            "description": "How many ids are told of each fault in each queue. Default 10."
+            "description": "The most ids that are listed for each fault in each queue. Default 10."
           },
           "budget": {
             "$ref": "#/components/schemas/Budget",
-            "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
+            "description": "How long the sweep may take. Default \"20s\", or two fifths of the deployment's budget if that is less; at most \"60s\"."
           }
         },
         "required": [
@@ -4363,17 +4363,17 @@ export const openapi: OpenApiDocument = {
       "QueueName": {
         "type": "string",
         "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$",
-        "description": "What a queue is called."
+        "description": "The name of a queue."
       },
       "TaskId": {
         "type": "string",
         "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-        "description": "Visible ASCII, the first character a letter or digit."
+        "description": "Visible ASCII characters, the first one a letter or digit."
       },
       "Name": {
         "type": "string",
         "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-        "description": "What a group, a worker, a schedule or a key is called: of the same form as an id."
+        "description": "The name of a group, a worker, a schedule or a key. It has the form of an id."
       },
       "Worker": {
         "type": "object",
@@ -4381,27 +4381,27 @@ export const openapi: OpenApiDocument = {
           "name": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "What the worker is called."
+            "description": "The name of the worker."
           },
           "incarnation": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "Tells this process from its predecessors of the same name. A new one for each start."
+            "description": "Identifies this process among those with the same name. Use a new one for each start."
           },
           "node": {
             "type": "string",
             "maxLength": 128,
-            "description": "The machine, for people to read."
+            "description": "The machine that it runs on, for display."
           },
           "pid": {
             "type": "integer",
             "minimum": 0,
             "maximum": 9007199254740991,
-            "description": "The process on it."
+            "description": "Its process id on that machine."
           },
           "silentAfter": {
             "$ref": "#/components/schemas/PositiveDuration",
-            "description": "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one."
+            "description": "How long without a pull or heartbeat until a sweep takes its tasks back. Default: never; its leases expire one by one."
           }
         },
         "required": [
@@ -4415,11 +4415,11 @@ export const openapi: OpenApiDocument = {
           "id": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "With `dedup`, that of the first task with the key."
+            "description": "The id of the task. With `dedup`, the id of the first task with the key."
           },
           "created": {
             "type": "boolean",
-            "description": "False where the id, or the key, was known already from another enqueue: nothing was changed. A copy of a request is answered as the first."
+            "description": "False if the id or the key was already known from another enqueue. Then nothing was changed. A resent request gets the first response."
           }
         },
         "required": [
@@ -4454,7 +4454,7 @@ export const openapi: OpenApiDocument = {
                 },
                 "receipt": {
                   "type": "string",
-                  "description": "Proof of the lease; send it with settle. Opaque."
+                  "description": "Proof of the lease, opaque. Send it with settle."
                 },
                 "payload": {},
                 "encoding": {
@@ -4464,7 +4464,7 @@ export const openapi: OpenApiDocument = {
                 "attempt": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "The how-manyth delivery this is, from 1."
+                  "description": "Delivery number, from 1."
                 },
                 "enqueuedAt": {
                   "type": "integer",
@@ -4479,7 +4479,7 @@ export const openapi: OpenApiDocument = {
                 "leasedFor": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "How long the lease is, ms; an extend without a lease begins it anew."
+                  "description": "Length of the lease, ms. An extend without a lease uses the same length again."
                 },
                 "group": {
                   "$ref": "#/components/schemas/Name"
@@ -4514,11 +4514,11 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "When it is worth pulling again, epoch ms: at once, when the next delayed task is due or lease ends, or when a limit allows more; null where nothing waits."
+            "description": "When to pull again, epoch ms: at once, when the next delayed task is due or the next lease expires, or when a limit allows more. null if nothing waits."
           },
           "paused": {
             "type": "boolean",
-            "description": "True where the queue is paused: it gives nothing until it is resumed."
+            "description": "True if the queue is paused. Pulls return no tasks until it is resumed."
           }
         },
         "required": [
@@ -4552,7 +4552,7 @@ export const openapi: OpenApiDocument = {
                         "rejected"
                       ],
                       "type": "string",
-                      "description": "Where the task is now. A requeue on the last attempt says rejected."
+                      "description": "The new state. A requeue on the last attempt rejects the task."
                     },
                     "reason": {
                       "enum": [
@@ -4575,7 +4575,7 @@ export const openapi: OpenApiDocument = {
                     },
                     "cancelRequested": {
                       "const": true,
-                      "description": "The task was cancelled while it was worked on: stop."
+                      "description": "The task was cancelled while it was working. Stop the work."
                     }
                   },
                   "required": [
@@ -4599,7 +4599,7 @@ export const openapi: OpenApiDocument = {
                         "newer_schema"
                       ],
                       "type": "string",
-                      "description": "`lease_lost`: the lease is another's by now. `newer_schema`: a newer release of Sluice has changed the task. Nothing was changed."
+                      "description": "`lease_lost`: the receipt is no longer that of the current lease. `newer_schema`: a newer release of Sluice has changed the task. Nothing was changed."
                     }
                   },
                   "required": [
@@ -4646,7 +4646,7 @@ export const openapi: OpenApiDocument = {
               "cancelled"
             ],
             "type": "string",
-            "description": "Why it is rejected."
+            "description": "Why the task was rejected."
           },
           "attempt": {
             "type": "integer",
@@ -4656,22 +4656,22 @@ export const openapi: OpenApiDocument = {
           "charged": {
             "type": "integer",
             "minimum": 0,
-            "description": "Those that count towards maxAttempts."
+            "description": "Deliveries that count towards maxAttempts."
           },
           "lease": {
             "type": "integer",
             "minimum": 0,
-            "description": "Number of its latest lease; 0 before the first."
+            "description": "Number of the latest lease; 0 before the first."
           },
           "requeues": {
             "type": "integer",
             "minimum": 0,
-            "description": "How often a holder requeued it."
+            "description": "How many times it was requeued."
           },
           "version": {
             "type": "integer",
             "minimum": 0,
-            "description": "Rises with every transition but promotion."
+            "description": "Increases with every transition except promotion."
           },
           "transitions": {
             "type": "array",
@@ -4692,7 +4692,7 @@ export const openapi: OpenApiDocument = {
                     "cancelRequested"
                   ],
                   "type": "string",
-                  "description": "`cancelRequested`: it goes on working, and its holder is to stop."
+                  "description": "`cancelRequested`: the task is still working, and its holder should stop."
                 },
                 "at": {
                   "type": "integer",
@@ -4706,7 +4706,7 @@ export const openapi: OpenApiDocument = {
                 "at"
               ]
             },
-            "description": "The last ones since its enqueue, at most 16, the oldest first."
+            "description": "The last transitions since the enqueue, at most 16, the oldest first."
           },
           "group": {
             "$ref": "#/components/schemas/Name"
@@ -4728,10 +4728,10 @@ export const openapi: OpenApiDocument = {
             "required": [
               "name"
             ],
-            "description": "Who works on it, or did last, where it said so."
+            "description": "The worker that has or last had the task, if it gave its name."
           },
           "progress": {
-            "description": "As its holder last told it."
+            "description": "The progress that its holder last sent."
           },
           "enqueuedAt": {
             "type": "integer",
@@ -4765,7 +4765,7 @@ export const openapi: OpenApiDocument = {
           },
           "cancelRequested": {
             "const": true,
-            "description": "It was cancelled while it was worked on."
+            "description": "The task was cancelled while it was working."
           },
           "headers": {
             "type": "object",
@@ -4812,7 +4812,7 @@ export const openapi: OpenApiDocument = {
               "working"
             ],
             "type": "string",
-            "description": "`working`: its holder learns of it at the next extend or settle."
+            "description": "`working`: the holder gets `cancelRequested` at its next extend or settle."
           }
         },
         "required": [
@@ -4847,7 +4847,7 @@ export const openapi: OpenApiDocument = {
               "cancelled"
             ],
             "type": "string",
-            "description": "Why it is rejected."
+            "description": "Why the task was rejected."
           },
           "attempt": {
             "type": "integer",
@@ -4857,22 +4857,22 @@ export const openapi: OpenApiDocument = {
           "charged": {
             "type": "integer",
             "minimum": 0,
-            "description": "Those that count towards maxAttempts."
+            "description": "Deliveries that count towards maxAttempts."
           },
           "lease": {
             "type": "integer",
             "minimum": 0,
-            "description": "Number of its latest lease; 0 before the first."
+            "description": "Number of the latest lease; 0 before the first."
           },
           "requeues": {
             "type": "integer",
             "minimum": 0,
-            "description": "How often a holder requeued it."
+            "description": "How many times it was requeued."
           },
           "version": {
             "type": "integer",
             "minimum": 0,
-            "description": "Rises with every transition but promotion."
+            "description": "Increases with every transition except promotion."
           },
           "transitions": {
             "type": "array",
@@ -4893,7 +4893,7 @@ export const openapi: OpenApiDocument = {
                     "cancelRequested"
                   ],
                   "type": "string",
-                  "description": "`cancelRequested`: it goes on working, and its holder is to stop."
+                  "description": "`cancelRequested`: the task is still working, and its holder should stop."
                 },
                 "at": {
                   "type": "integer",
@@ -4907,7 +4907,7 @@ export const openapi: OpenApiDocument = {
                 "at"
               ]
             },
-            "description": "The last ones since its enqueue, at most 16, the oldest first."
+            "description": "The last transitions since the enqueue, at most 16, the oldest first."
           },
           "group": {
             "$ref": "#/components/schemas/Name"
@@ -4929,10 +4929,10 @@ export const openapi: OpenApiDocument = {
             "required": [
               "name"
             ],
-            "description": "Who works on it, or did last, where it said so."
+            "description": "The worker that has or last had the task, if it gave its name."
           },
           "progress": {
-            "description": "As its holder last told it."
+            "description": "The progress that its holder last sent."
           },
           "enqueuedAt": {
             "type": "integer",
@@ -4966,7 +4966,7 @@ export const openapi: OpenApiDocument = {
           },
           "cancelRequested": {
             "const": true,
-            "description": "It was cancelled while it was worked on."
+            "description": "The task was cancelled while it was working."
           },
           "headers": {
             "type": "object",
@@ -4988,7 +4988,7 @@ export const openapi: OpenApiDocument = {
             "description": "The error is bytes, in base64."
           },
           "payload": {
-            "description": "Where payloads were asked for, and the task still has one."
+            "description": "If payloads were requested and the task still has one."
           },
           "payloadEncoding": {
             "const": "base64",
@@ -5026,12 +5026,12 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Where the next page begins; null on the last."
+            "description": "The start of the next page; null on the last page."
           },
           "unreadable": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks left out because a newer release of Sluice wrote their records, or because those are broken."
+            "description": "Tasks that were left out because their records are broken or of a newer release of Sluice."
           }
         },
         "required": [
@@ -5061,7 +5061,7 @@ export const openapi: OpenApiDocument = {
           "redriven": {
             "type": "integer",
             "minimum": 0,
-            "description": "With `dryRun`, how many would be."
+            "description": "Redriven tasks; with `dryRun`, the tasks that would be redriven."
           },
           "refused": {
             "type": "array",
@@ -5086,7 +5086,7 @@ export const openapi: OpenApiDocument = {
                 "code"
               ]
             },
-            "description": "Of the ids that were given, those that were not redriven."
+            "description": "The given ids that were not redriven, and why."
           },
           "cursor": {
             "anyOf": [
@@ -5097,12 +5097,12 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Call again with it to go on; null where nothing is left to do."
+            "description": "Call again with it to continue; null if nothing is left."
           },
           "unreadable": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks left out because a newer release of Sluice wrote their records, or because those are broken."
+            "description": "Tasks that were left out because their records are broken or of a newer release of Sluice."
           }
         },
         "required": [
@@ -5128,12 +5128,12 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Call again with it to go on; null where nothing is left to do."
+            "description": "Call again with it to continue; null if nothing is left."
           },
           "unreadable": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks left out because a newer release of Sluice wrote their records, or because those are broken."
+            "description": "Tasks that were left out because their records are broken or of a newer release of Sluice."
           }
         },
         "required": [
@@ -5156,7 +5156,7 @@ export const openapi: OpenApiDocument = {
                 "seenAt": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "When it was last known to be in use, to some minutes, epoch ms."
+                  "description": "When it was last known to be in use, accurate to some minutes, epoch ms."
                 }
               },
               "required": [
@@ -5174,7 +5174,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Where the next page begins; null on the last."
+            "description": "The start of the next page; null on the last page."
           }
         },
         "required": [
@@ -5215,7 +5215,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "How long ago the task was enqueued that is next in line, ms; null if none is pending. It is the greater age of two: the next task without a group or priority, and the next one with. Tasks that their group's limit holds count only if no other task waits."
+            "description": "Age of the next task since its enqueue, ms; null if none is pending. It is the greater of two ages: of the next task without a group or priority, and of the next one with. Tasks that wait for their group's limit count only if no other task is pending."
           },
           "nextDueAt": {
             "anyOf": [
@@ -5227,21 +5227,21 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "When the next delayed task is due or the next lease ends, epoch ms."
+            "description": "When the next delayed task is due or the next lease expires, epoch ms."
           },
           "broken": {
             "type": "integer",
             "minimum": 0,
-            "description": "Entries without a usable record, put aside by a pull; 0 in a sound queue."
+            "description": "Entries without a valid record that pulls have set aside; 0 in a valid queue."
           },
           "workers": {
             "type": "integer",
             "minimum": 0,
-            "description": "Workers that pull from it and are not silent."
+            "description": "Workers of the queue that are not silent."
           },
           "paused": {
             "type": "boolean",
-            "description": "True while a pull gives nothing."
+            "description": "True while pulls return no tasks."
           }
         },
         "required": [
@@ -5288,7 +5288,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Most tasks that are worked on at once; null: no limit."
+            "description": "The most tasks that are working at the same time; null: no limit."
           },
           "rate": {
             "anyOf": [
@@ -5314,7 +5314,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Most tasks that are pulled in any such period; null: no limit."
+            "description": "The most tasks that are pulled in any period of this length; null: no limit."
           },
           "maxPending": {
             "anyOf": [
@@ -5326,15 +5326,15 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Most tasks that are pending before an enqueue is refused; null: no limit."
+            "description": "The most pending tasks before an enqueue is refused; null: no limit."
           },
           "events": {
             "type": "boolean",
-            "description": "Whether what happens to tasks is published."
+            "description": "Whether the queue publishes events of its tasks."
           },
           "statistics": {
             "type": "boolean",
-            "description": "Whether what happens to tasks is counted."
+            "description": "Whether the queue counts events of its tasks."
           }
         },
         "required": [
@@ -5352,7 +5352,7 @@ export const openapi: OpenApiDocument = {
           "weight": {
             "type": "integer",
             "minimum": 0,
-            "description": "Its share of the queue beside those of other groups."
+            "description": "The group's share of the queue relative to other groups."
           },
           "maxWorking": {
             "anyOf": [
@@ -5364,7 +5364,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Most tasks that are worked on at once; null: no limit."
+            "description": "The most tasks that are working at the same time; null: no limit."
           },
           "rate": {
             "anyOf": [
@@ -5390,7 +5390,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Most tasks that are pulled in any such period; null: no limit."
+            "description": "The most tasks that are pulled in any period of this length; null: no limit."
           }
         },
         "required": [
@@ -5411,7 +5411,7 @@ export const openapi: OpenApiDocument = {
           "weight": {
             "type": "integer",
             "minimum": 0,
-            "description": "Its share of the queue beside those of other groups."
+            "description": "The group's share of the queue relative to other groups."
           },
           "maxWorking": {
             "anyOf": [
@@ -5423,7 +5423,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Most tasks that are worked on at once; null: no limit."
+            "description": "The most tasks that are working at the same time; null: no limit."
           },
           "rate": {
             "anyOf": [
@@ -5449,12 +5449,12 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Most tasks that are pulled in any such period; null: no limit."
+            "description": "The most tasks that are pulled in any period of this length; null: no limit."
           },
           "ready": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks that a pull may give."
+            "description": "Pending tasks that a pull may return."
           },
           "working": {
             "type": "integer",
@@ -5463,7 +5463,7 @@ export const openapi: OpenApiDocument = {
           "limited": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks that wait for the group's own limits."
+            "description": "Pending tasks that wait for the group's limits."
           }
         },
         "required": [
@@ -5485,7 +5485,7 @@ export const openapi: OpenApiDocument = {
           },
           "on": {
             "type": "boolean",
-            "description": "False where the queue keeps no statistics: all counts are then 0."
+            "description": "False if the queue keeps no statistics. Then all counts are 0."
           },
           "minutes": {
             "type": "array",
@@ -5552,7 +5552,7 @@ export const openapi: OpenApiDocument = {
                 "deleted"
               ]
             },
-            "description": "The last 60, the oldest first; the last one is not over yet."
+            "description": "The last 60 minutes, the oldest first. The last one is the current minute."
           },
           "perMinute": {
             "type": "object",
@@ -5610,7 +5610,7 @@ export const openapi: OpenApiDocument = {
               "redriven",
               "deleted"
             ],
-            "description": "Tasks a minute, the mean of the last five minutes that are over."
+            "description": "Tasks per minute, the mean of the last five complete minutes."
           }
         },
         "required": [
@@ -5644,7 +5644,7 @@ export const openapi: OpenApiDocument = {
                 "silentAfter": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "Milliseconds, as it told; absent: it is never failed."
+                  "description": "Milliseconds, as the worker sent it; absent if it is never failed."
                 },
                 "seenAt": {
                   "anyOf": [
@@ -5656,24 +5656,24 @@ export const openapi: OpenApiDocument = {
                       "type": "null"
                     }
                   ],
-                  "description": "Its last pull or heartbeat, epoch ms; null where it was failed and some of its tasks are still to be taken."
+                  "description": "Its last pull or heartbeat, epoch ms; null if it was failed and some of its tasks are not yet taken back."
                 },
                 "silentAt": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "When it is failed, or leaves the list, unless it shows a sign of life before, epoch ms."
+                  "description": "When it is failed, or leaves the list, without another pull or heartbeat, epoch ms."
                 },
                 "working": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "How many tasks it has."
+                  "description": "Number of its tasks."
                 },
                 "tasks": {
                   "type": "array",
                   "items": {
                     "$ref": "#/components/schemas/TaskId"
                   },
-                  "description": "Their ids, at most 100, the first taken first."
+                  "description": "Ids of its tasks, at most 100, in the order in which it took them."
                 }
               },
               "required": [
@@ -5688,7 +5688,7 @@ export const openapi: OpenApiDocument = {
           "now": {
             "type": "integer",
             "minimum": 0,
-            "description": "Redis's time, epoch ms."
+            "description": "The time of Redis, epoch ms."
           },
           "cursor": {
             "anyOf": [
@@ -5699,7 +5699,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Where the next page begins; null on the last."
+            "description": "The start of the next page; null on the last page."
           }
         },
         "required": [
@@ -5708,13 +5708,13 @@ export const openapi: OpenApiDocument = {
           "cursor"
         ]
       },
-      "HeartbeatAnswer": {
+      "HeartbeatReply": {
         "type": "object",
         "properties": {
           "leases": {
             "type": "integer",
             "minimum": 0,
-            "description": "How many tasks the worker has."
+            "description": "Number of tasks that the worker has."
           },
           "deadlineAt": {
             "anyOf": [
@@ -5726,21 +5726,21 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Until when all their leases last at least, epoch ms; null where it has none."
+            "description": "The earliest deadline of their leases, epoch ms; null if it has none."
           },
           "cancelRequested": {
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/TaskId"
             },
-            "description": "Those that were cancelled while it works on them: stop with them."
+            "description": "Ids of tasks that were cancelled while working. Stop their work."
           },
           "lost": {
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/TaskId"
             },
-            "description": "If receipts were sent: ids of tasks that are not, or no longer, its own. Stop working on them."
+            "description": "If receipts were sent: ids of tasks that are not, or no longer, its own. Stop their work."
           }
         },
         "required": [
@@ -5758,16 +5758,16 @@ export const openapi: OpenApiDocument = {
           "returned": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks that became pending again: at the front, or at the back of their group if they have a group or a priority."
+            "description": "Tasks that became pending again: at the front of the queue, or at the back of their group if they have a group or a priority."
           },
           "rejected": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks that had no attempt left, or were to be cancelled."
+            "description": "Tasks that had no attempt left, or that were cancelled."
           },
           "more": {
             "type": "boolean",
-            "description": "True where the limit was reached: call again for the rest."
+            "description": "True if the limit was reached. Call again for the rest."
           }
         },
         "required": [
@@ -5800,12 +5800,12 @@ export const openapi: OpenApiDocument = {
           "from": {
             "type": "integer",
             "minimum": 0,
-            "description": "Its first occurrence, epoch ms."
+            "description": "The first occurrence, epoch ms."
           },
           "until": {
             "type": "integer",
             "minimum": 0,
-            "description": "After which it does not occur any more, epoch ms."
+            "description": "The end of the schedule, epoch ms."
           },
           "missed": {
             "enum": [
@@ -5832,7 +5832,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Its next occurrence, epoch ms; null while it is paused, and once there is none any more."
+            "description": "The next occurrence, epoch ms; null if the schedule is paused or has ended."
           },
           "lastAt": {
             "anyOf": [
@@ -5880,12 +5880,12 @@ export const openapi: OpenApiDocument = {
           "from": {
             "type": "integer",
             "minimum": 0,
-            "description": "Its first occurrence, epoch ms."
+            "description": "The first occurrence, epoch ms."
           },
           "until": {
             "type": "integer",
             "minimum": 0,
-            "description": "After which it does not occur any more, epoch ms."
+            "description": "The end of the schedule, epoch ms."
           },
           "missed": {
             "enum": [
@@ -5912,7 +5912,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Its next occurrence, epoch ms; null while it is paused, and once there is none any more."
+            "description": "The next occurrence, epoch ms; null if the schedule is paused or has ended."
           },
           "lastAt": {
             "anyOf": [
@@ -5928,7 +5928,7 @@ export const openapi: OpenApiDocument = {
           },
           "created": {
             "type": "boolean",
-            "description": "False where there was a schedule of that name, which is now as told."
+            "description": "False if there was a schedule with this name. It was changed."
           }
         },
         "required": [
@@ -5965,12 +5965,12 @@ export const openapi: OpenApiDocument = {
           "from": {
             "type": "integer",
             "minimum": 0,
-            "description": "Its first occurrence, epoch ms."
+            "description": "The first occurrence, epoch ms."
           },
           "until": {
             "type": "integer",
             "minimum": 0,
-            "description": "After which it does not occur any more, epoch ms."
+            "description": "The end of the schedule, epoch ms."
           },
           "missed": {
             "enum": [
@@ -5997,7 +5997,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Its next occurrence, epoch ms; null while it is paused, and once there is none any more."
+            "description": "The next occurrence, epoch ms; null if the schedule is paused or has ended."
           },
           "lastAt": {
             "anyOf": [
@@ -6081,7 +6081,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Where the next page begins; null on the last."
+            "description": "The start of the next page; null on the last page."
           }
         },
         "required": [
@@ -6125,16 +6125,16 @@ export const openapi: OpenApiDocument = {
           "rejected": {
             "type": "integer",
             "minimum": 0,
-            "description": "Expired leases whose task had no attempt left."
+            "description": "Expired leases whose task had no attempt left and was rejected."
           },
           "expired": {
             "type": "integer",
             "minimum": 0,
-            "description": "Records whose time was over."
+            "description": "Expired records that were deleted."
           },
           "more": {
             "type": "boolean",
-            "description": "Whether the budget ended the sweep with work left: call again."
+            "description": "True if the budget ended before the work did. Call again."
           },
           "scheduled": {
             "type": "integer",
@@ -6144,7 +6144,7 @@ export const openapi: OpenApiDocument = {
           "woken": {
             "type": "integer",
             "minimum": 0,
-            "description": "Queues of which a consumer was woken."
+            "description": "Queues whose consumer was woken."
           },
           "failed": {
             "type": "array",
@@ -6163,7 +6163,7 @@ export const openapi: OpenApiDocument = {
                 "code"
               ]
             },
-            "description": "Queues whose sweep failed, and why; the others were swept."
+            "description": "Queues whose sweep failed, and why. The others were swept."
           }
         },
         "required": [
@@ -6184,12 +6184,12 @@ export const openapi: OpenApiDocument = {
           "queues": {
             "type": "integer",
             "minimum": 0,
-            "description": "Queues that were looked at to their end."
+            "description": "Queues that were scanned completely."
           },
           "entries": {
             "type": "integer",
             "minimum": 0,
-            "description": "Entries that were looked at; a task is looked at wherever it stands."
+            "description": "Entries that were scanned. A task is scanned in each key that contains it."
           },
           "faults": {
             "type": "array",
@@ -6232,7 +6232,7 @@ export const openapi: OpenApiDocument = {
                   "items": {
                     "type": "string"
                   },
-                  "description": "Some of them: of tasks, or names of groups, workers and control fields."
+                  "description": "Examples: ids of tasks, or names of groups, workers and control fields."
                 }
               },
               "required": [
@@ -6242,7 +6242,7 @@ export const openapi: OpenApiDocument = {
                 "ids"
               ]
             },
-            "description": "What was found and repaired; empty where everything is sound. `record_newer` is left as it is."
+            "description": "What was found and repaired; empty if everything is valid. `record_newer` is not repaired."
           },
           "failed": {
             "type": "array",
@@ -6261,7 +6261,7 @@ export const openapi: OpenApiDocument = {
                 "code"
               ]
             },
-            "description": "Queues that could not be looked at, or not to their end, and why."
+            "description": "Queues that could not be scanned completely, and why."
           },
           "cursor": {
             "anyOf": [
@@ -6272,7 +6272,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Where to go on; null where all has been looked at."
+            "description": "Where to continue; null if everything was scanned."
           }
         },
         "required": [
@@ -6309,7 +6309,7 @@ export const openapi: OpenApiDocument = {
           },
           "code": {
             "type": "string",
-            "description": "Stable; what a program should look at."
+            "description": "The stable code that programs should use."
           },
           "detail": {
             "type": "string"
@@ -6335,7 +6335,7 @@ export const openapi: OpenApiDocument = {
           },
           "instance": {
             "type": "string",
-            "description": "Names this occurrence in the server's log."
+            "description": "Identifies this occurrence in the server's log."
           }
         },
         "required": [
@@ -6349,43 +6349,43 @@ export const openapi: OpenApiDocument = {
     },
     "examples": {
       "invalid_request": {
-        "summary": "The request is not valid",
+        "summary": "Invalid request",
         "value": {
           "type": "/docs#invalid_request",
-          "title": "The request is not valid",
+          "title": "Invalid request",
           "status": 400,
           "code": "invalid_request",
-          "detail": "A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault."
+          "detail": "A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed."
         }
       },
       "invalid_json": {
-        "summary": "The body is not JSON",
+        "summary": "Invalid JSON",
         "value": {
           "type": "/docs#invalid_json",
-          "title": "The body is not JSON",
+          "title": "Invalid JSON",
           "status": 400,
           "code": "invalid_json",
-          "detail": "The body is no JSON in UTF-8, or is nested more than 1,000 levels deep."
+          "detail": "The body is not JSON in UTF-8, or it is nested more than 1,000 levels deep."
         }
       },
       "unauthorized": {
-        "summary": "Not authorized",
+        "summary": "Unauthorized",
         "value": {
           "type": "/docs#unauthorized",
-          "title": "Not authorized",
+          "title": "Unauthorized",
           "status": 401,
           "code": "unauthorized",
-          "detail": "There is no bearer token, or none that is known here."
+          "detail": "The request has no bearer token, or one that this server does not know."
         }
       },
       "forbidden": {
-        "summary": "Not allowed",
+        "summary": "Forbidden",
         "value": {
           "type": "/docs#forbidden",
-          "title": "Not allowed",
+          "title": "Forbidden",
           "status": 403,
           "code": "forbidden",
-          "detail": "The token is known, but has not the scope, or not for this queue."
+          "detail": "The token does not have the scope that the route needs, or is not valid for this queue."
         }
       },
       "not_found": {
@@ -6395,7 +6395,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not found",
           "status": 404,
           "code": "not_found",
-          "detail": "There is no task with that id: it never was, or its record has expired; or no such schedule."
+          "detail": "There is no task with this id, or no schedule with this name. A task is also not found after its record has expired."
         }
       },
       "no_route": {
@@ -6405,7 +6405,7 @@ export const openapi: OpenApiDocument = {
           "title": "No such route",
           "status": 404,
           "code": "no_route",
-          "detail": "Nothing is served at this path; see /docs."
+          "detail": "This path does not exist. `/docs` lists all routes."
         }
       },
       "method_not_allowed": {
@@ -6415,77 +6415,77 @@ export const openapi: OpenApiDocument = {
           "title": "Method not allowed",
           "status": 405,
           "code": "method_not_allowed",
-          "detail": "The route does not answer to this method; the `Allow` header lists those that it does."
+          "detail": "The route does not support this method. The `Allow` header lists those that it supports."
         }
       },
       "body_too_slow": {
-        "summary": "The body came too slowly",
+        "summary": "Body too slow",
         "value": {
           "type": "/docs#body_too_slow",
-          "title": "The body came too slowly",
+          "title": "Body too slow",
           "status": 408,
           "code": "body_too_slow",
-          "detail": "The body had not come to its end in the time that `detail` names. Nothing was done: send it again."
+          "detail": "The body did not arrive completely within the time that `detail` names. Nothing was done. Send the request again."
         }
       },
       "already_ended": {
-        "summary": "The task has ended already",
+        "summary": "Task has already ended",
         "value": {
           "type": "/docs#already_ended",
-          "title": "The task has ended already",
+          "title": "Task has already ended",
           "status": 409,
           "code": "already_ended",
           "detail": "A completed or rejected task cannot be cancelled."
         }
       },
       "alive": {
-        "summary": "The task has not ended",
+        "summary": "Task has not ended",
         "value": {
           "type": "/docs#alive",
-          "title": "The task has not ended",
+          "title": "Task has not ended",
           "status": 409,
           "code": "alive",
-          "detail": "A pending, delayed or working task cannot be deleted; cancel it first."
+          "detail": "A pending, delayed or working task cannot be deleted. Cancel it first."
         }
       },
       "still_working": {
-        "summary": "Tasks are being worked on",
+        "summary": "Queue has working tasks",
         "value": {
           "type": "/docs#still_working",
-          "title": "Tasks are being worked on",
+          "title": "Queue has working tasks",
           "status": 409,
           "code": "still_working",
-          "detail": "The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`."
+          "detail": "The queue was not deleted because some of its tasks are working. Pause the queue and wait, or delete it with `force=true`."
         }
       },
       "idempotency_key_reused": {
-        "summary": "The Idempotency-Key was used for other tasks",
+        "summary": "Idempotency-Key was used for other tasks",
         "value": {
           "type": "/docs#idempotency_key_reused",
-          "title": "The Idempotency-Key was used for other tasks",
+          "title": "Idempotency-Key was used for other tasks",
           "status": 409,
           "code": "idempotency_key_reused",
           "detail": "An earlier enqueue with this Idempotency-Key had other tasks. Nothing was written. Use a new key for new tasks."
         }
       },
       "lease_lost": {
-        "summary": "Another lease",
+        "summary": "Lease lost",
         "value": {
           "type": "/docs#lease_lost",
-          "title": "Another lease",
+          "title": "Lease lost",
           "status": 409,
           "code": "lease_lost",
-          "detail": "The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result."
+          "detail": "The task is not under the expected lease. Nothing was changed. In a settle this is the `code` of one result."
         }
       },
       "worker_lost": {
-        "summary": "The worker was failed",
+        "summary": "Worker was failed",
         "value": {
           "type": "/docs#worker_lost",
-          "title": "The worker was failed",
+          "title": "Worker was failed",
           "status": 409,
           "code": "worker_lost",
-          "detail": "The tasks that it had are others' by now: stop all work. Its next pull, or a heartbeat under a new incarnation, makes it a worker again. Nothing was changed."
+          "detail": "The worker's tasks were taken back and may be with other workers. Nothing was changed. Stop all work on them. The next pull, or a heartbeat with a new incarnation, registers the worker again."
         }
       },
       "payload_too_large": {
@@ -6499,23 +6499,23 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported_media_type": {
-        "summary": "Not application/json",
+        "summary": "Unsupported media type",
         "value": {
           "type": "/docs#unsupported_media_type",
-          "title": "Not application/json",
+          "title": "Unsupported media type",
           "status": 415,
           "code": "unsupported_media_type",
-          "detail": "A body has to be `Content-Type: application/json`, in UTF-8, without a Content-Encoding."
+          "detail": "A body must be `Content-Type: application/json`, in UTF-8, without a Content-Encoding."
         }
       },
       "queue_full": {
-        "summary": "The queue is full",
+        "summary": "Queue is full",
         "value": {
           "type": "/docs#queue_full",
-          "title": "The queue is full",
+          "title": "Queue is full",
           "status": 429,
           "code": "queue_full",
-          "detail": "As many tasks wait in the queue as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later."
+          "detail": "The queue has as many pending tasks as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written. Enqueue again later."
         }
       },
       "internal": {
@@ -6525,67 +6525,67 @@ export const openapi: OpenApiDocument = {
           "title": "Internal error",
           "status": 500,
           "code": "internal",
-          "detail": "A fault of this server. `instance` stands in its log too."
+          "detail": "The server has an error of its own. Its log has the details under the same `instance`."
         }
       },
       "unsupported": {
-        "summary": "Not possible here",
+        "summary": "Not supported here",
         "value": {
           "type": "/docs#unsupported",
-          "title": "Not possible here",
+          "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The way in which this server reaches Redis cannot subscribe to a channel, so there are no events."
+          "detail": "The server's connection to Redis cannot subscribe to a channel, so it has no events."
         }
       },
       "redis_unauthorized": {
-        "summary": "Redis refused this server",
+        "summary": "Redis refused the credentials",
         "value": {
           "type": "/docs#redis_unauthorized",
-          "title": "Redis refused this server",
+          "title": "Redis refused the credentials",
           "status": 502,
           "code": "redis_unauthorized",
           "detail": "Redis refused the server's credentials, or they do not allow the command."
         }
       },
       "redis_error": {
-        "summary": "Redis answered with an error",
+        "summary": "Redis returned an error",
         "value": {
           "type": "/docs#redis_error",
-          "title": "Redis answered with an error",
+          "title": "Redis returned an error",
           "status": 502,
           "code": "redis_error",
-          "detail": "Redis refused a command for a reason that is none of the others."
+          "detail": "Redis refused a command for a reason without a code of its own. The server's log has the details."
         }
       },
       "unexpected_reply": {
-        "summary": "Redis answered with something else",
+        "summary": "Unexpected reply from Redis",
         "value": {
           "type": "/docs#unexpected_reply",
-          "title": "Redis answered with something else",
+          "title": "Unexpected reply from Redis",
           "status": 502,
           "code": "unexpected_reply",
-          "detail": "Redis, or what answers in its place, sent what is no reply to the command."
+          "detail": "Redis, or a server in front of it, sent something that is not a reply to the command."
         }
       },
       "redis_quota": {
-        "summary": "The quota of Redis is used up",
+        "summary": "Redis quota is used up",
         "value": {
           "type": "/docs#redis_quota",
-          "title": "The quota of Redis is used up",
+          "title": "Redis quota is used up",
           "status": 503,
           "code": "redis_quota",
-          "detail": "The Redis account has used up its requests."
+          "detail": "The Redis account has used up its quota of requests."
         }
       },
       "newer_schema": {
-        "summary": "A newer release wrote this record",
+        "summary": "Record of a newer release",
         "value": {
           "type": "/docs#newer_schema",
-          "title": "A newer release wrote this record",
+          "title": "Record of a newer release",
           "status": 503,
           "code": "newer_schema",
-          "detail": "Deploy that release of Sluice here too. Nothing was changed."
+          "detail": "A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too."
         }
       },
       "auth_not_configured": {
@@ -6595,17 +6595,17 @@ export const openapi: OpenApiDocument = {
           "title": "No token is configured",
           "status": 503,
           "code": "auth_not_configured",
-          "detail": "SLUICE_TOKENS is not set, nor, for cron, CRON_SECRET: nobody is let in, and nothing is done."
+          "detail": "The server has no SLUICE_TOKENS and, for cron, no CRON_SECRET. It accepts no request until one is set."
         }
       },
       "misconfigured": {
-        "summary": "The configuration is not valid",
+        "summary": "Invalid configuration",
         "value": {
           "type": "/docs#misconfigured",
-          "title": "The configuration is not valid",
+          "title": "Invalid configuration",
           "status": 503,
           "code": "misconfigured",
-          "detail": "The server's environment is incomplete or malformed; `detail` says where."
+          "detail": "The server's environment is incomplete or invalid. `detail` names the variable."
         }
       },
       "redis_unreachable": {
@@ -6615,7 +6615,7 @@ export const openapi: OpenApiDocument = {
           "title": "Redis did not answer",
           "status": 504,
           "code": "redis_unreachable",
-          "detail": "Redis could not be reached in time. The request may or may not have taken effect: send it again with the same Idempotency-Key."
+          "detail": "Redis could not be reached in time. The request may or may not have taken effect. Send it again with the same Idempotency-Key."
         }
       }
     },
@@ -6674,7 +6674,7 @@ export const openapi: OpenApiDocument = {
         "name": "Last-Event-ID",
         "in": "header",
         "required": false,
-        "description": "Of a stream: the last `id` of an earlier one, a number, to go on behind it. Browsers send it by themselves. Anything else counts as none.",
+        "description": "For a stream: the last `id` of an earlier stream, a number. The stream continues after it. Browsers send it by themselves. Any other value is ignored.",
         "schema": {
           "type": "string"
         }
@@ -6683,7 +6683,7 @@ export const openapi: OpenApiDocument = {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "Made by you: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known; the same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets again those of its tasks that are still under its lease; if the first found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are known by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge goes on where the first stopped.",
+        "description": "A key of your own: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known. The same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets the same tasks again, without those whose lease has ended; if the first pull found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are identified by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge continues where the first stopped.",
         "schema": {
           "type": "string",
           "pattern": "^[!-~]{1,255}$"
@@ -6692,13 +6692,13 @@ export const openapi: OpenApiDocument = {
     },
     "headers": {
       "Location": {
-        "description": "The task; for one task only.",
+        "description": "The URL of the task, if the request has one task.",
         "schema": {
           "type": "string"
         }
       },
       "WWW-Authenticate": {
-        "description": "That a bearer token is wanted, and why.",
+        "description": "Says that a bearer token is required, and why.",
         "schema": {
           "type": "string"
         }
@@ -6706,7 +6706,7 @@ export const openapi: OpenApiDocument = {
     },
     "responses": {
       "invalid_request-or-invalid_json": {
-        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.\n\n`invalid_json`: The body is no JSON in UTF-8, or is nested more than 1,000 levels deep.",
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed.\n\n`invalid_json`: The body is not JSON in UTF-8, or it is nested more than 1,000 levels deep.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6724,7 +6724,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unauthorized": {
-        "description": "`unauthorized`: There is no bearer token, or none that is known here.",
+        "description": "`unauthorized`: The request has no bearer token, or one that this server does not know.",
         "headers": {
           "WWW-Authenticate": {
             "$ref": "#/components/headers/WWW-Authenticate"
@@ -6744,7 +6744,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "forbidden": {
-        "description": "`forbidden`: The token is known, but has not the scope, or not for this queue.",
+        "description": "`forbidden`: The token does not have the scope that the route needs, or is not valid for this queue.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6759,7 +6759,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "body_too_slow": {
-        "description": "`body_too_slow`: The body had not come to its end in the time that `detail` names. Nothing was done: send it again.",
+        "description": "`body_too_slow`: The body did not arrive completely within the time that `detail` names. Nothing was done. Send the request again.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6804,7 +6804,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported_media_type": {
-        "description": "`unsupported_media_type`: A body has to be `Content-Type: application/json`, in UTF-8, without a Content-Encoding.",
+        "description": "`unsupported_media_type`: A body must be `Content-Type: application/json`, in UTF-8, without a Content-Encoding.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6819,7 +6819,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "queue_full": {
-        "description": "`queue_full`: As many tasks wait in the queue as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later.",
+        "description": "`queue_full`: The queue has as many pending tasks as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written. Enqueue again later.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6834,7 +6834,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "internal": {
-        "description": "`internal`: A fault of this server. `instance` stands in its log too.",
+        "description": "`internal`: The server has an error of its own. Its log has the details under the same `instance`.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6849,7 +6849,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_unauthorized-or-redis_error-or-unexpected_reply": {
-        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason that is none of the others.\n\n`unexpected_reply`: Redis, or what answers in its place, sent what is no reply to the command.",
+        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6870,7 +6870,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`newer_schema`: Deploy that release of Sluice here too. Nothing was changed.\n\n`auth_not_configured`: SLUICE_TOKENS is not set, nor, for cron, CRON_SECRET: nobody is let in, and nothing is done.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS and, for cron, no CRON_SECRET. It accepts no request until one is set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6894,7 +6894,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_unreachable": {
-        "description": "`redis_unreachable`: Redis could not be reached in time. The request may or may not have taken effect: send it again with the same Idempotency-Key.",
+        "description": "`redis_unreachable`: Redis could not be reached in time. The request may or may not have taken effect. Send it again with the same Idempotency-Key.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6909,7 +6909,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "not_found": {
-        "description": "`not_found`: There is no task with that id: it never was, or its record has expired; or no such schedule.",
+        "description": "`not_found`: There is no task with this id, or no schedule with this name. A task is also not found after its record has expired.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6924,7 +6924,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "already_ended-or-lease_lost": {
-        "description": "`already_ended`: A completed or rejected task cannot be cancelled.\n\n`lease_lost`: The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result.",
+        "description": "`already_ended`: A completed or rejected task cannot be cancelled.\n\n`lease_lost`: The task is not under the expected lease. Nothing was changed. In a settle this is the `code` of one result.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6942,7 +6942,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "invalid_request": {
-        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.",
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6957,7 +6957,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported": {
-        "description": "`unsupported`: The way in which this server reaches Redis cannot subscribe to a channel, so there are no events.",
+        "description": "`unsupported`: The server's connection to Redis cannot subscribe to a channel, so it has no events.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6972,7 +6972,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "alive": {
-        "description": "`alive`: A pending, delayed or working task cannot be deleted; cancel it first.",
+        "description": "`alive`: A pending, delayed or working task cannot be deleted. Cancel it first.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6987,7 +6987,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "still_working": {
-        "description": "`still_working`: The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`.",
+        "description": "`still_working`: The queue was not deleted because some of its tasks are working. Pause the queue and wait, or delete it with `force=true`.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -7002,7 +7002,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "worker_lost": {
-        "description": "`worker_lost`: The tasks that it had are others' by now: stop all work. Its next pull, or a heartbeat under a new incarnation, makes it a worker again. Nothing was changed.",
+        "description": "`worker_lost`: The worker's tasks were taken back and may be with other workers. Nothing was changed. Stop all work on them. The next pull, or a heartbeat with a new incarnation, registers the worker again.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -7017,7 +7017,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -7035,7 +7035,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "misconfigured": {
-        "description": "`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "description": "`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -1,84 +1,87 @@
-import { type Config, type Environment, readConfig } from "../src/config.ts";
-import type { DrainOptions } from "../src/consumer/drain/types.ts";
-import { WakeVerifier } from "../src/consumer/wake/wake-verifier.ts";
-import { answerWake } from "../src/consumer/wake/wake-receiver.ts";
-import { webhookWaker } from "../src/consumer/wake/webhook-waker.ts";
-import { invalidArgument, SluiceError } from "../src/errors.ts";
-import { createApp } from "../src/http/app.ts";
-import type { App } from "../src/http/context.ts";
-import { misconfigured } from "../src/http/config-error.ts";
-import { Problem, problemResponse } from "../src/http/problem.ts";
-import { milliseconds, type Duration } from "../src/queue/core/duration.ts";
-import { onlyOptions } from "../src/queue/core/validation.ts";
-import type { Coalesce } from "../src/queue/redis/coalescer.ts";
-import { Queue, type QueueOptions } from "../src/queue/tasks/queue.ts";
-import { Schedules } from "../src/queue/schedules/schedules.ts";
-import { sweep } from "../src/queue/sweep/sweep.ts";
-import type { Transport } from "../src/queue/redis/transport.ts";
-import type { Waker } from "../src/queue/tasks/waker.ts";
-import { upstash } from "../src/transport/upstash.ts";
+import { type Config, type Environment, readConfig } from "../../src/config.ts";
+import type { DrainOptions } from "../../src/consumer/drain/types.ts";
+import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
+import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
+import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
+import { invalidArgument, SluiceError } from "../../src/errors.ts";
+import { createApp } from "../../src/http/app.ts";
+import type { App } from "../../src/http/services.ts";
+import { configErrorResponse } from "../../src/http/problems/config-error.ts";
+import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
+import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
+import { onlyOptions } from "../../src/queue/core/validation.ts";
+import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
+import { Queue, type QueueOptions } from "../../src/queue/tasks/queue.ts";
+import { Schedules } from "../../src/queue/schedules/schedules.ts";
+import { sweep } from "../../src/queue/sweep/sweep.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { upstash } from "../../src/transport/upstash.ts";
 import type { Consumer } from "./consumer.ts";
 import { Consumers } from "./consumers.ts";
 
-/** Lets work go on after the response. */
+/** Lets work continue after the response. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
 
-/** What one's own request handler may say of a queue; the deployment says the rest. */
+/** Options that a request handler may set for a queue. The deployment sets the others. */
 type OwnQueueOptions<In, Out> = Omit<QueueOptions<In, Out>, "transport" | "prefix" | "wake" | "now">;
 
-/** What a request handler of one's own may use. */
-export interface Around<Env = Environment> {
+/** What a deployment passes to its request handler. */
+export interface RequestTools<Env = Environment> {
   readonly env: Env;
   /**
-   * A queue of the deployment's database; what is enqueued there wakes its consumer. It has the schema and the encryption
-   * of the consumer that the deployment has for it, unless the options say another; `encryption: null` for none.
+   * A queue in the deployment's Redis. An enqueue wakes the queue's consumer. The queue has the schema and the encryption
+   * of its consumer in this deployment, unless the options set others; `encryption: null` sets none.
    */
   readonly queue: <In = unknown, Out = In>(
     name: string,
     options?: OwnQueueOptions<In, Out>,
   ) => Queue<In, Out>;
-  /** The recurring tasks of a queue, encrypted as by {@link queue}. */
+  /** The schedules of a queue, with the same encryption as {@link queue}. */
   readonly schedules: <T = unknown>(
     queue: string,
     options?: Pick<QueueOptions, "encryption">,
   ) => Schedules<T>;
-  /** Lets work go on after the response, where the platform can. */
+  /** Lets work continue after the response; undefined if the platform does not support it. */
   readonly waitUntil: WaitUntil | undefined;
 }
 
 export interface ServiceOptions<Env = Environment> {
-  /** Who works on which queue. @default nobody does here */
+  /** The consumers, by queue. @default none */
   readonly consumers?: Readonly<Record<string, Consumer<Env>>> | undefined;
-  /** Answers what is not `/v1/…`, `/wake`, `/health`, `/docs` or `/openapi.json`; 404 where it returns nothing. @default 404 */
+  /**
+   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it returns nothing,
+   * the response is 404. @default 404
+   */
   readonly fetch?:
-    | ((request: Request, around: Around<Env>) => Response | undefined | Promise<Response | undefined>)
+    | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
     | undefined;
-  /** How long one invocation may work. @default what the platform allows, less some seconds */
+  /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
 }
 
-/** What a platform brings. */
+/** What differs between platforms. */
 export interface Platform {
-  /** How it reaches Redis. */
+  /** Creates the transport to Redis. */
   readonly transport: (redis: Config["redis"]) => Transport;
   /** How long one invocation may work. */
   readonly budget: Duration;
-  /** What work goes on after a response: none, for some seconds, or, in a process that lives on, any. */
+  /** How much work may continue after a response: none, some seconds, or, in a process, any. */
   readonly afterResponse: "none" | "bounded" | "any";
-  /** Which single calls share a request to Redis. @default those of one `Queue` and turn of the event loop */
+  /** Which calls for a single task share one request to Redis. @default those of one `Queue` and turn of the event loop */
   readonly coalesce?: Coalesce | undefined;
-  /** Another way to the consumers at the wake URL, such as a service binding. */
+  /** Sends a wake by another way than the global `fetch`, such as a service binding. */
   readonly wakeFetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** How long a wake waits for its answer; whoever has not answered by then works. @default "2s" */
+  /** How long a wake waits for its response. A consumer that has not responded by then counts as woken. @default "2s" */
   readonly wakeTimeout?: Duration | undefined;
-  /** How a drain is told that the process is to end, where it lives on: first gently, then at once. */
+  /** In a process: the signals of its end. First `closing`, which lets handlers finish, then `signal`, which aborts them. */
   readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
 
-/** What the service answers itself; all else is the deployment's own. */
-const OURS = /^\/(?:v1\/.*|wake|health|docs|openapi\.json)$/;
+/** The paths of Sluice. All others go to the deployment's own `fetch`. */
+const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|docs|openapi\.json)$/;
 
-/** All that one deployment does, whatever the platform: the HTTP interface, cron, wakes and consumers. */
+/** A deployment on any platform: the HTTP interface, cron, wakes and consumers. */
 export class Service<Env extends object = Environment> {
   readonly #env: Env;
   readonly #options: ServiceOptions<Env>;
@@ -87,12 +90,12 @@ export class Service<Env extends object = Environment> {
   readonly #transport: Transport;
   readonly #app: App;
   readonly #elsewhere: Waker | undefined;
-  /** Undefined where nobody can sign a wake. */
-  readonly #wakes: WakeVerifier | undefined;
+  /** Undefined if no wake secret is configured. */
+  readonly #wakeVerifier: WakeVerifier | undefined;
   readonly #budget: number;
   readonly #consumers: Consumers<Env>;
 
-  /** @throws {SluiceError} `invalid_argument` where the environment is not complete */
+  /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
     onlyOptions(options, ["consumers", "fetch", "budget"]);
     this.#env = env;
@@ -103,11 +106,11 @@ export class Service<Env extends object = Environment> {
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
     const { tokens, cronSecrets, prefix, wakeUrl, wakeSecrets } = this.#config;
     const [secret] = wakeSecrets;
-    this.#wakes = secret === undefined ? undefined : new WakeVerifier(wakeSecrets);
+    this.#wakeVerifier = secret === undefined ? undefined : new WakeVerifier(wakeSecrets);
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
     const { wakeFetch, wakeTimeout } = platform;
     if (wakeFetch && !secret) {
-      throw invalidArgument("SLUICE_WAKE_SECRET", "is not set, but a binding to the consumer is");
+      throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because the binding SLUICE_CONSUMER is set");
     }
     this.#elsewhere =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
@@ -117,7 +120,7 @@ export class Service<Env extends object = Environment> {
       prefix,
       elsewhere: this.#elsewhere,
       budget: this.#budget,
-      lives: platform.afterResponse === "any",
+      isProcess: platform.afterResponse === "any",
       ending: platform.ending,
     });
     const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
@@ -134,24 +137,25 @@ export class Service<Env extends object = Environment> {
   }
 
   /**
-   * Answers a request.
-   * @param time how long this invocation may work, ms; never more than the budget
+   * Handles a request.
+   * @param time how long this invocation may work, ms. @default the budget
    */
   async fetch(request: Request, waitUntil?: WaitUntil, time = this.#budget): Promise<Response> {
     const { pathname } = new URL(request.url);
-    if (pathname === "/wake") return this.#receive(request, waitUntil, time);
+    if (pathname === "/wake") return this.#receiveWake(request, waitUntil, time);
     const own = this.#options.fetch;
-    const answer = own && !OURS.test(pathname) ? await own(request, this.#around(waitUntil)) : undefined;
-    if (answer !== undefined) return answer;
+    const response =
+      own && !SLUICE_PATHS.test(pathname) ? await own(request, this.#requestTools(waitUntil)) : undefined;
+    if (response !== undefined) return response;
     const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: {} };
     return this.#app.fetch(request, this.#env, context);
   }
 
   /**
-   * What cron does: sweeps every queue; then the consumers of those with tasks ready work here, or are woken elsewhere.
-   * A sweep that moved or missed something leaves a line in the log.
-   * @param time how long this invocation may work, ms; never more than the budget
-   * @param waitUntil where given, it does not wait for the consumers
+   * Handles cron: sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken elsewhere.
+   * Logs a line if the sweep moved a task or failed for a queue.
+   * @param time how long this invocation may work, ms; at most the budget. @default the budget
+   * @param waitUntil if given, the call does not wait for the consumers
    */
   async cron(time = this.#budget, waitUntil?: WaitUntil): Promise<void> {
     const budget = Math.min(time, this.#budget);
@@ -170,12 +174,12 @@ export class Service<Env extends object = Environment> {
       console.log(JSON.stringify({ sweep: report }));
   }
 
-  /** What a sweep may take of an invocation's time, ms: the rest is for the consumers of what it finds. */
+  /** The sweep's share of an invocation's time, ms. The rest is for the consumers. */
   #sweepBudget(budget: number): number {
     return Math.floor(budget * 0.4);
   }
 
-  #around(waitUntil: WaitUntil | undefined): Around<Env> {
+  #requestTools(waitUntil: WaitUntil | undefined): RequestTools<Env> {
     const { prefix } = this.#config;
     const waker = this.#waker(waitUntil !== undefined, () => this.#budget);
     const shared = { transport: this.#transport, prefix, wake: waker && { ...waker, waitUntil } };
@@ -185,7 +189,7 @@ export class Service<Env extends object = Environment> {
       waitUntil,
       queue: <In, Out>(name: string, options: OwnQueueOptions<In, Out> = {}) => {
         const own = consumers.valuesOf(name);
-        // Where a consumer takes another type than the caller says, its schema tells so.
+        // If the consumer takes another type than the caller, its schema refuses the payload.
         const { encryption = own?.encryption, schema = own?.schema as typeof options.schema } = options;
         const { coalesce = this.#platform.coalesce } = options;
         return new Queue(name, { ...options, encryption, schema, coalesce, ...shared });
@@ -195,19 +199,24 @@ export class Service<Env extends object = Environment> {
     };
   }
 
-  async #receive(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
-    const gate = this.#wakes;
-    if (!gate) {
-      return problemResponse(new Problem("misconfigured", { detail: "SLUICE_WAKE_SECRET is not set." }));
+  async #receiveWake(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
+    const verifier = this.#wakeVerifier;
+    if (!verifier) {
+      return problemResponse(
+        new Problem("misconfigured", {
+          detail: "SLUICE_WAKE_SECRET is not set, so this server accepts no wakes.",
+        }),
+      );
     }
     const consumers = this.#consumers;
     const drain = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
-    return answerWake(request, { verifier: gate, drain, waitUntil });
+    return answerWake(request, { verifier, drain, waitUntil });
   }
 
   /**
-   * Who is woken: the consumer here, where it may work in this invocation; else one at the wake URL, if there is one. That
-   * is this deployment's like, with the same consumers, unless it has none: then somebody else, who works on any queue.
+   * The waker: it starts the consumer in this invocation if that is allowed, else it wakes the consumer at the wake URL, if
+   * there is one. The deployment at the wake URL has the same consumers as this one. If this one has none, the other may
+   * have consumers of any queue.
    * @param time how long a consumer here may work, ms
    */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
@@ -223,7 +232,7 @@ export class Service<Env extends object = Environment> {
   }
 }
 
-/** A deployment's service, made at its first use, when the platform has told the environment. */
+/** Creates a deployment's service at its first use, when the environment is known. */
 export class Deployment<Env extends object = Environment> {
   readonly #options: ServiceOptions<Env>;
   readonly #platform: (env: Env) => Platform;
@@ -234,33 +243,33 @@ export class Deployment<Env extends object = Environment> {
     this.#platform = platform;
   }
 
-  /** @throws {SluiceError} `invalid_argument` where the environment is not complete */
+  /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   service(env: Env): Service<Env> {
     this.#service ??= new Service(env, this.#options, this.#platform(env));
     return this.#service;
   }
 
-  /** Answers a request; while the environment is not complete, with what is missing. */
+  /** Handles a request. While the environment is incomplete or invalid, the response names the variable. */
   async fetch(request: Request, env: Env, waitUntil?: WaitUntil, time?: number): Promise<Response> {
     let service: Service<Env>;
     try {
       service = this.service(env);
     } catch (error) {
-      return misconfigured(error);
+      return configErrorResponse(error);
     }
     return service.fetch(request, waitUntil, time);
   }
 }
 
 /**
- * The transport of a platform that reaches Redis over HTTP only.
- * @throws {SluiceError} `invalid_argument` for `REDIS_URL`
+ * Creates the transport of a platform that supports only Redis over HTTP.
+ * @throws {SluiceError} `invalid_argument` if the environment has `REDIS_URL` instead
  */
 export function overHttp(redis: Config["redis"]): Transport {
   if ("redisUrl" in redis) {
     throw new SluiceError(
       "invalid_argument",
-      "Here Redis is reached over HTTP: set UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, not REDIS_URL",
+      "This platform reaches Redis over HTTP only: set UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN instead of REDIS_URL",
     );
   }
   return upstash(redis);

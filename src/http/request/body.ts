@@ -1,15 +1,15 @@
-import { type BodyBounds, readBounded } from "../bounded-body.ts";
-import { Problem } from "./problem.ts";
+import { type BodyBounds, readBounded } from "../../bounded-body.ts";
+import { Problem } from "../problems/problem.ts";
 
-/** Levels of arrays and objects. JSON.stringify recurses, and gives up at about 4,000. */
+/** The most levels of arrays and objects in a body. `JSON.stringify` recurses and fails at about 4,000. */
 export const maxDepth = 1_000;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Reads a JSON body within the bounds.
- * @returns undefined where there is no body
- * @throws {Problem} invalid_json, body_too_slow, payload_too_large, unsupported_media_type
+ * @returns `undefined` if there is no body
+ * @throws {Problem} `invalid_json`, `body_too_slow`, `payload_too_large`, `unsupported_media_type`
  */
 export async function readJson(request: Request, bounds: BodyBounds): Promise<unknown> {
   const bytes = await readBytes(request, bounds);
@@ -21,8 +21,8 @@ export async function readJson(request: Request, bounds: BodyBounds): Promise<un
   } catch {
     throw new Problem("invalid_json", { detail: "The body is not UTF-8." });
   }
-  // A shorter text has no room for so many levels.
-  if (text.length > maxDepth && deeperThan(maxDepth, text)) {
+  // A shorter text cannot have that many levels.
+  if (text.length > maxDepth && isDeeperThan(maxDepth, text)) {
     throw new Problem("invalid_json", {
       detail: `The body is nested more than ${maxDepth} levels deep.`,
     });
@@ -30,30 +30,34 @@ export async function readJson(request: Request, bounds: BodyBounds): Promise<un
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Problem("invalid_json", { detail: whereBroken(error) });
+    throw new Problem("invalid_json", { detail: syntaxError(error) });
   }
 }
 
-/** What the engine says of the place. Not its words as they are: they may quote a payload. */
-function whereBroken(error: unknown): string {
-  const told = error instanceof Error ? error.message : "";
-  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(told) ?? [];
-  if (line !== undefined) return `The body stops being JSON at line ${line}, column ${column}.`;
-  if (/^Unexpected end of JSON input$/.test(told)) return "The body ends before its JSON does.";
-  return "The body has a character where JSON allows none, such as a comma after the last item, or a text or name without double quotes.";
+/** The position from the engine's message. The message itself may quote a payload. */
+function syntaxError(error: unknown): string {
+  const message = error instanceof Error ? error.message : "";
+  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+  if (line !== undefined) return `The body is not valid JSON at line ${line}, column ${column}.`;
+  if (/^Unexpected end of JSON input$/.test(message)) return "The body ends before the JSON is complete.";
+  return "The body is not valid JSON. Common causes are a comma after the last item, and a string or name without double quotes.";
 }
 
 async function readBytes(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
   const read = await readBounded(request, bounds);
   switch (read) {
     case "too_large":
-      throw new Problem("payload_too_large", { detail: `The body may have at most ${bounds.limit} bytes.` });
+      throw new Problem("payload_too_large", {
+        detail: `The body must have at most ${bounds.limit} bytes.`,
+      });
     case "too_slow":
       throw new Problem("body_too_slow", {
-        detail: `The body has to come within ${bounds.within / 1_000} seconds.`,
+        detail: `The body must arrive within ${bounds.within / 1_000} seconds.`,
       });
     case "broken":
-      throw new Problem("invalid_json", { detail: "The body could not be read to its end." });
+      throw new Problem("invalid_json", {
+        detail: "The body ended before its declared length, or the connection broke.",
+      });
     default:
       return read;
   }
@@ -63,7 +67,7 @@ function requireJsonType(headers: Headers): void {
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
     throw new Problem("unsupported_media_type", {
-      detail: "The body has to be sent without a Content-Encoding.",
+      detail: "The body has a Content-Encoding. Send it without one.",
       headers: { "accept-encoding": "identity" },
     });
   }
@@ -73,8 +77,8 @@ function requireJsonType(headers: Headers): void {
   }
 }
 
-/** Whether the JSON text nests deeper than that, told without recursion and before it is parsed. */
-function deeperThan(limit: number, text: string): boolean {
+/** Whether the JSON text has more than `limit` levels. Runs before parsing, and does not recurse. */
+function isDeeperThan(limit: number, text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -93,7 +97,7 @@ function deeperThan(limit: number, text: string): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string which opens at `start`. */
+/** The index of the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

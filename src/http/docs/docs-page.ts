@@ -1,44 +1,44 @@
 import type {
-  Answer,
   Content,
   JsonSchema,
   OpenApiDocument,
   Operation,
   Parameter,
   Reference,
+  ResponseObject,
 } from "./openapi-document.ts";
-import { toBase64 } from "../queue/core/base64.ts";
-import { respond } from "./respond.ts";
+import { toBase64 } from "../../queue/core/base64.ts";
+import { respond } from "../../respond.ts";
 import { style } from "./docs-style.ts";
-import { problems } from "./problem.ts";
+import { problems } from "../problems/codes.ts";
 
 const pages = new WeakMap<OpenApiDocument, { readonly html: string; readonly policy: string }>();
 
-/** The OpenAPI document as a page to read: no scripts, nothing from elsewhere. */
+/** The OpenAPI document as an HTML page, without scripts and without resources from elsewhere. */
 export async function docsPage(document: OpenApiDocument): Promise<Response> {
   const page = pages.get(document) ?? { html: render(document), policy: await policy() };
   pages.set(document, page);
   return respond(page.html, 200, {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": page.policy,
-    // It is open to everybody: whoever keeps it only has to ask whether it is current.
+    // The page is public: a cache may keep it, but must check that it is current.
     "cache-control": "no-cache",
   });
 }
 
-/** Nothing may be loaded or run; the one style sheet is known by its hash. */
+/** The page may load and run nothing. Its one style sheet is allowed by its hash. */
 async function policy(): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
   const base64 = toBase64(new Uint8Array(hash));
   return `default-src 'none'; style-src 'sha256-${base64}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
-/** Text as HTML, whatever is in it. */
+/** Escapes text for HTML. */
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Text in which backticks mean code, and empty lines paragraphs. */
+/** Text as HTML: backticks mark code, empty lines separate paragraphs. */
 function prose(text: string): string {
   return text
     .split("\n\n")
@@ -81,7 +81,7 @@ function render(document: OpenApiDocument): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(info.title)}: the HTTP interface</title><style>${style}</style></head><body>
 <h1>${escape(info.title)} <span class="soft">${escape(info.version)}</span></h1>
-<p>${inline(info.summary)}. The same as a document: <a href="openapi.json">OpenAPI ${document.openapi}</a>.</p>
+<p>${inline(info.summary)}. Machine-readable: <a href="openapi.json">OpenAPI ${document.openapi}</a>.</p>
 ${prose(info.description)}
 ${routes.join("")}
 <h2>problems</h2>${table(["code", "status", "meaning"], codes)}
@@ -105,13 +105,17 @@ ${prose(description)}
 <h4>Try it</h4>${pre(curl(method, path, operation, known))}
 ${rows.length > 0 ? `<h4>Parameters</h4>${table(["name", "in", "type", "meaning"], rows)}` : ""}
 ${requestBody ? `<h4>Body${requestBody.required ? "" : ", optional"}</h4>${content(document, requestBody.content)}${fieldsOf(document, requestBody.content)}` : ""}
-<h4>Answers</h4>${Object.entries(responses)
-    .map(([status, one]) => answer(document, status, resolve(document, "responses", one)))
+<h4>Responses</h4>${Object.entries(responses)
+    .map(([status, one]) => responseHtml(document, status, resolve(document, "responses", one)))
     .join("")}
 </details>`;
 }
 
-function answer(document: OpenApiDocument, status: string, { description, content: body }: Answer): string {
+function responseHtml(
+  document: OpenApiDocument,
+  status: string,
+  { description, content: body }: ResponseObject,
+): string {
   const problem = Number(status) >= 400;
   const details = body && !problem ? content(document, body) : "";
   const [first = "", ...others] = description.split("\n\n");
@@ -133,13 +137,13 @@ function content(document: OpenApiDocument, body: Content): string {
     .join("");
 }
 
-/** The fields of a JSON body, of each of its forms. */
+/** The fields of a JSON body, for each of its alternatives. */
 function fieldsOf({ components }: OpenApiDocument, body: Content): string {
   const { schema } = body["application/json"] ?? { schema: {} };
   return (schema.anyOf ?? [schema])
     .map((form, _, { length }) => {
       const named = components.schemas[form.$ref?.split("/").at(-1) ?? ""];
-      // Where there is but one form, the line above has named it.
+      // A single form is already named by the line above.
       return named ? `${length > 1 ? formTitle(typeName(form)) : ""}${shape(named)}` : "";
     })
     .join("");
@@ -158,7 +162,7 @@ function resolve<Kind extends "parameters" | "examples" | "responses">(
   return found as OpenApiDocument["components"][Kind][string];
 }
 
-/** Where the deployment is and its token are left to the shell, under the names that `npm start` exports. */
+/** A curl command. It takes the URL and the token from the shell, under the names that `npm start` exports. */
 function curl(method: string, path: string, operation: Operation, parameters: readonly Parameter[]): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = parameters.find((one) => one.name === name);
@@ -180,7 +184,7 @@ function curl(method: string, path: string, operation: Operation, parameters: re
   return lines.join(" \\\n  ");
 }
 
-/** The fields of an object, or of each alternative. */
+/** The fields of an object, or of each of its alternatives. */
 function shape(schema: JsonSchema): string {
   const alternatives = schema.oneOf ?? schema.anyOf;
   if (alternatives?.some((one) => one.properties)) {
@@ -190,12 +194,12 @@ function shape(schema: JsonSchema): string {
   return table(["field", "type", "meaning"], fieldRows(schema, ""));
 }
 
-/** What tells an alternative from the others: the fields that are always there and always the same, if any. */
+/** What identifies an alternative: its required fields with a constant value, if any. */
 function variant({ properties = {}, required = [] }: JsonSchema): string {
-  const told = Object.entries(properties)
+  const constants = Object.entries(properties)
     .filter(([name, field]) => field.const !== undefined && required.includes(name))
     .map(([name, field]) => `<code>${escape(`${name}: ${JSON.stringify(field.const)}`)}</code>`);
-  return told.length > 0 ? `With ${told.join(", ")}` : "";
+  return constants.length > 0 ? `With ${constants.join(", ")}` : "";
 }
 
 function fieldRows(schema: JsonSchema, before: string): string[][] {
@@ -209,8 +213,8 @@ function fieldRows(schema: JsonSchema, before: string): string[][] {
     const prefix = field.items ? `${path}[].` : `${path}.`;
     const below = (forms ?? [inner]).flatMap((one) => {
       const rows = fieldRows(one, prefix);
-      const told = forms && rows.length > 0 ? variant(one) : "";
-      return told === "" ? rows : [[told, "", ""], ...rows];
+      const title = forms && rows.length > 0 ? variant(one) : "";
+      return title === "" ? rows : [[title, "", ""], ...rows];
     });
     return [row, ...below];
   });

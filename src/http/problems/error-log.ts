@@ -1,9 +1,9 @@
-import { SluiceError } from "../errors.ts";
-import type { ProblemCode } from "./problem.ts";
+import { SluiceError } from "../../errors.ts";
+import type { ProblemCode } from "./codes.ts";
 
-/** A failure that is the server's or Redis's, not the caller's. */
-export interface Fault {
-  /** The `instance` that the caller was told. */
+/** A failure of this server or of Redis, not of the caller. */
+export interface LoggedError {
+  /** The `instance` in the response. */
   readonly instance: string;
   readonly code: ProblemCode;
   readonly method: string;
@@ -12,9 +12,12 @@ export interface Fault {
   readonly error: unknown;
 }
 
-/** One line of JSON. Of a foreign error only its name and frames: its message may quote a payload. */
-export function reportToConsole({ error, ...fault }: Fault): void {
-  const line = { ...fault, error: name(error), message: message(error), frames: frames(error) };
+/**
+ * Logs a failure as one line of JSON. An error that is not a {@link SluiceError} is logged by its name and frames,
+ * because its message may quote a payload.
+ */
+export function logError({ error, ...rest }: LoggedError): void {
+  const line = { ...rest, error: name(error), message: message(error), frames: frames(error) };
   console.error(JSON.stringify(line));
 }
 

@@ -1,0 +1,33 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Environment } from "../../src/config.ts";
+import type { DrainOptions, Task } from "../../src/consumer/drain/types.ts";
+import type { Encryption } from "../../src/queue/values/encryption.ts";
+
+/** Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment. */
+export type ConsumerHandler<Env = Environment, T = unknown> = (task: Task<T>, env: Env) => unknown;
+
+/** A handler, with options of its drain and its queue. */
+export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<
+  DrainOptions,
+  "budget" | "signal" | "closing"
+> {
+  readonly handler: ConsumerHandler<Env, T>;
+  /** The schema of the payload. {@link consumer} infers the handler's type from it. @default payloads are not checked */
+  readonly schema?: StandardSchemaV1<unknown, T> | undefined;
+  /** Returns the encryption of the queue's tasks for the environment. @default no encryption */
+  readonly encryption?: ((env: Env) => Encryption) | undefined;
+}
+
+/** The consumer of one queue, with any type of payload. */
+export type Consumer<Env = Environment> =
+  | ConsumerHandler<Env, never>
+  | (Omit<ConsumerOptions<Env, never>, "schema"> & { readonly schema?: StandardSchemaV1 | undefined });
+
+/**
+ * Defines a consumer whose handler gets payloads of the type that its schema returns.
+ * @example
+ * sluice({ consumers: { emails: consumer({ schema: z.object({ to: z.string() }), handler: ({ payload }) => send(payload.to) }) } });
+ */
+export function consumer<T, Env = Environment>(options: ConsumerOptions<Env, T>): Consumer<Env> {
+  return options;
+}

@@ -1,0 +1,233 @@
+import { checkDrainOptions, drain, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
+import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
+import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
+import { observed } from "../../src/consumer/drain/source.ts";
+import { invalidArgument } from "../../src/errors.ts";
+import { cut } from "../../src/queue/core/codec.ts";
+import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
+import { Queue } from "../../src/queue/tasks/queue.ts";
+import { checkedSchema } from "../../src/queue/tasks/schema.ts";
+import { requiredEncryption, type Encryption } from "../../src/queue/values/encryption.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { sleep } from "../../src/sleep.ts";
+import type { Consumer, ConsumerOptions } from "./consumer.ts";
+
+/** What consumers need from their deployment. */
+export interface ConsumerContext<Env> {
+  readonly env: Env;
+  readonly transport: Transport;
+  readonly prefix: string | undefined;
+  /** Wakes another invocation if this one ends before the work does. */
+  readonly elsewhere: Waker | undefined;
+  /** How long one invocation may work, ms. */
+  readonly budget: number;
+  /** True for a long-running process. */
+  readonly isProcess: boolean;
+  /** The signals of a process that ends: first `closing`, which lets handlers finish, then `signal`, which aborts them. */
+  readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
+}
+
+/** Of several drains that end within this time, only one wakes another invocation, ms. */
+const HAND_OVER = 100;
+
+/**
+ * How long a consumer with an empty queue waits for a task that will soon be due, ms. So a retry need not wait for the
+ * next cron. Waiting costs no command.
+ */
+const MAX_IDLE = { forInvocations: 5_000, inProcesses: 60_000 };
+
+/** The shortest useful budget of a drain, ms. */
+const MIN_BUDGET = 1_000;
+
+/** The log line for tasks that reached no handler. Each task keeps its own reason. */
+const INVALID =
+  "payloads that cannot be decrypted or do not match the schema; their tasks became dead letters";
+
+/** A checked consumer, with its encryption. */
+type CheckedConsumer<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
+  readonly encryption: Encryption | undefined;
+};
+
+/** The consumers of a deployment. */
+export class Consumers<Env> {
+  readonly #all: ReadonlyMap<string, CheckedConsumer<Env>>;
+  readonly #context: ConsumerContext<Env>;
+  /** In a process: the queues with a running drain, and a function that makes the drain pull again at once. */
+  readonly #drains = new Map<string, { readonly done: Promise<DrainReport>; pullNow: () => void }>();
+  /** The queues with a running drain that were woken again. */
+  readonly #wokenAgain = new Set<string>();
+
+  /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
+  constructor(consumers: Readonly<Record<string, Consumer<Env>>>, context: ConsumerContext<Env>) {
+    this.#context = context;
+    this.#all = new Map(
+      Object.entries(consumers).map(([name, given]) => [
+        queueName(name, `consumers.${name}`),
+        checked(given, `consumers.${name}`, context),
+      ]),
+    );
+  }
+
+  get none(): boolean {
+    return this.#all.size === 0;
+  }
+
+  has(queue: string): boolean {
+    return this.#all.has(queue);
+  }
+
+  /** The schema and encryption of the queue's consumer; undefined if the queue has none here. */
+  valuesOf(queue: string): Pick<CheckedConsumer<Env>, "schema" | "encryption"> | undefined {
+    return this.#all.get(queue);
+  }
+
+  /**
+   * Drains a queue. A process runs one drain per queue at a time, so that `concurrency` is the limit of the process.
+   * @param time how long it may take, ms
+   */
+  work(name: string, time: number): Promise<DrainReport> {
+    if (!this.#context.isProcess) return this.#drainFor(name, Math.min(time, this.#context.budget));
+    const running = this.#drains.get(name);
+    if (!running) {
+      // Starts after the entry is set, because the drain reads it.
+      const started = { done: Promise.resolve().then(() => this.#drainUntilEmpty(name)), pullNow: () => {} };
+      this.#drains.set(name, started);
+      return started.done;
+    }
+    // The running drain pulls at once, or starts again if it has just found the queue empty.
+    this.#wokenAgain.add(name);
+    running.pullNow();
+    return running.done;
+  }
+
+  async #drainFor(name: string, time: number): Promise<DrainReport> {
+    const end = performance.now() + time;
+    let report = await this.#drain(name, time);
+    for (;;) {
+      const left = end - performance.now();
+      const due = untilDue(report, Math.min(MAX_IDLE.forInvocations, left - 2 * MIN_BUDGET));
+      if (due === undefined) return report;
+      await sleep(due, undefined);
+      const next = await this.#drain(name, end - performance.now());
+      if (tasksOf(next) === 0) return sum(report, next);
+      report = sum(report, next);
+    }
+  }
+
+  async #drainUntilEmpty(name: string): Promise<DrainReport> {
+    const { budget, ending } = this.#context;
+    let all: DrainReport | undefined;
+    try {
+      for (;;) {
+        this.#wokenAgain.delete(name);
+        const report = await this.#drain(name, budget);
+        all = all ? sum(all, report) : report;
+        if (report.ended === "aborted") return all;
+        if (report.ended === "budget" || this.#wokenAgain.has(name)) continue;
+        const due = untilDue(report, MAX_IDLE.inProcesses);
+        if (due === undefined) return all;
+        await this.#pause(name, due, ending?.closing);
+        if (ending?.closing?.aborted) return all;
+      }
+    } finally {
+      this.#drains.delete(name);
+    }
+  }
+
+  /** Waits until the time is over, a wake arrives, or the process begins to close. */
+  async #pause(name: string, ms: number, closing: AbortSignal | undefined): Promise<void> {
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    this.#onWake(name, end);
+    closing?.addEventListener("abort", end);
+    if (!closing?.aborted) await sleep(ms, ending.signal);
+    closing?.removeEventListener("abort", end);
+  }
+
+  #onWake(name: string, pullNow: () => void): void {
+    const running = this.#drains.get(name);
+    if (running) running.pullNow = pullNow;
+  }
+
+  /** One drain. If it ends before the work does, it wakes another invocation or process. */
+  async #drain(name: string, time: number): Promise<DrainReport> {
+    const { env, transport, prefix, elsewhere: wake, ending } = this.#context;
+    const { handler, schema, encryption, ...options } = this.#all.get(name) as CheckedConsumer<Env>;
+    const queue = new Queue<unknown, never>(name, { transport, prefix, schema, encryption, wake });
+    const handle = async (task: Task<never>): Promise<unknown> => {
+      try {
+        return await handler(task, env);
+      } catch (error) {
+        const { id, attempt } = task;
+        console.error(JSON.stringify({ queue: name, task: id, attempt, failed: reasonOf(error) }));
+        throw error;
+      }
+    };
+    const budget = Math.max(Math.floor(time), MIN_BUDGET);
+    const listen = (pullNow: () => void) => this.#onWake(name, pullNow);
+    let invalid = 0;
+    const source = observed(wake ? withScaleOut(queue) : queue, (tasks) => void (invalid += tasks.invalid));
+    const report = await drain(source, handle, { ...options, ...ending, budget, listen }).finally(() => {
+      if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: INVALID }));
+    });
+    if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
+    if (wake && (report.ended === "budget" || report.ended === "aborted")) {
+      // A short window: the wake that started this drain must not suppress this one.
+      const next = new Queue(name, { transport, prefix, wake: { ...wake, window: HAND_OVER } });
+      await next.wakeAnother().catch(() => {});
+    }
+    return report;
+  }
+}
+
+function checked<Env>(
+  given: Consumer<Env>,
+  path: string,
+  { env, budget }: ConsumerContext<Env>,
+): CheckedConsumer<Env> {
+  const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
+  onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
+  const { handler, schema, encryption, ...draining } = options;
+  if (typeof handler !== "function") {
+    throw invalidArgument(path, "must be a function, or an object with a function `handler`");
+  }
+  checkedSchema(schema, `${path}.schema`);
+  checkDrainOptions({ ...draining, budget }, `${path}.`);
+  if (encryption === undefined) return { ...options, encryption };
+  if (typeof encryption !== "function") {
+    throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
+  }
+  return { ...options, encryption: requiredEncryption(encryption(env), `${path}.encryption()`) };
+}
+
+/** Time until the next task is due, ms; undefined if there is none within `most`. */
+function untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
+  if (ended !== "empty" || nextDueAt === null) return undefined;
+  // If this machine's clock is wrong, the drain finds nothing, and the next cron finds the task.
+  const due = nextDueAt - Date.now();
+  return due <= most ? Math.max(due, 0) : undefined;
+}
+
+function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainReport): number {
+  return completed + requeued + rejected + handedBack + lost;
+}
+
+function sum(first: DrainReport, then: DrainReport): DrainReport {
+  return {
+    completed: first.completed + then.completed,
+    requeued: first.requeued + then.requeued,
+    rejected: first.rejected + then.rejected,
+    handedBack: first.handedBack + then.handedBack,
+    lost: first.lost + then.lost,
+    ended: then.ended,
+    nextDueAt: then.nextDueAt,
+  };
+}
+
+/** The name and message of an error for the log, at most 500 characters. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "a value that is not an Error";
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return cut(`${error.name}: ${error.message}${cause}`, 500);
+}

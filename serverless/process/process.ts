@@ -1,0 +1,192 @@
+import process from "node:process";
+import { messageOf } from "../../src/errors.ts";
+import { type Environment, readPort } from "../../src/config.ts";
+import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
+import { onlyOptions, wholeNumber } from "../../src/queue/core/validation.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { loadRedisClient } from "../../src/transport/resp-client.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { Deployment, type ServiceOptions } from "../deployment/service.ts";
+import { PendingWork, endsWithin } from "./pending-work.ts";
+
+/** Options of a server: those of a deployment, and those of its process. */
+export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
+  /** How long one drain, and so one handler, may run. @default "1h" */
+  readonly budget?: Duration | undefined;
+  /** @default the environment of the process */
+  readonly env?: Env | undefined;
+  /** The port to listen on; 0 for any free port. @default `PORT`, else 8787 */
+  readonly port?: number | undefined;
+  /** The address to listen on. @default all addresses */
+  readonly hostname?: string | undefined;
+  /** The interval of cron: the sweep and the consumers. At least "1s"; runs do not overlap. @default "1m" */
+  readonly every?: Duration | undefined;
+  /**
+   * How long handlers and requests may still run when the server closes. Then handlers are aborted, and the server closes
+   * two seconds later, even if work is still running. @default the platform's limit, less these two seconds
+   */
+  readonly grace?: Duration | undefined;
+  /** SIGTERM and SIGINT close the server and end the process. @default true */
+  readonly signals?: boolean | undefined;
+}
+
+export interface Server {
+  /** The URL of the server, such as `http://localhost:8787`. */
+  readonly url: string;
+  /**
+   * Closes the server: accepts no more requests and tasks, hands back tasks that are not started, waits up to `grace` for
+   * running work, and closes the connection to Redis. A second call waits for the same end.
+   */
+  close(): Promise<void>;
+}
+
+/** A running HTTP server. */
+export interface Listener {
+  readonly port: number;
+  /** Accepts no more connections. Resolves when all open requests have their responses. */
+  stop(): Promise<unknown>;
+  /** Closes open connections, if the runtime supports it. */
+  drop?(): unknown;
+}
+
+/** What differs between runtimes. */
+export interface Runtime {
+  readonly listen: (
+    fetch: (request: Request) => Promise<Response>,
+    at: { readonly port: number; readonly hostname: string | undefined },
+  ) => Promise<Listener>;
+  readonly grace: Duration;
+  /** The runtime's own cron: calls `work` every minute until the signal aborts. @default an interval, which starts at once */
+  readonly cron?: ((work: () => Promise<void>, signal: AbortSignal) => void) | undefined;
+  /** Starts even if the environment is incomplete; responses then name the variable. @default false */
+  readonly startsUnconfigured?: boolean | undefined;
+}
+
+/** Time from aborting the handlers until the server is closed, ms. Their tasks are settled in it. */
+const ABORT_TIME = 2_000;
+
+/** How long the platform's cron waits for consumers, ms. Otherwise the platform may stop the instance while they work. */
+const CRON_WAIT = 50_000;
+
+const OPTIONS = [
+  "consumers",
+  "fetch",
+  "budget",
+  "env",
+  "port",
+  "hostname",
+  "every",
+  "grace",
+  "signals",
+] as const satisfies readonly (keyof ServeOptions)[];
+
+/**
+ * Starts a deployment in a long-running process. Any number of such processes can run at the same time.
+ * @throws {SluiceError} `invalid_argument`, `not_installed`; and the runtime's error if it cannot listen
+ */
+export async function start<Env extends object>(
+  runtime: Runtime,
+  options: ServeOptions<Env>,
+): Promise<Server> {
+  onlyOptions(options, OPTIONS);
+  const { hostname, signals = true, consumers, fetch: own, budget = "1h" } = options;
+  const env = options.env ?? (process.env as Environment as Env);
+  const port = wholeNumber(options.port ?? readPort(env as Environment) ?? 8787, "port", 0, 65_535);
+  const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
+  const grace = milliseconds(options.grace ?? runtime.grace, "grace", { max: 3_600_000 });
+
+  const [closing, ending] = [new AbortController(), new AbortController()];
+  const pendingWork = new PendingWork();
+  let transport: (Transport & { close?(): Promise<void> }) | undefined;
+  const deployment = new Deployment<Env>({ consumers, fetch: own, budget }, () => ({
+    transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
+    budget,
+    afterResponse: "any",
+    coalesce: "in-flight",
+    ending: { closing: closing.signal, signal: ending.signal },
+  }));
+  if (!runtime.startsUnconfigured) deployment.service(env);
+
+  const handle = (request: Request): Promise<Response> =>
+    deployment.fetch(request, env, pendingWork.add).catch((error: unknown) => {
+      console.error(error);
+      return new Response("Internal Server Error", { status: 500 });
+    });
+  const cron = async (): Promise<void> => {
+    try {
+      await deployment.service(env).cron(every, pendingWork.add);
+    } catch (error) {
+      if (!closing.signal.aborted) throw error;
+    }
+  };
+  const platformCron = options.every === undefined ? runtime.cron : undefined;
+  // Before any await: Deno Deploy looks for cron jobs only while the module loads.
+  platformCron?.(async () => {
+    await cron();
+    await endsWithin(CRON_WAIT, pendingWork.settled());
+  }, closing.signal);
+
+  let listener: Listener;
+  try {
+    // A missing package must fail the start, not each request.
+    if (transport?.close) await loadRedisClient();
+    listener = await runtime.listen(handle, { port, hostname });
+  } catch (error) {
+    closing.abort();
+    await transport?.close?.();
+    throw error;
+  }
+  if (!platformCron) repeat(cron, every, closing.signal, pendingWork);
+
+  const end = async () => {
+    closing.abort();
+    const ended = Promise.all([listener.stop(), pendingWork.settled()]);
+    const inTime = await endsWithin(grace, ended);
+    const deadline = performance.now() + ABORT_TIME;
+    if (!inTime) {
+      ending.abort();
+      listener.drop?.();
+      await endsWithin(ABORT_TIME, ended);
+    }
+    if (transport?.close) await endsWithin(Math.max(0, deadline - performance.now()), transport.close());
+  };
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    for (const signal of SIGNALS) process.off(signal, endProcess);
+    return (closed ??= end());
+  };
+  const endProcess = () => void close().finally(() => process.exit());
+  if (signals) for (const signal of SIGNALS) process.on(signal, endProcess);
+
+  return { url: urlOf(listener.port, hostname), close };
+}
+
+/** The signals that close the server. A second one during the close ends the process at once. */
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/** Runs work at once and then at each interval, unless the previous run is still going. */
+function repeat(
+  work: () => Promise<void>,
+  every: number,
+  signal: AbortSignal,
+  pendingWork: PendingWork,
+): void {
+  let busy = false;
+  const runOnce = () => {
+    if (busy) return;
+    busy = true;
+    const ended = work()
+      .catch((error: unknown) => console.error(JSON.stringify({ cron: messageOf(error) })))
+      .finally(() => (busy = false));
+    pendingWork.add(ended);
+  };
+  runOnce();
+  const timer = setInterval(runOnce, every);
+  signal.addEventListener("abort", () => clearInterval(timer));
+}
+
+function urlOf(port: number, hostname = ""): string {
+  if (["", "0.0.0.0", "::"].includes(hostname)) return `http://localhost:${port}`;
+  return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}

@@ -1,0 +1,138 @@
+import { Problem } from "../problems/problem.ts";
+import { checkCronSecrets, parseTokens, type Scope, type TokenEntry } from "./tokens.ts";
+
+interface Entry {
+  readonly digest: Uint8Array;
+  readonly grant: Grant;
+}
+
+interface Grant {
+  readonly scopes: readonly (Scope | "cron")[];
+  readonly queues: string;
+}
+
+/** What one caller may do. */
+export class Grants {
+  readonly #grants: readonly Grant[];
+
+  constructor(grants: readonly Grant[]) {
+    this.#grants = grants;
+  }
+
+  /** Whether the caller has the scope for at least one queue. */
+  has(scope: Scope | "cron"): boolean {
+    return this.#grants.some((grant) => grant.scopes.includes(scope));
+  }
+
+  /** Whether the caller has the scope for this queue. */
+  allows(scope: Scope | "cron", queue: string): boolean {
+    return this.#grants.some((grant) => grant.scopes.includes(scope) && matches(grant.queues, queue));
+  }
+}
+
+/** Identifies callers by their bearer tokens. */
+export class Authenticator {
+  readonly #tokens: readonly TokenEntry[];
+  readonly #cronSecrets: readonly string[];
+  #entries: readonly Entry[] | undefined;
+
+  /** @throws {SluiceError} `invalid_argument`; the message contains no secret */
+  constructor(tokens: readonly TokenEntry[], cronSecret: string | readonly string[] | undefined) {
+    this.#tokens = parseTokens(tokens, "tokens");
+    this.#cronSecrets = checkCronSecrets([cronSecret ?? []].flat(), "cronSecret");
+  }
+
+  /** Whether any token, or for `cron` any cron secret, is configured. */
+  isConfiguredFor(scope: Scope | "cron"): boolean {
+    return this.#tokens.length > 0 || (scope === "cron" && this.#cronSecrets.length > 0);
+  }
+
+  /**
+   * Returns what the caller may do.
+   * @param authorization the header
+   * @throws {Problem} `unauthorized` if the header has no token, or an unknown one
+   */
+  async authenticate(authorization: string | undefined): Promise<Grants> {
+    const token = /^Bearer +([!-~]+) *$/i.exec(authorization ?? "")?.[1];
+    if (token === undefined) {
+      throw new Problem("unauthorized", {
+        detail: "The request has no bearer token. Send the header `Authorization: Bearer <token>`.",
+        headers: { "www-authenticate": 'Bearer realm="sluice"' },
+      });
+    }
+    // A value, not a promise: a Worker must not wait for work that another request started.
+    this.#entries ??= await this.#digestEntries();
+    const digest = await sha256(token);
+    // Compares every entry in full, so that the time reveals nothing.
+    const known = this.#entries.filter((entry) => equal(entry.digest, digest));
+    if (known.length === 0) {
+      throw new Problem("unauthorized", {
+        detail: "This server does not know the token. Its tokens are in SLUICE_TOKENS.",
+        headers: { "www-authenticate": 'Bearer realm="sluice", error="invalid_token"' },
+      });
+    }
+    return new Grants(known.map(({ grant }) => grant));
+  }
+
+  async #digestEntries(): Promise<Entry[]> {
+    const tokens = this.#tokens.map(async ({ token, sha256: hex, scopes, queues }) => ({
+      digest: hex === undefined ? await sha256(token ?? "") : fromHex(hex),
+      grant: { scopes, queues },
+    }));
+    const cronSecrets = this.#cronSecrets.map(async (secret) => ({
+      digest: await sha256(secret),
+      grant: { scopes: ["cron"] as const, queues: "*" },
+    }));
+    return Promise.all([...tokens, ...cronSecrets]);
+  }
+}
+
+/** The problem for a token that has none of the scopes, for this queue or for any. */
+export function forbidden(scopes: readonly (Scope | "cron")[], queue: string | undefined): Problem {
+  const missing = scopes.filter((scope) => scope !== "cron");
+  const forQueue = queue === undefined ? "" : ` for the queue ${queue}`;
+  const detail =
+    missing.length === 0
+      ? "This route accepts only the cron secret. With a token, send a POST."
+      : `The token does not have the scope ${missing.join(" or ")}${forQueue}.`;
+  return new Problem("forbidden", {
+    detail,
+    headers: { "www-authenticate": 'Bearer realm="sluice", error="insufficient_scope"' },
+  });
+}
+
+/** Node's synchronous hash, if the runtime has it. WebCrypto on Node hashes in another thread, which is slower. */
+const hash = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash;
+
+async function sha256(text: string): Promise<Uint8Array> {
+  if (hash) return hash("sha256", text, "buffer");
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function fromHex(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
+    Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16),
+  );
+}
+
+/** Compares in a time that does not depend on where the two differ. */
+export function equal(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length;
+  for (let at = 0; at < one.length; at++) difference |= (one[at] ?? 0) ^ (other[at] ?? 0);
+  return difference === 0;
+}
+
+/** Whether the name matches the pattern, in which `*` matches any characters. */
+export function matches(pattern: string, name: string): boolean {
+  const [start = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === name;
+  const end = rest.pop() ?? "";
+  if (!name.startsWith(start) || !name.endsWith(end)) return false;
+  let at = start.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return at <= name.length - end.length;
+}

@@ -1,0 +1,60 @@
+import * as v from "valibot";
+import { invalidArgument } from "../../errors.ts";
+import { defaultMessage, fieldErrors, fields } from "../request/validate.ts";
+
+/** What a token allows: to enqueue and follow tasks, to consume them, or to operate queues. */
+export type Scope = "enqueue" | "consume" | "admin";
+
+/** The form of a token or a cron secret. */
+const SECRET = /^[!-~]{16,512}$/;
+
+const secretForm = "must be 16 to 512 visible ASCII characters";
+const digestForm = "must be a SHA-256 in 64 hexadecimal digits";
+const scopesForm = "must list at least one of enqueue, consume, admin";
+const queuesForm = "must be a pattern of queue names, such as emails, emails-* or *";
+
+const tokenEntry = v.pipe(
+  fields({
+    token: v.exactOptional(v.pipe(v.string(secretForm), v.regex(SECRET, secretForm))),
+    sha256: v.exactOptional(v.pipe(v.string(digestForm), v.regex(/^[0-9a-f]{64}$/i, digestForm))),
+    scopes: v.pipe(
+      v.array(v.picklist(["enqueue", "consume", "admin"], "must be enqueue, consume or admin"), scopesForm),
+      v.minLength(1, scopesForm),
+    ),
+    queues: v.pipe(v.string(queuesForm), v.regex(/^[A-Za-z0-9_.*-]{1,128}$/, queuesForm)),
+  }),
+  v.check(
+    (entry) => (entry.token === undefined) !== (entry.sha256 === undefined),
+    "must have either token or sha256",
+  ),
+);
+
+/**
+ * One bearer token: `token` itself, or its `sha256` in hexadecimal; its scopes; and the queues that it is valid for.
+ * In `queues`, `*` matches any characters and is the only wildcard: `"emails-*"`, `"*"`. `queues` is required, so that
+ * no token opens every queue by an omission. Several entries may have the same token.
+ */
+export type TokenEntry = v.InferOutput<typeof tokenEntry>;
+
+/**
+ * Checks token entries, such as those of `SLUICE_TOKENS`.
+ * @param path the name of the input in the error
+ * @throws {SluiceError} `invalid_argument`; the message names the invalid entry and contains no secret
+ */
+export function parseTokens(input: unknown, path: string): TokenEntry[] {
+  const schema = v.array(tokenEntry, "must be an array of tokens");
+  const parsed = v.safeParse(schema, input, { message: defaultMessage });
+  if (parsed.success) return parsed.output;
+  const [error] = fieldErrors(parsed.issues);
+  throw invalidArgument(`${path}${error?.path ?? ""}`, error?.message ?? "is invalid");
+}
+
+/**
+ * Checks cron secrets.
+ * @param path the name of the input in the error
+ * @throws {SluiceError} `invalid_argument`; the message contains no secret
+ */
+export function checkCronSecrets(secrets: readonly string[], path: string): readonly string[] {
+  if (secrets.every((secret) => typeof secret === "string" && SECRET.test(secret))) return secrets;
+  throw invalidArgument(path, secretForm);
+}

@@ -1,0 +1,32 @@
+import { toBase64 } from "../../queue/core/base64.ts";
+import type { TaskInfo } from "../../queue/core/types.ts";
+import type { ListedTask } from "../../queue/operate/task-operator.ts";
+import type * as operated from "../replies/task-operation.ts";
+import type * as replies from "../replies/tasks.ts";
+import type { ReplyOf } from "../replies/values.ts";
+
+/** A task as JSON, with bytes in base64. */
+export function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
+  return {
+    ...task,
+    ...(task.result instanceof Uint8Array && {
+      result: toBase64(task.result),
+      encoding: "base64" as const,
+    }),
+    ...(task.error instanceof Uint8Array && {
+      error: toBase64(task.error),
+      errorEncoding: "base64" as const,
+    }),
+  };
+}
+
+/** A task of a list as JSON, with its payload if it has one. */
+export function listedReply({ payload, ...task }: ListedTask): ReplyOf<typeof operated.listed> {
+  if (payload === undefined) return taskReply(task);
+  const encoded = payload instanceof Uint8Array;
+  return {
+    ...taskReply(task),
+    payload: encoded ? toBase64(payload) : payload,
+    ...(encoded && { payloadEncoding: "base64" as const }),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Context, Hono, MiddlewareHandler } from "hono";
+import type { BodyBounds } from "../bounded-body.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import type { Queue } from "../queue/tasks/queue.ts";
+import type { Waker } from "../queue/tasks/waker.ts";
+import type { Grants } from "./auth/authenticator.ts";
+import type { Scope } from "./auth/tokens.ts";
+import type { Problem } from "./problems/problem.ts";
+
+/** What the middleware sets for a route. */
+export interface Variables {
+  readonly Variables: {
+    /** The queue that the path names. */
+    queue: Queue;
+    /** What the caller may do. */
+    grants: Grants;
+  };
+}
+
+export type App = Hono<Variables>;
+export type RequestContext = Context<Variables>;
+
+/** What all routes use. */
+export interface Services {
+  readonly transport: Transport;
+  readonly prefix: string | undefined;
+  /** None: encrypted values pass through unchanged. */
+  readonly encryption: null;
+  readonly bodyBounds: BodyBounds;
+  /** How long a sweep, purge or redrive may take if the request does not say, ms. */
+  readonly budget: number;
+  /**
+   * Middleware that accepts only callers with one of the scopes, for the queue of the path if the path names one.
+   */
+  readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
+  /** The waker for this request, if any. */
+  readonly wakerOf: (c: Context) => Waker | undefined;
+  /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
+  readonly problemFor: (error: unknown, c: Context) => Problem;
+}
+
+/** The platform's `waitUntil`, if it passed one to the app's `fetch`. */
+export function waitUntilOf(c: Context): Waker["waitUntil"] {
+  try {
+    const context = c.executionCtx;
+    return (promise) => context.waitUntil(promise);
+  } catch {
+    // Hono throws if there is none.
+    return undefined;
+  }
+}
