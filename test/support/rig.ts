@@ -35,7 +35,7 @@ export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 export const START = 1_700_000_000_000;
 
 /** Registers the rig's set-up with vitest; after each test every invariant must hold. */
-export function useRig(setup: { sound?: boolean } = {}): Rig {
+export function useRig(setup: { checkInvariants?: boolean } = {}): Rig {
   const rig = { now: START } as { -readonly [K in keyof Rig]: Rig[K] };
   const client = { current: undefined as ReturnType<typeof newClient> | undefined };
   const newClient = (url: string) => createClient({ url, RESP: 2 });
@@ -66,7 +66,7 @@ export function useRig(setup: { sound?: boolean } = {}): Rig {
     rig.now = START;
   });
   afterEach(async () => {
-    if (setup.sound !== false) expect(violations(await rig.space())).toEqual([]);
+    if (setup.checkInvariants !== false) expect(violations(await rig.space())).toEqual([]);
   });
   afterAll(async () => {
     await connection.close();
