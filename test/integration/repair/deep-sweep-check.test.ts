@@ -7,7 +7,7 @@ import { deepTools, pageByPage } from "../../support/deep.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 import { saboteur } from "../../support/saboteur.ts";
 
-// A deep sweep first glances at a queue. What a glance calls sound the whole sweep must call sound, too.
+// A deep sweep first checks a queue quickly. If this check finds no fault, the whole sweep must not find one either.
 const rig = useRig({ checkInvariants: false });
 const { look, enqueue } = deepTools(rig);
 const seed = Number(process.env["SABOTAGE_SEED"] ?? Date.now() % 1_000_000_000);
@@ -21,7 +21,7 @@ async function glance() {
 
 const wholeSweep = () => deepSweep(pageByPage(rig.transport), { now: () => rig.now, queue: QUEUE });
 
-/** A small queue with something in each place. */
+/** A small queue with an entry in each place. */
 async function smallQueue(): Promise<void> {
   const operator = rig.operator();
   await operator.configure({ statistics: true, maxPending: 1_000 });
@@ -45,7 +45,7 @@ async function smallQueue(): Promise<void> {
   await held[2]?.requeue({ delay: 500 });
 }
 
-test(`whatever one or two blows do to a small queue: where a glance finds nothing, a whole sweep does not either (SABOTAGE_SEED=${seed})`, async () => {
+test(`after one or two acts of sabotage, a whole sweep finds no fault that the quick check missed (SABOTAGE_SEED=${seed})`, async () => {
   let sound = 0;
   for (let i = 0; i < 40; i++) {
     await rig.command("FLUSHALL");
@@ -63,17 +63,17 @@ test(`whatever one or two blows do to a small queue: where a glance finds nothin
       sound++;
     }
   }
-  // Some blows miss.
+  // Some acts damage nothing.
   expect(sound).toBeLessThan(32);
 });
 
-test("what a whole sweep has repaired a glance calls sound, with as many entries", async () => {
+test("after a whole sweep the quick check finds no fault, and as many entries", async () => {
   for (let i = 0; i < 20; i++) {
     await rig.command("FLUSHALL");
     await smallQueue();
     const strike = saboteur(rig, seed + i, ids, new Set());
     for (let blows = 0; blows < 6; blows++) await strike();
-    // A count that its own repairs change is left to the next.
+    // A count that the sweep's own repairs change is left to the next sweep.
     for (let sweeps = 0; sweeps < 2; sweeps++) await wholeSweep();
     const { entries, faults, failed } = await wholeSweep();
     expect([seed + i, faults, failed, await glance()]).toEqual([
@@ -88,13 +88,13 @@ test("what a whole sweep has repaired a glance calls sound, with as many entries
 test.each([
   ["more members in a place than it reads", 129, {}],
   ["more bytes than it reads", 40, { payload: "x".repeat(100_000) }],
-])("a queue with %s is looked at page by page", async (_, count, options) => {
+])("a queue with %s is checked page by page", async (_, count, options) => {
   await enqueue(...Array.from({ length: count }, (__, i) => ({ id: `t${i}`, ...options })));
   expect(await glance()).toMatchObject({ sound: false });
   expect(await look()).toMatchObject({ queues: 1, entries: 2 * count, faults: [] });
 });
 
-test("sound queues share requests, and those after one that ends the budget wait for the next call", async () => {
+test("queues without faults share requests, and those after the end of the budget wait for the next call", async () => {
   for (const name of ["a", "b", "c", "d"]) await rig.command("HSET", `sluice:{${name}}:tasks`, "~lease", "7");
   await rig.command(
     "ZADD",
@@ -116,7 +116,7 @@ test("sound queues share requests, and those after one that ends the budget wait
   expect([cursor, faults]).toMatchObject([null, [{ queue: "c", fault: "payload_missing" }]]);
 });
 
-test("a sound queue that has schedules: these are looked at, too", async () => {
+test("the schedules of a queue without faults are checked too", async () => {
   const schedules = new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now });
   await schedules.put("s", { every: "1h", payload: 1 });
   expect(await glance()).toMatchObject({ sound: true, scheduled: true });
