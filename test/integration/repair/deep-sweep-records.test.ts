@@ -78,7 +78,7 @@ describe("if record and place disagree, the record is right (I2)", () => {
     rig.now += 10;
     await rig.sweepOnce();
     const { pending, fair } = await rig.space();
-    expect([pending, [...fair.keys()]]).toEqual([["plain"], ["shared"]]);
+    expect([pending, [...fair.keys()]]).toEqual([["plain"], ["grouped"]]);
   });
 
   test("times that never come become now", async () => {
