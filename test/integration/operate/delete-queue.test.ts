@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listQueues } from "../../../src/index.ts";
-import { parts } from "../../../src/queue/core/keys.ts";
+import { parts, queueKeys } from "../../../src/queue/core/keys.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -33,7 +33,9 @@ describe("deleting a queue", () => {
     const other = rig.queue();
     await fill();
     const space = Object.keys(await rig.keySpace());
-    expect(space).toEqual([...parts.map((part) => key(part)), CALLS, "sluice:queues"].toSorted());
+    expect(space).toEqual(
+      [...parts.map((part) => queueKeys(QUEUE)[part]), CALLS, "sluice:queues"].toSorted(),
+    );
     await rig.command("SET", `sluice:{${QUEUE}-2}:tasks`, "another's");
     await rig.command("ZADD", "sluice:queues", "5", `${QUEUE}-2`);
     expect(await rig.operator().deleteQueue({ force: true })).toEqual({ ok: true });

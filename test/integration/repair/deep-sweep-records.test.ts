@@ -198,10 +198,10 @@ test("a group with a task of a newer release is not counted (law 12)", async () 
 });
 
 test("the turn and the worker lease of a newer release's task are kept (law 12)", async () => {
-  await enqueue("leased", { id: "shared", group: "g" });
+  await enqueue("leased", { id: "grouped", group: "g" });
   await rig.queue().dequeue({ worker: { name: "w" } });
   for (const [field, place] of [
-    ["shared", "fairByGroup"],
+    ["grouped", "fairByGroup"],
     [".leased", "workerLeases"],
   ] as const) {
     const record = String(await rig.command("HGET", key("tasks"), field));
