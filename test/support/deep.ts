@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { deepSweep, type DeepSweepOptions, type NewTask, type Transport } from "../../src/index.ts";
 import type { Rig } from "./rig.ts";
 
-/** Of each queue it is said that a glance is not enough, so that deep sweeps go through it page by page. */
+/** A transport whose quick check always fails, so that deep sweeps check each queue page by page. */
 export function pageByPage(transport: Transport): Transport {
   return {
     async send(commands, options) {
@@ -14,12 +14,12 @@ export function pageByPage(transport: Transport): Transport {
   };
 }
 
-/** What tests of the deep sweep do with a rig. */
+/** The functions that tests of the deep sweep share. */
 export function deepTools(rig: Rig) {
   const look = (options: DeepSweepOptions = {}) =>
     deepSweep(rig.transport, { now: () => rig.now, ...options });
 
-  /** What a deep sweep finds, ids by fault: once, and the second time nothing, with nothing changed. */
+  /** Runs a deep sweep and returns the ids by fault. Expects that a second one finds and changes nothing. */
   async function found(): Promise<Record<string, string[]>> {
     const { faults, failed, cursor } = await look();
     expect([failed, cursor]).toEqual([[], null]);
@@ -38,7 +38,7 @@ export function deepTools(rig: Rig) {
         tasks.map((task) => ({ payload: 1, ...(typeof task === "string" ? { id: task } : task) })),
       );
 
-  /** The ids of everything that is delivered from now on, in order; each is completed. */
+  /** Dequeues and completes every task, and returns the ids in order of delivery. */
   async function drained(): Promise<string[]> {
     const ids: string[] = [];
     for (;;) {

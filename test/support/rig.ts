@@ -20,7 +20,7 @@ export interface Rig {
   operator(): Operator;
   /** One call of the sweep script for that queue: its raw reply. */
   sweepOnce(limit?: number): Promise<unknown>;
-  /** A raw Redis command, past the product's own code. */
+  /** Sends a raw Redis command, without the product's code. */
   command(...args: string[]): Promise<unknown>;
   keySpace(): Promise<KeySpace>;
   space(): Promise<QueueSpace>;
@@ -61,7 +61,7 @@ export function useRig(setup: { checkInvariants?: boolean } = {}): Rig {
   });
   beforeEach(async () => {
     await rig.command("FLUSHALL");
-    // A transport of its own: what a function instance remembers hangs on it.
+    // A new transport, because it holds the memory of a function instance.
     rig.transport = { send: (commands, options) => connection.send(commands, options) };
     rig.now = START;
   });

@@ -52,7 +52,7 @@ describe("with room for a task and not for the note of its wake", () => {
   };
   beforeEach(async () => {
     short = false;
-    // The script is now loaded. A single enqueue now adds its task without a note.
+    // After this first call a single enqueue does not read the settings for a minute.
     await rig.queue({ transport }).enqueue("before", { delay: "1h" });
     short = true;
   });
