@@ -10,7 +10,7 @@ const billed = useBilled(async ({ queue, operator }) => {
   const work = async () => {
     await queue.enqueue("warm");
     await (await queue.dequeue())[0]?.complete();
-    await queue.cancel("nobody");
+    await queue.cancel("unknown");
   };
   await work();
   await operator.pause();

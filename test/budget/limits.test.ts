@@ -7,7 +7,7 @@ import { useBilled } from "../support/billed.ts";
 const billed = useBilled(async ({ queue, operator }) => {
   await queue.enqueue(1, { resultTtl: 0 });
   await (await queue.dequeue())[0]?.complete();
-  await queue.cancel("nobody");
+  await queue.cancel("unknown");
   await operator.configureGroup("a", {});
 });
 const { cost } = billed;

@@ -86,7 +86,7 @@ describe("reading", () => {
     await queue.enqueue(1, { id: "ended" });
     await (await queue.dequeue())[0]?.complete("done");
     expect(await cost(() => queue.get("ended"))).toBe(2);
-    expect(await cost(() => queue.get("nobody"))).toBe(2);
+    expect(await cost(() => queue.get("unknown"))).toBe(2);
   });
 
   test("the counts costs 11, 12 if tasks wait, 13 with groups, 3 more if the next tasks are cancelled", async () => {
@@ -120,7 +120,7 @@ describe("cancelling a task", () => {
     await queue.enqueue(1, { id: "ended" });
     await (await queue.dequeue())[0]?.complete();
     expect(await cost(() => queue.cancel("ended"))).toBe(2);
-    expect(await cost(() => queue.cancel("nobody"))).toBe(2);
+    expect(await cost(() => queue.cancel("unknown"))).toBe(2);
   });
 
   test("costs 1 more with events on, also while it is working", async () => {
@@ -146,7 +146,7 @@ describe("removing a task's record", () => {
   test("costs 2 if it has not ended or is unknown", async () => {
     await fill("working", 1);
     expect(await cost(() => operator.remove("t0"))).toBe(2);
-    expect(await cost(() => operator.remove("nobody"))).toBe(2);
+    expect(await cost(() => operator.remove("unknown"))).toBe(2);
   });
 });
 
@@ -157,7 +157,7 @@ describe("redriving", () => {
     expect(await cost(() => operator.redrive({ ids: ["t0"] }))).toBe(8);
     const ids = Array.from({ length: 10 }, (_, i) => `t${i + 1}`);
     expect(await cost(() => operator.redrive({ ids }))).toBe(8);
-    expect(await cost(() => operator.redrive({ ids: ["nobody"] }))).toBe(3);
+    expect(await cost(() => operator.redrive({ ids: ["unknown"] }))).toBe(3);
   });
 
   test("all of 100 costs 12, 13 with a rate; 7 as a dry run, 5 if there are none", async () => {

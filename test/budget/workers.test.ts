@@ -9,7 +9,7 @@ const billed = useBilled(async ({ queue, operator }) => {
   await (await queue.dequeue({ worker }))[0]?.complete();
   await queue.heartbeat(worker);
   await operator.workers();
-  await operator.failWorker("nobody");
+  await operator.failWorker("unknown");
   await sweep(queue["transport"]);
 });
 const { cost } = billed;

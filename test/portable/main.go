@@ -76,7 +76,7 @@ func startProxy(address, socket string) {
 		listener, err = net.Listen("tcp", address)
 	}
 	if err != nil {
-		// In the words of redis-server, which tests look for.
+		// In the words of redis-server, which tests expect.
 		check(fmt.Errorf("could not listen on %s: %s", address, strings.Replace(err.Error(), "address", "Address", 1)))
 	}
 	file, err := listener.(*net.TCPListener).File()

@@ -61,7 +61,7 @@ func (c *client) script(name string, args [][]byte) ([]byte, bool) {
 	return frame, !run.lost
 }
 
-// askForNothing asks whether the real server would run a script now, for this client: an error if not.
+// askForNothing asks whether the real server would run a script now for this client, and returns its error if not.
 func (c *client) askForNothing(name string, bySha bool, rest [][]byte) ([]byte, bool) {
 	body := nothing
 	if bySha {

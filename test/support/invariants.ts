@@ -3,8 +3,8 @@ import { counted, says, type QueueSpace } from "./key-space.ts";
 const DEFAULT_MAX_ATTEMPTS = 5;
 
 /**
- * What of lua/README.md's invariants a queue's raw keys violate; empty for a sound queue. Only what
- * one look can tell: I1, I2, I5 and that every ended record has its time.
+ * The invariants of lua/README.md that a queue's raw keys violate; empty if they hold. It checks only what one
+ * read of the keys can show: I1, I2, I5, and that every ended record has its expiry.
  */
 export function violations(space: QueueSpace): string[] {
   const found: string[] = [];
@@ -71,7 +71,7 @@ export function violations(space: QueueSpace): string[] {
   return [...found, ...others.flatMap((violationsOf) => violationsOf(space))];
 }
 
-/** What a group's state ought to say, from where its tasks are. */
+/** The numbers that a group's state should have, by the places of its tasks. */
 interface GroupNumbers {
   working: number;
   held: number;
@@ -148,7 +148,7 @@ function groupViolations({
   return found;
 }
 
-/** `hands` has exactly the leases that workers have, and each registered worker has its record. */
+/** `worker-leases` has exactly the leases that workers have, and each registered worker has its record. */
 function workerViolations({ working, workers, workerLeases: hands, tasks, expiry }: QueueSpace): string[] {
   const found: string[] = [];
   const held = new Set<string>();

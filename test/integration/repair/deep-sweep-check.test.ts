@@ -101,7 +101,7 @@ test("queues without faults share requests, and those after the end of the budge
     "sluice:queues",
     ...["a", "b", "c", "d"].flatMap((name) => [String(rig.now), name]),
   );
-  await rig.command("LPUSH", "sluice:{c}:pending", "nobody");
+  await rig.command("LPUSH", "sluice:{c}:pending", "lost");
   let requests = 0;
   const transport = {
     send: (...args: Parameters<typeof rig.transport.send>) => {

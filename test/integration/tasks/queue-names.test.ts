@@ -97,11 +97,11 @@ const acts: [act: string, run: (name: string) => Promise<unknown>, (name: string
   ["delete", (name) => operatorOf(name).deleteQueue({ force: true }), () => ({ ok: true })],
 ];
 
-describe.each(acts)("%s", (_, run, tells) => {
+describe.each(acts)("%s", (_, run, expected) => {
   test.each(["w", "w2"])("of the queue %s touches no queue with a name that begins alike", async (name) => {
     for (const other of names) await fill(other);
     const before = await besides(name);
-    expect(await run(name)).toMatchObject(tells(name) as object);
+    expect(await run(name)).toMatchObject(expected(name) as object);
     expect(await besides(name)).toEqual(before);
     const space = await rig.keySpace();
     expect(names.flatMap((other) => violations(queueSpace(space, other)))).toEqual([]);

@@ -112,13 +112,13 @@ describe("a heartbeat", () => {
     await queue.enqueue(0, { id: "t0", resultTtl: 0 });
     const [task] = await queue.dequeue({ worker: one });
     await rig.operator().deleteQueue({ force: true });
-    const receipts = [task?.receipt ?? "", "1.1.1.token-01.nobody"];
+    const receipts = [task?.receipt ?? "", "1.1.1.token-01.unknown"];
     expect(await queue.heartbeat(one, { receipts })).toEqual({
       ok: true,
       leases: 0,
       deadlineAt: null,
       cancelRequested: [],
-      lost: ["t0", "nobody"],
+      lost: ["t0", "unknown"],
     });
   });
 

@@ -109,7 +109,7 @@ describe("failing a worker", () => {
     expect((await queue.counts()).workers).toBe(2);
     await fail("one");
     expect((await rig.operator().workers()).workers).toMatchObject([two]);
-    expect(await fail("nobody")).toEqual({ returned: 0, rejected: 0, more: false });
+    expect(await fail("unknown")).toEqual({ returned: 0, rejected: 0, more: false });
   });
 
   test.each([
