@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 
-// What single calls that share requests cost, in commands as Upstash bills them. Counts within a turn are exact.
-// How many calls share a request while one is in flight depends on timing, so that test asserts a bound.
+// What single calls that share requests cost, in commands as Upstash bills them. Counts within a turn are
+// exact. How many calls share a request while one is in flight depends on timing, so that test asserts a
+// bound.
 
 const billed = useBilled(async ({ queue }) => {
   await queue.enqueue("warm");

@@ -3,8 +3,8 @@ import type { EnqueueOptions, GroupChanges, QueueChanges } from "../../src/index
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 
-// What each feature costs, in commands as Upstash bills them, for the README's table. Calls without any of them cost
-// as much as in commands.test.ts.
+// What each feature costs, in commands as Upstash bills them, for the README's table. Calls without any of
+// them cost as much as in commands.test.ts.
 
 const billed = useBilled(async ({ queue, operator }) => {
   const work = async () => {

@@ -58,7 +58,8 @@ test("a queue with a consumer and a minute cron costs, while it is idle, what th
   const noted = (queue: string, minutes: number) =>
     client.zadd("sluice:queues", { score: Date.now() - minutes * 60_000, member: queue });
 
-  // While records of ended tasks are kept, the queue is not empty: its script runs, and looks for ready tasks.
+  // While records of ended tasks are kept, the queue is not empty: its script runs, and looks for ready
+  // tasks.
   const kept = await minute();
   expect(kept).toBe(3 + 5 + 1);
   // Once in ten minutes the sweep asks if the queue holds anything, and registers that.

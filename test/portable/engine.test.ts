@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 /**
- * The Lua that runs the scripts; `npm run test:portable` sets it. Then the redis-server of this folder is tested,
- * otherwise the real one. Except for the name of the Lua, both must do the same.
+ * The Lua that runs the scripts; `npm run test:portable` sets it. Then the redis-server of this folder is
+ * tested, otherwise the real one. Except for the name of the Lua, both must do the same.
  */
 const LUA = process.env["SLUICE_TEST_LUA"] ?? "C Lua";
 const WHICH =

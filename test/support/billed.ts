@@ -16,8 +16,8 @@ export interface Billed {
 
 /**
  * Registers the set-up with vitest.
- * @param warm calls each script once, as in any instance that has run for a minute: the scripts are then loaded, and
- *   the queue is registered
+ * @param warm calls each script once, as in any instance that has run for a minute: the scripts are then
+ *   loaded, and the queue is registered
  */
 export function useBilled(warm: (billed: Billed) => Promise<unknown>): Billed {
   const billed = {

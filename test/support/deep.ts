@@ -6,9 +6,9 @@ import type { Rig } from "./rig.ts";
 export function pageByPage(transport: Transport): Transport {
   return {
     async send(commands, options) {
-      const glances = commands.filter((command) => "script" in command && command.script.name === "check");
-      if (glances.length === 0) return transport.send(commands, options);
-      expect(glances.length).toBe(commands.length);
+      const checks = commands.filter((command) => "script" in command && command.script.name === "check");
+      if (checks.length === 0) return transport.send(commands, options);
+      expect(checks.length).toBe(commands.length);
       return commands.map(() => ({ reply: ["look", 0, 1] }));
     },
   };
@@ -16,15 +16,15 @@ export function pageByPage(transport: Transport): Transport {
 
 /** The functions that tests of the deep sweep share. */
 export function deepTools(rig: Rig) {
-  const look = (options: DeepSweepOptions = {}) =>
+  const runDeepSweep = (options: DeepSweepOptions = {}) =>
     deepSweep(rig.transport, { now: () => rig.now, ...options });
 
   /** Runs a deep sweep and returns the ids by fault. Expects that a second one finds and changes nothing. */
   async function found(): Promise<Record<string, string[]>> {
-    const { faults, failed, cursor } = await look();
+    const { faults, failed, cursor } = await runDeepSweep();
     expect([failed, cursor]).toEqual([[], null]);
     const after = await rig.keySpace();
-    expect((await look()).faults).toEqual([]);
+    expect((await runDeepSweep()).faults).toEqual([]);
     expect(await rig.keySpace()).toEqual(after);
     expect((await deepSweep(pageByPage(rig.transport), { now: () => rig.now })).faults).toEqual([]);
     expect(await rig.keySpace()).toEqual(after);
@@ -51,5 +51,5 @@ export function deepTools(rig: Rig) {
     }
   }
 
-  return { look, found, enqueue, drained };
+  return { runDeepSweep, found, enqueue, drained };
 }

@@ -22,7 +22,10 @@ const limited: Readonly<Record<string, string>> = {
 };
 const ranges = new Set(["LRANGE", "ZRANGE", "ZREVRANGE", "ZREMRANGEBYRANK"]);
 
-/** The globals that C Lua and GopherLua share and Redis adds; not `tostring`, which writes numbers differently in each. */
+/**
+ * The globals that C Lua and GopherLua share and Redis adds; not `tostring`, which writes numbers differently
+ * in each.
+ */
 const portable =
   "redis string table math tonumber type pairs ipairs next unpack select error assert pcall".split(" ");
 
@@ -100,7 +103,9 @@ function isContractLine(node: LuaNode): boolean {
   return node.type === "LocalStatement" && (names.includes("KEYS") || names.includes("ARGV"));
 }
 
-/** A contract: `local name = KEYS[n] -- comment`, numbered in order, then ARGV likewise, then `-- Returns …`. */
+/**
+ * A contract: `local name = KEYS[n] -- comment`, numbered in order, then ARGV likewise, then `-- Returns …`.
+ */
 function contractBreaches(block: readonly LuaNode[], lines: readonly string[]): string[] {
   const breaches: string[] = [];
   const count = { KEYS: 0, ARGV: 0 };

@@ -31,7 +31,10 @@ export function noRoomBeyond(transport: Transport, bytes: number): Transport {
   );
 }
 
-/** @param refused Lua that declares a function of this name, which returns whether an HSET with its arguments fails */
+/**
+ * @param refused Lua that declares a function of this name, which returns whether an HSET with its arguments
+ *   fails
+ */
 function refusing(transport: Transport, refused: string): Transport {
   const fault = `
     ${refused}

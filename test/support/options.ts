@@ -32,8 +32,8 @@ type Values<O extends Readonly<Record<string, Option<unknown>>>> = {
 };
 
 /**
- * Reads the options of the command line. `--help` prints them and ends the process with status 0. A wrong option
- * ends it with one line on stderr and status 2, before anything starts.
+ * Reads the options of the command line. `--help` prints them and ends the process with status 0. A wrong
+ * option ends it with one line on stderr and status 2, before anything starts.
  */
 export function readOptions<O extends Readonly<Record<string, Option<unknown>>>>(
   program: Program,

@@ -6,7 +6,8 @@ const ANY_ORDER = /^\s*-- In any order: \S/;
 type Breach = (node: LuaNode, what: string) => void;
 
 /**
- * The places at which a Lua file would behave differently in another Lua 5.1 (law 8); empty if there are none.
+ * The places at which a Lua file would behave differently in another Lua 5.1 (law 8); empty if there are
+ * none.
  * @param others the texts that call its functions, or declare those that it calls
  */
 export function portableBreaches(text: string, others: readonly string[] = []): string[] {
@@ -67,8 +68,8 @@ function assignment(node: LuaNode, breach: Breach): void {
 }
 
 /**
- * True if `and` or `or` reads a name after GopherLua may have written to it: it writes there the values that it tests
- * and calls, but not those that it compares.
+ * True if `and` or `or` reads a name after GopherLua may have written to it: it writes there the values that
+ * it tests and calls, but not those that it compares.
  */
 function readsLate(node: LuaNode, name: string): boolean {
   const operands = operandsOf(node);
@@ -149,7 +150,9 @@ function optionalAtEnd(chunk: LuaNode, breach: Breach): void {
   }
 }
 
-/** If a function returns fewer values than its caller takes, GopherLua of 2017 returns leftovers for the rest. */
+/**
+ * If a function returns fewer values than its caller takes, GopherLua of 2017 returns leftovers for the rest.
+ */
 function values(chunk: LuaNode, others: readonly LuaNode[], breach: Breach): void {
   const chunks = [...others, chunk];
   const declared = new Map(chunks.flatMap(functionsOf).map(({ name, node }) => [name, node]));

@@ -14,8 +14,9 @@ const zsets = [
 ];
 
 /**
- * Damages a queue's keys at random, one act a call, without the product's code: deletes, duplicates and corrupts.
- * Adds to `destroyed` the ids of tasks whose payload it destroyed; all other tasks must not get lost.
+ * Damages a queue's keys at random, one act a call, without the product's code: deletes, duplicates and
+ * corrupts. Adds to `destroyed` the ids of tasks whose payload it destroyed; all other tasks must not get
+ * lost.
  */
 export function saboteur(rig: Rig, seed: number, ids: readonly string[], destroyed: Set<string>) {
   const roll = dice(seed);

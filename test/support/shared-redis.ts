@@ -22,9 +22,10 @@ const servers = new Set<Server>();
 const LEAVE_WITHIN = 500;
 
 /**
- * A Redis as new: without keys, scripts, statistics or clients. A process runs one test file at a time, and its files
- * hand on one server, except if a file leaves it with a connection or another configuration: then the next file gets
- * a new one. A test that stops Redis, or needs arguments for it, calls {@link startRedis} instead.
+ * A Redis as new: without keys, scripts, statistics or clients. A process runs one test file at a time, and
+ * its files hand on one server, except if a file leaves it with a connection or another configuration: then
+ * the next file gets a new one. A test that stops Redis, or needs arguments for it, calls {@link startRedis}
+ * instead.
  */
 export async function sharedRedis(): Promise<SharedRedis> {
   const server = (await reuse()) ?? (await start());

@@ -71,7 +71,8 @@ describe("a group's maxWorking", () => {
     expect([second.count, second.in]).toEqual([2, 1_000]);
     await second.batch[0]?.complete();
     const third = await next();
-    // No task is held for working ones any more: the other group's rate gives the time, unless its lease ends sooner.
+    // No task is held for working ones any more: the other group's rate gives the time, unless its lease ends
+    // sooner.
     expect([third.count, third.in]).toEqual([1, 300_000]);
     await second.batch[1]?.complete();
     await third.batch[0]?.complete();

@@ -10,9 +10,11 @@ import { key, QUEUE, useRig } from "../../support/rig.ts";
 
 // What happens between two calls of one deep sweep. After each test the rig checks every invariant.
 const rig = useRig();
-const { look, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, enqueue, drained } = deepTools(rig);
 
-/** A short name of a command: its script, with the argument that says which part it reads, or its first words. */
+/**
+ * A short name of a command: its script, with the argument that says which part it reads, or its first words.
+ */
 const nameOf = (command: Command) => {
   if (!("script" in command)) return command.slice(0, 2).join(" ");
   const { script, args } = command;
@@ -72,7 +74,7 @@ test("ghosts added or dropped while it counts stay counted correctly", async () 
   });
   expect(faults).toEqual([]);
   expect(await queue.counts()).toMatchObject({ pending: 0, working: 1 });
-  expect((await look()).faults).toEqual([]);
+  expect((await runDeepSweep()).faults).toEqual([]);
 });
 
 test("the count of ghosts is kept if others replaced them meanwhile", async () => {
@@ -88,7 +90,7 @@ test("the count of ghosts is kept if others replaced them meanwhile", async () =
   });
   expect(faults).toEqual([]);
   expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
-  expect((await look()).faults).toEqual([]);
+  expect((await runDeepSweep()).faults).toEqual([]);
 });
 
 test("the count of ghosts is kept if a new task became a ghost meanwhile", async () => {
@@ -149,7 +151,9 @@ test("two at once do not repair the same count twice", async () => {
   for (const id of ["a", "b"]) await rig.queue().cancel(id);
   await rig.command("HSET", key("tasks"), "~ghosts", "7");
   const others: unknown[] = [];
-  const faults = await lookWith({ "control counts": async () => others.push((await look()).faults[0]?.ids) });
+  const faults = await lookWith({
+    "control counts": async () => others.push((await runDeepSweep()).faults[0]?.ids),
+  });
   expect([others, faults]).toEqual([[["~ghosts"]], []]);
   expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
 });
@@ -163,12 +167,12 @@ test("with two at once, an entry put aside between their ends stays counted", as
   await putAside();
   await lookWith({
     "control counts": async () => {
-      await look();
+      await runDeepSweep();
       await putAside();
     },
   });
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
-  await look();
+  await runDeepSweep();
   expect(await rig.queue().counts()).toMatchObject({ broken: 0 });
 });
 
@@ -196,7 +200,7 @@ test("a task that is promoted while it looks, and whose ghost is lost, gets no s
   };
   expect(await lookWith({ placeLost: promote })).toEqual([]);
   expect((await rig.space()).pending).toEqual(["a"]);
-  expect((await look()).faults).toMatchObject([{ fault: "ghosts_wrong", ids: ["a"] }]);
+  expect((await runDeepSweep()).faults).toMatchObject([{ fault: "ghosts_wrong", ids: ["a"] }]);
 });
 
 test("the state of a group changes with every change of its tasks, so that an old count is not written", async () => {
@@ -222,7 +226,7 @@ test("entries that dequeue puts aside while it looks are left to the next deep s
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
   expect(await lookWith({ [`LRANGE ${key("pending")}`]: putAside })).toEqual([]);
   expect(await rig.queue().counts()).toMatchObject({ broken: 1, working: 2 });
-  await look();
+  await runDeepSweep();
   expect(await rig.queue().counts()).toMatchObject({ broken: 0, working: 2 });
 });
 

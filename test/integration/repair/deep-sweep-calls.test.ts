@@ -9,7 +9,7 @@ import { key, QUEUE, useRig } from "../../support/rig.ts";
 
 // How the deep sweep is called: for which queues, in which steps, within which bounds, and what it refuses.
 const rig = useRig();
-const { look, found, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, found, enqueue, drained } = deepTools(rig);
 
 describe("queues", () => {
   const queue = (name: string) => new Queue(name, { transport: rig.transport, now: () => rig.now });
@@ -20,8 +20,8 @@ describe("queues", () => {
       await rig.command("DEL", `sluice:{${name}}:pending`);
     }
     await rig.command("ZREM", "sluice:queues", "c");
-    const names = async (options: Parameters<typeof look>[0]) => {
-      const { faults, queues } = await look(options);
+    const names = async (options: Parameters<typeof runDeepSweep>[0]) => {
+      const { faults, queues } = await runDeepSweep(options);
       return [queues, ...faults.map(({ queue: name, fault, ids }) => [name, fault, ...ids])];
     };
     expect(await names({ queues: (name) => name !== "a" })).toEqual([1, ["b", "place_missing", "t"]]);
@@ -35,7 +35,7 @@ describe("queues", () => {
     await rig.command("SET", "sluice:{a}:dead", "text");
     await rig.command("HSET", "sluice:{b}:tasks", "~set", "2;new");
     await rig.command("DEL", "sluice:{c}:pending");
-    expect(await look()).toMatchObject({
+    expect(await runDeepSweep()).toMatchObject({
       queues: 1,
       faults: [{ queue: "c", fault: "place_missing" }],
       failed: [
@@ -57,7 +57,7 @@ describe("queues", () => {
     const repaired: string[] = [];
     let cursor: string | null = "a/working/0";
     while (cursor !== null) {
-      const report = await look({ budget: 0, cursor });
+      const report = await runDeepSweep({ budget: 0, cursor });
       repaired.push(...report.faults.flatMap(({ queue: name, ids }) => ids.map((id) => `${name} ${id}`)));
       cursor = report.cursor;
     }
@@ -66,7 +66,11 @@ describe("queues", () => {
 
   test("that are removed between two calls are skipped", async () => {
     for (const name of ["a", "c"]) await queue(name).enqueue(1);
-    expect(await look({ cursor: "b/tasks/17" })).toMatchObject({ queues: 1, failed: [], cursor: null });
+    expect(await runDeepSweep({ cursor: "b/tasks/17" })).toMatchObject({
+      queues: 1,
+      failed: [],
+      cursor: null,
+    });
   });
 });
 
@@ -80,7 +84,7 @@ describe("what it refuses", () => {
     [{ budget: "soon" }, "budget"],
     [{ queue: "no queue" }, "queue"],
   ])("%j", async (options, path) => {
-    await expect(look(options)).rejects.toMatchObject({ code: "invalid_argument", path });
+    await expect(runDeepSweep(options)).rejects.toMatchObject({ code: "invalid_argument", path });
   });
 
   test("an abort stops it before the next request", async () => {
@@ -109,7 +113,7 @@ describe("bounds", () => {
     for (const task of batch) await task.requeue({ error: { text: "e".repeat(10_000) } });
     await rig.command("DEL", key("pending"));
     const send = vi.spyOn(rig.transport, "send");
-    const { faults } = await look();
+    const { faults } = await runDeepSweep();
     const sizes = send.mock.calls.flatMap(([commands]) =>
       commands.flatMap((command) =>
         "script" in command && command.args[1] === "tasks" ? [Number(command.args[3])] : [],
@@ -138,7 +142,7 @@ describe("bounds", () => {
     for (let i = 0; i < 300; i++) await rig.command("LSET", key("pending"), String(i * 301), `t${i * 50}`);
     const entries = (await rig.space()).pending;
     const missing = count - new Set(entries).size;
-    const { faults } = await look({ budget: "1h" });
+    const { faults } = await runDeepSweep({ budget: "1h" });
     expect(missing).toBeGreaterThan(290);
     expect(faults).toMatchObject([
       { fault: "two_places", count: missing },

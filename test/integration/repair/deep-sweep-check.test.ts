@@ -7,13 +7,14 @@ import { deepTools, pageByPage } from "../../support/deep.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 import { saboteur } from "../../support/saboteur.ts";
 
-// A deep sweep first checks a queue quickly. If this check finds no fault, the whole sweep must not find one either.
+// A deep sweep first checks a queue quickly. If this check finds no fault, the whole sweep must not find one
+// either.
 const rig = useRig({ checkInvariants: false });
-const { look, enqueue } = deepTools(rig);
+const { runDeepSweep, enqueue } = deepTools(rig);
 const seed = Number(process.env["SABOTAGE_SEED"] ?? Date.now() % 1_000_000_000);
 const ids = Array.from({ length: 24 }, (_, i) => `t${i}`);
 
-async function glance() {
+async function check() {
   const call = callOf(checkScript, queueKeys(QUEUE), { testNow: String(rig.now) });
   const [outcome] = await rig.transport.send([call]);
   return checkScript.decode(outcome && "reply" in outcome ? outcome.reply : "");
@@ -50,11 +51,11 @@ test(`after one or two acts of sabotage, a whole sweep finds no fault that the q
   for (let i = 0; i < 40; i++) {
     await rig.command("FLUSHALL");
     await smallQueue();
-    expect(await glance()).toMatchObject({ sound: true });
+    expect(await check()).toMatchObject({ sound: true });
     const strike = saboteur(rig, seed + i, ids, new Set());
     for (let blows = 0; blows <= i % 2; blows++) await strike();
     const before = await rig.keySpace();
-    const seen = await glance().catch(() => ({ sound: false }));
+    const seen = await check().catch(() => ({ sound: false }));
     expect(await rig.keySpace()).toEqual(before);
     const { faults, failed } = await wholeSweep();
     if (seen.sound) {
@@ -76,7 +77,7 @@ test("after a whole sweep the quick check finds no fault, and as many entries", 
     // A count that the sweep's own repairs change is left to the next sweep.
     for (let sweeps = 0; sweeps < 2; sweeps++) await wholeSweep();
     const { entries, faults, failed } = await wholeSweep();
-    expect([seed + i, faults, failed, await glance()]).toEqual([
+    expect([seed + i, faults, failed, await check()]).toEqual([
       seed + i,
       [],
       [],
@@ -90,8 +91,8 @@ test.each([
   ["more bytes than it reads", 40, { payload: "x".repeat(100_000) }],
 ])("a queue with %s is checked page by page", async (_, count, options) => {
   await enqueue(...Array.from({ length: count }, (__, i) => ({ id: `t${i}`, ...options })));
-  expect(await glance()).toMatchObject({ sound: false });
-  expect(await look()).toMatchObject({ queues: 1, entries: 2 * count, faults: [] });
+  expect(await check()).toMatchObject({ sound: false });
+  expect(await runDeepSweep()).toMatchObject({ queues: 1, entries: 2 * count, faults: [] });
 });
 
 test("queues without faults share requests, and those after the end of the budget wait for the next call", async () => {
@@ -119,7 +120,7 @@ test("queues without faults share requests, and those after the end of the budge
 test("the schedules of a queue without faults are checked too", async () => {
   const schedules = new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now });
   await schedules.put("s", { every: "1h", payload: 1 });
-  expect(await glance()).toMatchObject({ sound: true, scheduled: true });
+  expect(await check()).toMatchObject({ sound: true, scheduled: true });
   await rig.command("HDEL", key("timetable"), "s");
-  expect((await look()).faults).toMatchObject([{ fault: "schedule_broken", ids: ["s"] }]);
+  expect((await runDeepSweep()).faults).toMatchObject([{ fault: "schedule_broken", ids: ["s"] }]);
 });

@@ -7,7 +7,7 @@ import { key, useRig } from "../../support/rig.ts";
 
 // Faults of cleaners in other queue systems, which must not happen beside live producers and consumers here.
 const rig = useRig();
-const { look, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, enqueue, drained } = deepTools(rig);
 
 test("two deep sweeps at once beside producers, consumers and sweeps find nothing, and each task is completed once", async () => {
   const open = () => rig.queue<number>({ now: undefined, lease: 60, maxAttempts: 0 });
@@ -88,7 +88,7 @@ describe("the deep sweep has no fault of other queues' cleaners", () => {
     await enqueue("a", { id: "g", group: "g" });
     const tasks = await rig.queue().dequeue({ max: 2, lease: 1_000 });
     rig.now += 1_000;
-    await Promise.all([look(), look(), look()]);
+    await Promise.all([runDeepSweep(), runDeepSweep(), runDeepSweep()]);
     expect((await rig.space()).pending).toEqual([]);
     for (const task of tasks) expect(await task.complete()).toMatchObject({ ok: true });
   });
@@ -98,7 +98,7 @@ describe("the deep sweep has no fault of other queues' cleaners", () => {
     await enqueue(...ids);
     const held = await rig.queue().dequeue({ max: 20 });
     await rig.command("DEL", key("pending"), key("working"));
-    const reports = await Promise.all([look(), look()]);
+    const reports = await Promise.all([runDeepSweep(), runDeepSweep()]);
     const repaired = reports.flatMap(({ faults }) => faults).reduce((sum, { count }) => sum + count, 0);
     expect(repaired).toBe(120);
     for (const task of held) expect(await task.complete()).toMatchObject({ code: "lease_lost" });
@@ -114,7 +114,7 @@ describe("the deep sweep has no fault of other queues' cleaners", () => {
   test("its cost grows no faster than the queue, and it never reads all keys", async () => {
     const commands = async () => {
       await rig.command("CONFIG", "RESETSTAT");
-      expect(await look()).toMatchObject({ faults: [] });
+      expect(await runDeepSweep()).toMatchObject({ faults: [] });
       const stats = String(await rig.command("INFO", "commandstats"));
       expect(stats).not.toMatch(/cmdstat_(keys|scan|hgetall|lrem|smembers|sort):/);
       return [...stats.matchAll(/calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);

@@ -4,7 +4,7 @@ import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
 // Damage of one kind at a time. After each test the rig checks every invariant.
 const rig = useRig();
-const { look, found, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, found, enqueue, drained } = deepTools(rig);
 
 describe("an id without a payload is removed, and blocks no task (I1)", () => {
   test.each(["fair", "limited", "working", "dead", "expiry", "delayed"])("in %s", async (place) => {
@@ -74,7 +74,7 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
   test("pending: at the back of the list, once, also with several deep sweeps at once", async () => {
     await enqueue("a", "b", "c");
     await rig.command("LREM", key("pending"), "1", "a");
-    const reports = await Promise.all([look(), look(), look()]);
+    const reports = await Promise.all([runDeepSweep(), runDeepSweep(), runDeepSweep()]);
     expect(reports.flatMap(({ faults }) => faults)).toEqual([
       { queue: QUEUE, fault: "place_missing", count: 1, ids: ["a"] },
     ]);
@@ -85,7 +85,7 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
   test("pending: all of them, if the whole list is lost", async () => {
     await enqueue(...Array.from({ length: 250 }, (_, i) => `t${i}`));
     await rig.command("DEL", key("pending"));
-    expect((await look()).faults).toMatchObject([{ fault: "place_missing", count: 250 }]);
+    expect((await runDeepSweep()).faults).toMatchObject([{ fault: "place_missing", count: 250 }]);
     expect((await drained()).length).toBe(250);
   });
 

@@ -4,7 +4,7 @@ import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
 // Damage of one kind at a time. After each test the rig checks every invariant.
 const rig = useRig();
-const { look, found, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, found, enqueue, drained } = deepTools(rig);
 
 describe("if record and place disagree, the record is right (I2)", () => {
   test("a working task without a lease is reclaimed to the front, or becomes a dead letter", async () => {
@@ -156,7 +156,7 @@ describe("an unreadable record is kept apart for seven days (law 10)", () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
     await rig.command("HSET", key("tasks"), "~set", "1;m=many", "~s:g", "1;m=1;n=1;r=fast");
-    const { faults } = await look();
+    const { faults } = await runDeepSweep();
     expect(faults.find(({ fault }) => fault === "record_broken")?.ids).toEqual(["~set", "~s:g"]);
     // The held tasks were checked before the settings. Without a limit they no longer belong there.
     expect(await found()).toMatchObject({ wrong_place: ["b"], place_missing: ["b"] });
@@ -191,7 +191,7 @@ test("a group with a task of a newer release is not counted (law 12)", async () 
   await rig.command("HSET", key("tasks"), ".a", "2;new");
   const before = await rig.keySpace();
   for (const cursor of [undefined, `${QUEUE}/tasks/0`]) {
-    expect((await look({ cursor })).faults).toMatchObject([{ fault: "record_newer", ids: ["a"] }]);
+    expect((await runDeepSweep({ cursor })).faults).toMatchObject([{ fault: "record_newer", ids: ["a"] }]);
     expect(await rig.keySpace()).toEqual(before);
   }
   await rig.command("HSET", key("tasks"), ".a", record);
@@ -208,7 +208,7 @@ test("the turn and the worker lease of a newer release's task are kept (law 12)"
     await rig.command("HSET", key("tasks"), field, "2;new");
     const before = await rig.keySpace();
     expect((await rig.space())[place].size).toBe(1);
-    expect((await look()).faults).toMatchObject([{ fault: "record_newer" }]);
+    expect((await runDeepSweep()).faults).toMatchObject([{ fault: "record_newer" }]);
     expect(await rig.keySpace()).toEqual(before);
     await rig.command("HSET", key("tasks"), field, record);
   }
@@ -231,10 +231,13 @@ test("a newer release's record is reported, and kept in any place (law 12)", asy
   await rig.command("HSET", key("tasks"), ".a", "2;new", "b", "2;new", ".c", "2;new");
   await rig.command("ZADD", key("dead"), "5", "b");
   const before = await rig.keySpace();
-  const { faults } = await look();
+  const { faults } = await runDeepSweep();
   expect(faults).toMatchObject([{ fault: "record_newer", ids: ["a", "c", "b"] }]);
   expect(await rig.keySpace()).toEqual(before);
   await rig.command("HSET", key("tasks"), "~set", "2;new");
-  expect(await look()).toMatchObject({ failed: [{ queue: QUEUE, code: "newer_schema" }], cursor: null });
+  expect(await runDeepSweep()).toMatchObject({
+    failed: [{ queue: QUEUE, code: "newer_schema" }],
+    cursor: null,
+  });
   await rig.command("FLUSHALL");
 });

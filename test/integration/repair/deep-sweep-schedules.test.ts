@@ -4,7 +4,7 @@ import { deepTools } from "../../support/deep.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const { found, look } = deepTools(rig);
+const { found, runDeepSweep } = deepTools(rig);
 const schedules = () => new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now });
 const timetable = key("timetable");
 
@@ -79,7 +79,7 @@ describe("a deep sweep", () => {
   ])("gives the queue its reminder again if the registry %s", async (_, ...command) => {
     await schedules().put("x", minutely);
     await rig.command(...command);
-    expect((await look({ queue: QUEUE })).faults).toEqual([]);
+    expect((await runDeepSweep({ queue: QUEUE })).faults).toEqual([]);
     rig.now = FIRST;
     expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ queues: 1, scheduled: 1 });
   });
@@ -88,7 +88,7 @@ describe("a deep sweep", () => {
     await schedules().put("x", minutely);
     await rig.command("HSET", timetable, ".x", "2;what=ever");
     const before = await rig.keySpace();
-    expect((await look()).failed).toEqual([{ queue: QUEUE, code: "newer_schema" }]);
+    expect((await runDeepSweep()).failed).toEqual([{ queue: QUEUE, code: "newer_schema" }]);
     expect(await rig.keySpace()).toEqual(before);
   });
 
@@ -98,7 +98,7 @@ describe("a deep sweep", () => {
     const record = "1;c=* * * * *;z=Mars/Olympus";
     await rig.command("HSET", timetable, ".bad", record);
     await rig.command("DEL", key("schedules"), "sluice:{other}:schedules");
-    const report = await look();
+    const report = await runDeepSweep();
     expect(report.failed).toEqual([{ queue: QUEUE, code: "unsupported" }]);
     expect(report.faults).toMatchObject([
       { queue: QUEUE, ids: ["a", "z"] },
@@ -119,7 +119,7 @@ describe("a deep sweep", () => {
       }
     };
     const working = live();
-    for (let i = 0; i < 5; i++) expect((await look()).faults).toEqual([]);
+    for (let i = 0; i < 5; i++) expect((await runDeepSweep()).faults).toEqual([]);
     await working;
     expect((await names()).length).toBe(200);
   });

@@ -5,7 +5,7 @@ import { useRig } from "../../support/rig.ts";
 
 // What a deep sweep does to a queue without faults.
 const rig = useRig();
-const { look } = deepTools(rig);
+const { runDeepSweep } = deepTools(rig);
 
 /** Checks page by page, even if the quick check finds no fault. */
 const thorough = (options: DeepSweepOptions = {}) =>
@@ -64,7 +64,7 @@ describe("a queue without faults", () => {
 
   test("is left as it is, byte for byte, and nothing is reported", async () => {
     const before = await rig.keySpace();
-    const report = await look();
+    const report = await runDeepSweep();
     expect(report).toMatchObject({ queues: 1, faults: [], failed: [], cursor: null });
     expect(report.entries).toBeGreaterThan(300);
     expect(await thorough()).toEqual(report);
@@ -75,7 +75,7 @@ describe("a queue without faults", () => {
     rig.now += 7_200_000;
     for (let i = 0; i < 12; i++) {
       const before = await rig.keySpace();
-      expect(await look()).toMatchObject({ faults: [], failed: [] });
+      expect(await runDeepSweep()).toMatchObject({ faults: [], failed: [] });
       expect(await thorough()).toMatchObject({ faults: [], failed: [] });
       expect(await rig.keySpace()).toEqual(before);
       await rig.sweepOnce(25);

@@ -76,7 +76,8 @@ describe("complete first, then work: at most once", () => {
     expect(await early?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
   });
 
-  // A receipt belongs to one caller. Callers that share it, or the token of its dequeue, count as that caller.
+  // A receipt belongs to one caller. Callers that share it, or the token of its dequeue, count as that
+  // caller.
   test("two callers with one receipt both get ok for the same outcome, and the first result is kept", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });

@@ -14,7 +14,10 @@ const rig = useRig();
 
 const STEPS = 80;
 
-/** What the queue has beside plain tasks. With several kinds, plain lanes hand over to the full ones within a call. */
+/**
+ * What the queue has beside plain tasks. With several kinds, plain lanes hand over to the full ones within a
+ * call.
+ */
 const FEATURES = ["nothing", "retries", "own ids", "groups", "settings", "workers", "all"] as const;
 
 /** Returns a function that makes a random call: most are plain, and some use the feature. */

@@ -11,7 +11,9 @@ const options = () => ({ transport: rig.transport, now: () => rig.now });
 const queueOf = (name: string) => new Queue(name, options());
 const operatorOf = (name: string) => new Operator(name, options());
 
-/** Fills a queue with tasks in every state: next and last pending, later delayed, held working, done and dead. */
+/**
+ * Fills a queue with tasks in every state: next and last pending, later delayed, held working, done and dead.
+ */
 async function fill(name: string): Promise<void> {
   const queue = queueOf(name);
   await operatorOf(name).configureGroup("g", { maxWorking: 1 });
