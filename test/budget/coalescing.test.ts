@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 
-// What single calls cost that share requests, in commands as Upstash bills them. Counts within a turn are exact; how
-// many share a request while one is under way is a matter of time, so there a bound is asserted.
+// What single calls that share requests cost, in commands as Upstash bills them. Counts within a turn are
+// exact. How many calls share a request while one is in flight depends on timing, so that test asserts a
+// bound.
 
 const billed = useBilled(async ({ queue }) => {
   await queue.enqueue("warm");
@@ -12,7 +13,7 @@ const billed = useBilled(async ({ queue }) => {
 
 const times = <T>(count: number, call: () => Promise<T>) => Promise.all(Array.from({ length: count }, call));
 
-test("a hundred single calls of one turn cost what a batch of a hundred does: 18 for the whole cycle", async () => {
+test("a hundred single calls of one turn cost as much as a batch of a hundred: 18 for the whole cycle", async () => {
   const { queue, cost } = billed;
   let tasks: Awaited<ReturnType<typeof queue.dequeue>>[number][] = [];
   const costs = {
@@ -24,12 +25,12 @@ test("a hundred single calls of one turn cost what a batch of a hundred does: 18
   expect(costs).toEqual({ enqueue: 5, dequeue: 7, complete: 6 });
 });
 
-test("the first of a queue in a minute also note it: 3 more", async () => {
+test("the first calls of a queue in a minute also register it: 3 more", async () => {
   const fresh = new Queue("fresh", { transport: billed.queue["transport"] });
   expect(await billed.cost(() => times(100, () => fresh.enqueue(1)))).toBe(5 + 3);
 });
 
-test("50 concurrent callers of the whole cycle cost at most 0.6 commands a task, sharing what is under way", async () => {
+test("50 concurrent callers of the whole cycle cost at most 0.6 commands a task in the in-flight mode", async () => {
   const { queue, gateway, cost } = billed;
   const server = new Queue(queue.name, { transport: queue["transport"], coalesce: "in-flight" });
   let completed = 0;

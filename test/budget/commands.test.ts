@@ -6,7 +6,7 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { useBilled } from "../support/billed.ts";
 
 // DESIGN's budgets in commands as Upstash bills them. Counts are exact, so these are equalities:
-// whoever changes a script sees here what it costs, and changes the README's table too.
+// A change of a script that changes its cost fails here, and changes the README's table too.
 
 const billed = useBilled(async ({ queue }) => {
   const first = await queue.enqueue("warm", { resultTtl: 0 });
@@ -28,7 +28,7 @@ beforeEach(() => {
   ({ gateway, queue } = billed);
 });
 
-describe("a lone task", () => {
+describe("a single task", () => {
   test("costs 4 to enqueue, 6 to dequeue, 6 to complete: 16", async () => {
     const costs = {
       enqueue: await cost(() => queue.enqueue({ to: "a@example.com" }, { resultTtl: 0 })),
@@ -41,7 +41,7 @@ describe("a lone task", () => {
     expect(costs).toEqual({ enqueue: 4, dequeue: 6, complete: 6 });
   });
 
-  test("costs 10 to settle otherwise and dequeue the next, or to complete one that was tried before", async () => {
+  test("costs 10 to settle otherwise and dequeue the next, or to complete a retried one", async () => {
     for (let i = 0; i < 2; i++) await queue.enqueue(i, { resultTtl: 0 });
     let [task] = await queue.dequeue({ max: 1 });
     const next = async (settlement: { outcome: "requeue" } | { outcome: "complete"; ttl?: number }) => {
@@ -67,7 +67,7 @@ describe("a lone task", () => {
     expect(await cost(next)).toBe(8);
   });
 
-  test("costs no more with a kept result, a chosen id, headers, and options of its own", async () => {
+  test("costs no more with a kept result, a caller's id, headers, and its own options", async () => {
     const total = await cost(async () => {
       await queue.enqueue(1, { id: "mine", lease: "1m", maxAttempts: 3, headers: { a: "b" } });
       const [task] = await queue.dequeue();
@@ -86,7 +86,7 @@ describe("a lone task", () => {
     expect(await cost(async () => c?.reject("no"))).toBe(7);
   });
 
-  test("costs 6 to cancel, 7 while delayed, 3 to look at", async () => {
+  test("costs 6 to cancel, 7 while delayed, 3 to get", async () => {
     const { id } = await queue.enqueue(1, { delay: "1h" });
     expect(await cost(() => queue.get(id))).toBe(3);
     expect(await cost(() => queue.cancel(id))).toBe(7);
@@ -108,24 +108,24 @@ describe("batches of 100", () => {
 });
 
 describe("idle", () => {
-  test("a poll of an empty queue costs 5; 6 with a token of the caller's, which it has to remember", async () => {
+  test("a dequeue of an empty queue costs 5; 6 with a caller's token, which it has to remember", async () => {
     expect(await cost(() => queue.dequeue({ max: 10 }))).toBe(5);
     expect(await cost(() => queue.dequeue({ max: 10, token: "token-01" }))).toBe(6);
   });
 
-  test("a sweep that finds nothing costs 5 a queue, beside 3 for the list of queues", async () => {
+  test("a sweep that finds nothing costs 5 a queue, and 3 for the list of queues", async () => {
     await queue.enqueue(1, { delay: "1h" });
     expect(await cost(() => sweep(queue["transport"]))).toBe(3 + 5);
   });
 
-  test("a sweep costs 1 for a queue that is empty and has not been in use for ten minutes", async () => {
+  test("a sweep costs 1 for a queue that has been empty and unused for ten minutes", async () => {
     const client = new Redis({ url: gateway.url, token: gateway.token });
     await client.del(`sluice:{${queue.name}}:expiry`);
     await client.zadd("sluice:queues", { score: Date.now() - 11 * 60_000, member: queue.name });
     expect(await cost(() => sweep(queue["transport"]))).toBe(3 + 1);
   });
 
-  test("the note of a queue and a look at its settings cost 4, once a minute an instance, also where each request makes its own transport", async () => {
+  test("registering a queue and reading its settings cost 4, once a minute per instance, also with a new transport in each request", async () => {
     const instance = () =>
       new Queue("fresh", { transport: upstash({ url: gateway.url, token: gateway.token }) });
     expect(await cost(() => instance().enqueue(1))).toBe(4 + 4);

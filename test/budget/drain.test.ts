@@ -3,7 +3,7 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import { useBilled } from "../support/billed.ts";
 import { dice } from "../support/dice.ts";
 
-// What a drain costs whose handlers end one by one. Requests are counted, not timed.
+// What a drain costs if its handlers end one by one. Requests are counted, not timed.
 
 const TASKS = 600;
 
@@ -13,8 +13,8 @@ const billed = useBilled(async ({ queue }) => {
 });
 
 test.each([
-  ["as many a pull as it likes", undefined, 11],
-  ["10 a pull", 10, 8],
+  ["batches chosen by the drain", undefined, 11],
+  ["batches of 10", 10, 8],
 ])("handlers of 5 to 50 ms, twenty at once, %s: 1.5 commands a task", async (_, batch, tasksARequest) => {
   const random = dice(1);
   const durations = Array.from({ length: TASKS }, () => 5 + random() * 45);

@@ -3,14 +3,14 @@ import type { EnqueueOptions, GroupChanges, QueueChanges } from "../../src/index
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 
-// What each feature costs, in commands as Upstash bills them, for the README's table. Whoever uses none of them pays
-// what commands.test.ts says.
+// What each feature costs, in commands as Upstash bills them, for the README's table. Calls without any of
+// them cost as much as in commands.test.ts.
 
 const billed = useBilled(async ({ queue, operator }) => {
   const work = async () => {
     await queue.enqueue("warm");
     await (await queue.dequeue())[0]?.complete();
-    await queue.cancel("nobody");
+    await queue.cancel("unknown");
   };
   await work();
   await operator.pause();
@@ -22,7 +22,7 @@ const billed = useBilled(async ({ queue, operator }) => {
 });
 const { cost } = billed;
 
-/** The price of a lone task, of a hundred in three requests, and of a poll where nothing waits. */
+/** The cost of a single task, of a hundred in three requests, and of a dequeue of an empty queue. */
 async function prices(options: EnqueueOptions) {
   const { queue } = billed;
   let batch = await queue.dequeue();
@@ -44,10 +44,10 @@ const nothing = { enqueue: 4, dequeue: 6, complete: 6, hundred: [5, 7, 6], poll:
 
 describe("a setting of the queue costs its calls", () => {
   test.each<[string, QueueChanges, object]>([
-    ["nothing, where there is none", {}, {}],
-    ["statistics: 1 for a lone enqueue", { statistics: true }, { enqueue: 5 }],
+    ["nothing, if there is none", {}, {}],
+    ["statistics: 1 for a single enqueue", { statistics: true }, { enqueue: 5 }],
     [
-      "events: 1 for each kind and call, and 1 for a lone enqueue",
+      "events: 1 for each kind and call, and 1 for a single enqueue",
       { events: true },
       { enqueue: 6, dequeue: 7, complete: 7, hundred: [6, 8, 7] },
     ],
@@ -57,7 +57,7 @@ describe("a setting of the queue costs its calls", () => {
       { enqueue: 6, dequeue: 7, complete: 7, hundred: [6, 8, 7] },
     ],
     [
-      "maxPending: 3 for an enqueue, and 1 for a lone one",
+      "maxPending: 3 for an enqueue, and 1 for a single one",
       { maxPending: 999 },
       { enqueue: 8, hundred: [8, 7, 6] },
     ],
@@ -68,7 +68,7 @@ describe("a setting of the queue costs its calls", () => {
     expect(await prices({})).toEqual({ ...nothing, ...more });
   });
 
-  test("and nothing any more once it is unset", async () => {
+  test("and nothing after it is unset", async () => {
     await billed.operator.configure({ maxPending: 999, maxWorking: 999 });
     expect(await prices({})).not.toEqual(nothing);
     await billed.operator.configure({ maxPending: null, maxWorking: null });
@@ -77,21 +77,16 @@ describe("a setting of the queue costs its calls", () => {
 });
 
 describe("groups and priorities cost the calls of their tasks", () => {
-  const shared = { enqueue: 7, dequeue: 13, complete: 8, hundred: [7, 13, 8] };
+  const grouped = { enqueue: 7, dequeue: 13, complete: 8, hundred: [7, 13, 8] };
   test.each<[string, EnqueueOptions, GroupChanges, object]>([
-    ["3 to enqueue, 7 to dequeue, 2 to complete", { group: "a" }, {}, shared],
-    ["the same with a priority", { priority: 5 }, {}, shared],
+    ["3 to enqueue, 7 to dequeue, 2 to complete", { group: "a" }, {}, grouped],
+    ["the same with a priority", { priority: 5 }, {}, grouped],
+    ["the same with a weight and a maxWorking", { group: "a" }, { weight: 3, maxWorking: 999 }, grouped],
     [
-      "the same with a weight and a limit on how many work",
-      { group: "a" },
-      { weight: 3, maxWorking: 999 },
-      shared,
-    ],
-    [
-      "1 less to complete with a rate, for what it counts stays",
+      "1 less to complete with a rate, whose count is kept",
       { group: "a" },
       { rate: { max: 999, per: "1h" } },
-      { ...shared, complete: 7, hundred: [7, 13, 7] },
+      { ...grouped, complete: 7, hundred: [7, 13, 7] },
     ],
   ])("%s", async (_, options, changes, more) => {
     await billed.operator.configureGroup("a", changes);
@@ -99,7 +94,7 @@ describe("groups and priorities cost the calls of their tasks", () => {
   });
 });
 
-test("to cancel a task of a group costs 11, 2 more where others move up; to move up the next 200 costs 3", async () => {
+test("to cancel a task of a group costs 11, 2 more if others move up; moving up the next 200 costs 3", async () => {
   const { queue } = billed;
   const ids = (await queue.enqueueMany(many(600, { group: "a" }))).map(({ id }) => id);
   expect(await cost(() => queue.cancel(ids[599] ?? ""))).toBe(11);
@@ -108,14 +103,14 @@ test("to cancel a task of a group costs 11, 2 more where others move up; to move
   expect(await cost(() => queue.dequeue({ max: 100 }))).toBe(13 + 3);
 });
 
-describe("a call that is refused", () => {
-  test("costs 4 where the queue is paused", async () => {
+describe("a refused call", () => {
+  test("costs 4 if the queue is paused", async () => {
     await billed.queue.enqueueMany(many(3));
     await billed.operator.pause();
     expect(await cost(() => billed.queue.dequeue())).toBe(4);
   });
 
-  test("costs 8 at maxWorking; at a rate 5, or 7 where so few wait that it looks for what is due", async () => {
+  test("costs 8 at maxWorking; at a rate 5, or 7 if so few tasks wait that it looks for due ones", async () => {
     const { queue, operator } = billed;
     await queue.enqueueMany(many(5));
     await operator.configure({ maxWorking: 1 });
@@ -139,7 +134,7 @@ describe("a call that is refused", () => {
 });
 
 describe("operating a queue", () => {
-  test("costs 6 to pause, resume or set; 2 to look at settings, 3 at an hour's statistics", async () => {
+  test("costs 6 to pause, resume or set; 2 to read settings, 3 to read an hour's statistics", async () => {
     const { operator } = billed;
     expect(await cost(() => operator.pause())).toBe(6);
     expect(await cost(() => operator.resume())).toBe(6);
@@ -148,7 +143,7 @@ describe("operating a queue", () => {
     expect(await cost(() => operator.statistics())).toBe(3);
   });
 
-  test("costs 7 to set a group; 4 more where it lets in what it held, 5 where its last setting goes", async () => {
+  test("costs 7 to set a group; 4 more if it admits held tasks, 5 if its last setting is removed", async () => {
     const { queue, operator } = billed;
     expect(await cost(() => operator.configureGroup("a", { maxWorking: 1 }))).toBe(7);
     await queue.enqueueMany(many(50, { group: "a" }));
@@ -157,7 +152,7 @@ describe("operating a queue", () => {
     expect(await cost(() => operator.groupSettings("a"))).toBe(2);
   });
 
-  test("costs 9 to delete a queue, 6 to be refused while tasks are working", async () => {
+  test("costs 9 to delete a queue, 6 if refused while tasks are working", async () => {
     const { queue, operator } = billed;
     await queue.enqueueMany(many(100));
     await queue.dequeue();
@@ -166,8 +161,8 @@ describe("operating a queue", () => {
   });
 });
 
-describe("an id or a key that is to be unique", () => {
-  test("costs 2 more with a dedup key, 1 more with `again`, 5 more where a task begins anew", async () => {
+describe("a unique id or key", () => {
+  test("costs 2 more with a dedup key, 1 more with `again`, 5 more if a task begins again", async () => {
     const { queue } = billed;
     const dedup = { key: "k", window: "1h" };
     expect(await cost(() => queue.enqueue(1, { dedup }))).toBe(4 + 2);

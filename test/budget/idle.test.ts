@@ -19,7 +19,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** What so many commands a minute cost in a month, $. */
+/** The price in dollars of that many commands a minute for a month. */
 const monthly = (commands: number) => dollars(commands * minutesOfMonth).toFixed(2);
 
 test("a queue with a consumer and a minute cron costs, while it is idle, what the README says", async () => {
@@ -54,19 +54,20 @@ test("a queue with a consumer and a minute cron costs, while it is idle, what th
   expect(done).toEqual([1]);
 
   const client = new Redis({ url: gateway.url, token: gateway.token });
-  /** As if the sweep had noted so long ago that the queue holds something. */
+  /** Sets when the sweep last registered the queue. */
   const noted = (queue: string, minutes: number) =>
     client.zadd("sluice:queues", { score: Date.now() - minutes * 60_000, member: queue });
 
-  // While records of ended tasks are kept, the queue is not empty: its script runs, and asks whether anything is ready.
+  // While records of ended tasks are kept, the queue is not empty: its script runs, and looks for ready
+  // tasks.
   const kept = await minute();
   expect(kept).toBe(3 + 5 + 1);
-  // Once in ten minutes it is asked whether it holds anything, and that is noted.
+  // Once in ten minutes the sweep asks if the queue holds anything, and registers that.
   await noted("emails", 11);
   const tenth = await minute();
   expect([tenth, await minute()]).toEqual([kept + 1 + 3, kept]);
 
-  // Ten minutes after the last of them has gone.
+  // Ten minutes after the last record is removed.
   await client.del("sluice:{emails}:expiry", "sluice:{emails}:tasks");
   await noted("emails", 11);
   const idle = await minute();
@@ -86,7 +87,7 @@ test("a queue with a consumer and a minute cron costs, while it is idle, what th
       "(`npm test -- test/budget/idle`",
   );
 
-  // An hour later they are off the list, until their next task.
+  // An hour later the queues leave the registry, until their next task.
   for (const queue of ["emails", "further"]) await noted(queue, 80);
   await minute();
   expect(await minute()).toBe(3);

@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Operator, Queue } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 
-// What a group's limit costs where it binds. One that is never met costs nothing: features.test.ts.
+// What a group's limit costs when it is reached. Until then it costs nothing: see features.test.ts.
 
 const billed = useBilled(async ({ queue, operator }) => {
   await queue.enqueue(1, { resultTtl: 0 });
   await (await queue.dequeue())[0]?.complete();
-  await queue.cancel("nobody");
+  await queue.cancel("unknown");
   await operator.configureGroup("a", {});
 });
 const { cost } = billed;
@@ -17,11 +17,11 @@ beforeEach(() => {
   ({ queue, operator } = billed);
 });
 
-/** So many tasks `t0`, `t1`, … of the group `a`. */
+/** Enqueues tasks `t0`, `t1`, … of the group `a`. */
 const add = (count: number) =>
   queue.enqueueMany(Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, group: "a" })));
 
-/** One more dequeue, its price, and its tasks. */
+/** Runs a dequeue, and returns its cost and its tasks. */
 async function dequeued(max: number): Promise<{ commands: number; tasks: readonly LeasedTask[] }> {
   let tasks: readonly LeasedTask[] = [];
   const commands = await cost(async () => (tasks = [...(await queue.dequeue({ max }))]));
@@ -32,7 +32,7 @@ const complete = (tasks: readonly LeasedTask[]) =>
   cost(() => queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }))));
 
 describe("a group at its maxWorking", () => {
-  test("costs 1 less to enqueue, nothing more to dequeue, 3 more to complete what lets others in, one or 50", async () => {
+  test("costs 1 less to enqueue, nothing more to dequeue, 3 more to complete one or 50 tasks that admit others", async () => {
     await operator.configureGroup("a", { maxWorking: 1 });
     expect(await cost(() => queue.enqueue(1, { group: "a" }))).toBe(7);
     expect(await cost(() => queue.enqueue(1, { group: "a" }))).toBe(7 - 1);
@@ -46,7 +46,7 @@ describe("a group at its maxWorking", () => {
     expect(await complete(fifty.tasks)).toBe(8 + 3);
   });
 
-  test("costs 9 to poll where all that waits is held, however many", async () => {
+  test("costs 9 to dequeue if all waiting tasks are held, in any number", async () => {
     await operator.configureGroup("a", { maxWorking: 1 });
     await add(2);
     await queue.dequeue();
@@ -55,7 +55,7 @@ describe("a group at its maxWorking", () => {
     expect(await dequeued(100)).toEqual({ commands: 9, tasks: [] });
   });
 
-  test("costs 6 more to dequeue what stands in the list beside it", async () => {
+  test("costs 6 more to dequeue a plain task beside it", async () => {
     await operator.configureGroup("a", { maxWorking: 1 });
     await add(2);
     await queue.dequeue();
@@ -63,14 +63,14 @@ describe("a group at its maxWorking", () => {
     expect((await dequeued(1)).commands).toBe(6 + 6);
   });
 
-  test("costs 10 to cancel what is held, 16 what lets another in", async () => {
+  test("costs 10 to cancel a held task, 16 to cancel one that admits another", async () => {
     await operator.configureGroup("a", { maxWorking: 10 });
     await add(100);
     expect(await cost(() => queue.cancel("t90"))).toBe(10);
     expect(await cost(() => queue.cancel("t0"))).toBe(16);
   });
 
-  test("costs some 14 for each hundred that wait, once, in calls of 200, where it is set over a backlog", async () => {
+  test("costs about 14, once, for each hundred waiting tasks if it is set over a backlog", async () => {
     await add(1_000);
     await operator.configureGroup("a", { maxWorking: 1 });
     const one = await dequeued(1);
@@ -81,7 +81,7 @@ describe("a group at its maxWorking", () => {
 });
 
 describe("a group at its rate", () => {
-  test("costs 1 more to dequeue, 2 where it is to be woken; 1 more to complete; 9 to poll", async () => {
+  test("costs 1 more to dequeue, 2 if it sets a timer; 1 more to complete; 9 to find nothing", async () => {
     await operator.configureGroup("a", { rate: { max: 2, per: "1h" } });
     await add(10);
     const [first, second] = [await dequeued(1), await dequeued(1)];
@@ -92,7 +92,7 @@ describe("a group at its rate", () => {
   });
 });
 
-test("to set a group that holds tasks costs 1 more, where it lets none in", async () => {
+test("setting a group that holds tasks costs 1 more if it admits none", async () => {
   await operator.configureGroup("a", { rate: { max: 1, per: "1h" } });
   await add(50);
   await queue.dequeue();

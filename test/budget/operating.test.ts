@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { NewTask, Operator, Queue, TaskState } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 
-// What it costs to operate a queue, beyond what features.test.ts and workers.test.ts say; exact, as there.
+// What it costs to operate a queue, beyond features.test.ts and workers.test.ts; exact, as there.
 
 const billed = useBilled(async ({ queue, operator }) => {
   await queue.enqueueMany([{ payload: 1, id: "warm" }, { payload: 2 }]);
@@ -32,7 +32,7 @@ beforeEach(() => {
   ({ queue, operator } = billed);
 });
 
-/** So many tasks `t0`, `t1`, … in that state. */
+/** Fills the queue with tasks `t0`, `t1`, … in that state. */
 async function fill(state: TaskState, count: number, options: Partial<NewTask<unknown>> = {}) {
   const delay = state === "delayed" ? { delay: "1h" as const } : {};
   const tasks = Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, ...delay, ...options }));
@@ -44,29 +44,26 @@ async function fill(state: TaskState, count: number, options: Partial<NewTask<un
   await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome })));
 }
 
-describe("looking", () => {
+describe("reading", () => {
   test.each<[TaskState, none: number, one: number, hundred: number]>([
     ["pending", 3, 4, 5],
     ["delayed", 4, 5, 6],
     ["working", 4, 5, 6],
-    // Even without one: where the last one ended, its id is known for five minutes.
+    // Also without one: the id of the last completed task stays known for five minutes.
     ["completed", 5, 5, 6],
     ["rejected", 4, 5, 6],
-  ])(
-    "at a page of %s tasks costs %i where there are none, %i for one, %i for 100",
-    async (state, ...costs) => {
-      const list = () => cost(() => operator.list({ state }));
-      const seen = [await list()];
-      for (const count of [1, 100]) {
-        await operator.deleteQueue({ force: true });
-        await fill(state, count);
-        seen.push(await list());
-      }
-      expect(seen).toEqual(costs);
-    },
-  );
+  ])("a page of %s tasks costs %i if there are none, %i for one, %i for 100", async (state, ...costs) => {
+    const list = () => cost(() => operator.list({ state }));
+    const seen = [await list()];
+    for (const count of [1, 100]) {
+      await operator.deleteQueue({ force: true });
+      await fill(state, count);
+      seen.push(await list());
+    }
+    expect(seen).toEqual(costs);
+  });
 
-  test("costs no more with a filter or with payloads, and 13 for a page of a thousand", async () => {
+  test("a page costs no more with a filter or with payloads, and 13 with a thousand tasks", async () => {
     await fill("rejected", 1_000);
     const state = "rejected";
     expect(await cost(() => operator.list({ state, text: "timeout", reason: "rejected" }))).toBe(13);
@@ -74,7 +71,7 @@ describe("looking", () => {
     expect(await cost(() => operator.list({ state, size: 1_000 }))).toBe(13);
   });
 
-  test("at what is next costs 4; at pending tasks of groups 10, and 11 for a page of 100", async () => {
+  test("the next tasks costs 4; pending tasks of groups 10, and 11 for a page of 100", async () => {
     await fill("pending", 5);
     expect(await cost(() => operator.peek())).toBe(4);
     await operator.deleteQueue();
@@ -83,16 +80,16 @@ describe("looking", () => {
     expect(await cost(() => operator.list({ state: "pending" }))).toBe(11);
   });
 
-  test("at a task costs 3, at one that has ended or is unknown 2", async () => {
+  test("a task costs 3, an ended or unknown one 2", async () => {
     await fill("working", 1);
     expect(await cost(() => queue.get("t0"))).toBe(3);
     await queue.enqueue(1, { id: "ended" });
     await (await queue.dequeue())[0]?.complete("done");
     expect(await cost(() => queue.get("ended"))).toBe(2);
-    expect(await cost(() => queue.get("nobody"))).toBe(2);
+    expect(await cost(() => queue.get("unknown"))).toBe(2);
   });
 
-  test("at the counts costs 11, 12 where tasks wait, 13 with groups, 3 more where the next in line were cancelled", async () => {
+  test("the counts costs 11, 12 if tasks wait, 13 with groups, 3 more if the next tasks are cancelled", async () => {
     const counts = () => cost(() => queue.counts());
     expect(await counts()).toBe(11);
     await fill("pending", 12);
@@ -106,27 +103,27 @@ describe("looking", () => {
       await queue.cancel(`t${i}`);
       if (i === 1) expect(await counts()).toBe(13 + 3);
     }
-    // All of the list: only the group has a task to tell of.
+    // All plain tasks are cancelled: only the group has a task whose age is reported.
     expect(await counts()).toBe(13);
   });
 
-  test("at the workers of a queue that has none costs 3", async () => {
+  test("the workers of a queue without workers costs 3", async () => {
     expect(await cost(() => operator.workers())).toBe(3);
   });
 });
 
-describe("to cancel a task", () => {
-  test("costs 4 while it is working, 3 the second time, 2 where it has ended or is unknown", async () => {
+describe("cancelling a task", () => {
+  test("costs 4 while it is working, 3 the second time, 2 if it has ended or is unknown", async () => {
     await fill("working", 1);
     expect(await cost(() => queue.cancel("t0"))).toBe(4);
     expect(await cost(() => queue.cancel("t0"))).toBe(3);
     await queue.enqueue(1, { id: "ended" });
     await (await queue.dequeue())[0]?.complete();
     expect(await cost(() => queue.cancel("ended"))).toBe(2);
-    expect(await cost(() => queue.cancel("nobody"))).toBe(2);
+    expect(await cost(() => queue.cancel("unknown"))).toBe(2);
   });
 
-  test("costs 1 more where events are on, also while it is working", async () => {
+  test("costs 1 more with events on, also while it is working", async () => {
     await fill("working", 1);
     await operator.configure({ events: true });
     await queue.enqueueMany([
@@ -139,34 +136,31 @@ describe("to cancel a task", () => {
   });
 });
 
-describe("to remove a task's record", () => {
-  test.each(["completed", "rejected"] as const)(
-    "costs 6 where it is %s, 2 the second time",
-    async (state) => {
-      await fill(state, 1);
-      expect(await cost(() => operator.remove("t0"))).toBe(6);
-      expect(await cost(() => operator.remove("t0"))).toBe(2);
-    },
-  );
+describe("removing a task's record", () => {
+  test.each(["completed", "rejected"] as const)("costs 6 if it is %s, 2 the second time", async (state) => {
+    await fill(state, 1);
+    expect(await cost(() => operator.remove("t0"))).toBe(6);
+    expect(await cost(() => operator.remove("t0"))).toBe(2);
+  });
 
-  test("costs 2 where it lives or is unknown", async () => {
+  test("costs 2 if it has not ended or is unknown", async () => {
     await fill("working", 1);
     expect(await cost(() => operator.remove("t0"))).toBe(2);
-    expect(await cost(() => operator.remove("nobody"))).toBe(2);
+    expect(await cost(() => operator.remove("unknown"))).toBe(2);
   });
 });
 
-describe("to redrive", () => {
-  test("by id costs 8, one or ten; 3 to be refused, or as a dry run", async () => {
+describe("redriving", () => {
+  test("by id costs 8 for one task or ten; 3 if refused, or as a dry run", async () => {
     await fill("rejected", 20);
     expect(await cost(() => operator.redrive({ ids: ["t0"], dryRun: true }))).toBe(3);
     expect(await cost(() => operator.redrive({ ids: ["t0"] }))).toBe(8);
     const ids = Array.from({ length: 10 }, (_, i) => `t${i + 1}`);
     expect(await cost(() => operator.redrive({ ids }))).toBe(8);
-    expect(await cost(() => operator.redrive({ ids: ["nobody"] }))).toBe(3);
+    expect(await cost(() => operator.redrive({ ids: ["unknown"] }))).toBe(3);
   });
 
-  test("all of 100 costs 12, 13 with a rate; 7 as a dry run, 5 where there are none", async () => {
+  test("all of 100 costs 12, 13 with a rate; 7 as a dry run, 5 if there are none", async () => {
     expect(await cost(() => operator.redrive())).toBe(5);
     await fill("rejected", 100);
     expect(await cost(() => operator.redrive({ dryRun: true }))).toBe(7);
@@ -177,26 +171,26 @@ describe("to redrive", () => {
   });
 });
 
-describe("to purge 100 tasks", () => {
+describe("purging 100 tasks", () => {
   test.each<[Exclude<TaskState, "working">, number]>([
     ["pending", 9],
     ["delayed", 11],
     ["completed", 11],
     ["rejected", 11],
   ])("that are %s costs %i", async (state, commands) => {
-    // With a kept result each: of the warm task nothing is to be purged.
+    // Each has a kept result: nothing of the warm-up task is to be purged.
     await operator.deleteQueue();
     await fill(state, 100);
     expect(await cost(() => operator.purge({ state }))).toBe(commands);
   });
 
-  test("costs 18 where they wait in a group", async () => {
+  test("costs 18 if they wait in a group", async () => {
     await fill("pending", 100, { group: "a" });
     expect(await cost(() => operator.purge({ state: "pending", group: "a" }))).toBe(18);
   });
 });
 
-test("to fail a worker by its name costs 4 where there is none, 6 without tasks, 13 with a hundred", async () => {
+test("failing a worker by its name costs 4 if there is none, 6 without tasks, 13 with a hundred", async () => {
   expect(await cost(() => operator.failWorker("one"))).toBe(4);
   await queue.dequeue({ worker });
   expect(await cost(() => operator.failWorker("one"))).toBe(6);
@@ -205,7 +199,7 @@ test("to fail a worker by its name costs 4 where there is none, 6 without tasks,
   expect(await cost(() => operator.failWorker("one"))).toBe(13);
 });
 
-test("to delete a queue costs 10, and 1 where it tells of it", async () => {
+test("deleting a queue costs 10, and 1 more with events on", async () => {
   await fill("pending", 100);
   expect(await cost(() => operator.deleteQueue())).toBe(10);
   await queue.enqueue(1);
@@ -213,14 +207,14 @@ test("to delete a queue costs 10, and 1 where it tells of it", async () => {
   expect(await cost(() => operator.deleteQueue())).toBe(10 + 1);
 });
 
-test("to set a queue costs 3 more where it is to be listed; 4 where nothing is asked, 5 where nothing changes", async () => {
+test("setting a queue costs 3 more if it registers the queue; 4 without settings, 5 without a change", async () => {
   expect(await cost(() => operator.configure({}))).toBe(4);
   expect(await cost(() => operator.configure({ maxWorking: null }))).toBe(5);
   await operator.deleteQueue();
   expect(await cost(() => operator.configure({ maxWorking: 5 }))).toBe(6 + 3);
 });
 
-test("to hand back what was not begun costs 6, one or a hundred; 8 of a group", async () => {
+test("handing back unstarted tasks costs 6, for one or a hundred; 8 for a group", async () => {
   await queue.enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: i })));
   const unstarted = { outcome: "requeue", unstarted: true } as const;
   for (const max of [1, 100]) {

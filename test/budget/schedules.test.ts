@@ -29,7 +29,7 @@ const swept = () => cost(() => sweep(billed.queue["transport"]));
 /** A sweep of one queue that finds nothing. */
 const NONE = 3 + 5;
 
-/** As if it had been put long ago. */
+/** Sets when schedules and their reminder are due. */
 async function makeDue(at: number, names: readonly string[]) {
   const client = new Redis({ url: billed.gateway.url, token: billed.gateway.token });
   for (const name of names) {
@@ -38,19 +38,19 @@ async function makeDue(at: number, names: readonly string[]) {
   await client.zadd("sluice:queues", { xx: true }, { score: at, member: `~${billed.queue.name}` });
 }
 
-test("to put a schedule costs 17, and 18 to change it", async () => {
+test("putting a schedule costs 17, and 18 to change it", async () => {
   expect(await cost(() => schedules.put("x", daily))).toBe(17);
   expect(await cost(() => schedules.put("x", { ...daily, payload: 2 }))).toBe(18);
 });
 
-test("to look at one costs 3, at a page of them 3, at a page without any 2", async () => {
+test("reading one costs 3, a page 3, an empty page 2", async () => {
   expect(await cost(() => schedules.list())).toBe(2);
   for (const name of ["x", "y", "z"]) await schedules.put(name, daily);
   expect(await cost(() => schedules.list())).toBe(3);
   expect(await cost(() => schedules.get("x"))).toBe(3);
 });
 
-test("to pause or resume costs 18, to remove 6", async () => {
+test("pausing or resuming costs 18, removing 6", async () => {
   await schedules.put("x", daily);
   expect(await cost(() => schedules.pause("x"))).toBe(18);
   expect(await cost(() => schedules.resume("x"))).toBe(18);
@@ -82,7 +82,7 @@ describe("a sweep", () => {
     expect(await swept()).toBe(NONE + 20);
   });
 
-  test("costs 7 more where a reminder leads to nothing", async () => {
+  test("costs 7 more if a reminder leads to nothing", async () => {
     await schedules.put("x", daily);
     await schedules.remove("x");
     await makeDue(1, []);
@@ -98,7 +98,7 @@ test("a deep sweep costs 3 more for a queue with a few schedules", async () => {
   expect(await deep()).toBe(without + 3);
 });
 
-test("what a resend may be told costs only calls that find no schedule: 2 more with a key, nothing without", async () => {
+test("the note for a resend costs only calls that find no schedule: 2 with a key, nothing without", async () => {
   const key = () => ({ idempotencyKey: crypto.randomUUID() });
   await schedules.put("x", daily);
   for (const verb of ["pause", "resume"] as const) {

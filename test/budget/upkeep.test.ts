@@ -5,7 +5,7 @@ import { deepSweep, Queue, sweep } from "../../src/index.ts";
 import { abreast } from "../support/abreast.ts";
 import { useBilled } from "../support/billed.ts";
 
-// What sweeps cost that find something, and deep sweeps.
+// What sweeps that find something cost, and deep sweeps.
 
 const billed = useBilled(async ({ queue, operator }) => {
   await queue.enqueue(1, { group: "a", delay: "1ms" });
@@ -43,7 +43,7 @@ describe("a sweep", () => {
     expect(await swept()).toBe(none + reclaim);
   });
 
-  test("costs 5 more for 100 records whose time is over", async () => {
+  test("costs 5 more for 100 expired records", async () => {
     await queue.enqueueMany(tasks(100));
     const batch = await queue.dequeue({ max: 100 });
     await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const, result: 1 })));
@@ -57,24 +57,24 @@ describe("a sweep", () => {
 describe("a deep sweep", () => {
   const deep = (name = queue.name) => cost(() => deepSweep(queue["transport"], { queue: name }));
 
-  test("costs 2 of a queue without a key, 15 of one that was used a little, 3 for the list of queues", async () => {
+  test("costs 2 for a queue without keys, 15 for one that was used a little, 3 for the list of queues", async () => {
     expect(await deep("never-used")).toBe(2);
     expect(await deep()).toBe(15);
     expect(await cost(() => deepSweep(queue["transport"]))).toBe(15 + 3);
   });
 
-  // What many calls leave, such as notes of dequeues, is looked at in scans, whose pages depend on chance.
+  // The traces of many calls, such as slots of dequeues, are read in scans, whose pages are random.
   test.each([
-    ["has been used a lot", () => queue],
-    ["knows of no task, but of many calls", () => new Queue("noted", { transport: queue["transport"] })],
-  ])("costs at most 20 of an idle queue that %s", async (_, used) => {
+    ["has had many calls", () => queue],
+    ["has never had a task, but many calls", () => new Queue("noted", { transport: queue["transport"] })],
+  ])("costs at most 20 for an idle queue that %s", async (_, used) => {
     const idle = used();
     const tokens = Array.from({ length: 2_000 }, () => crypto.randomUUID());
     await abreast(tokens, (token) => idle.dequeue({ token }));
     expect(await deep(idle.name)).toBeLessThanOrEqual(20);
   });
 
-  test("costs at most 20 of a queue with a hundred tasks in many places, groups, limits, workers and settings", async () => {
+  test("costs at most 20 for a queue with a hundred tasks in many places, groups, limits, workers and settings", async () => {
     const { operator } = billed;
     await operator.configure({ statistics: true, maxWorking: 500, maxPending: 5_000 });
     await operator.configureGroup("capped", { maxWorking: 2 });
@@ -106,7 +106,7 @@ describe("a deep sweep", () => {
   });
 
   test.each([
-    ["that wait, or are working", 90, {}],
+    ["that are pending or working", 90, {}],
     ["of a group", 110, { group: "a" }],
     ["that are delayed", 90, { delay: "1h" }],
   ])("of a queue with 100 tasks %s costs at most %i", async (_, most, options) => {
@@ -116,7 +116,7 @@ describe("a deep sweep", () => {
     expect(await deep()).toBeLessThanOrEqual(most);
   });
 
-  test("costs at most 5 for each further hundred tasks, 15 where they are of groups", async () => {
+  test("costs at most 5 for each further hundred tasks, 15 in groups", async () => {
     const add = async (prefix: string, options = {}) => {
       for (let i = 0; i < 5_000; i += 1_000) {
         await queue.enqueueMany(

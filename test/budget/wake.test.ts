@@ -3,7 +3,7 @@ import { Operator, Queue, sweep, type Waker } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 
-// What waking and waiting cost, in commands as Upstash bills them; the README's table has them from here.
+// What waking and waiting cost, in commands as Upstash bills them, for the README's table.
 
 const wake: Waker = { wake: () => {}, window: "1h" };
 const billed = useBilled(async ({ queue }) => {
@@ -20,14 +20,14 @@ const producer = () => new Queue(billed.queue.name, { transport: billed.queue["t
 const sweepOnce = () => sweep(billed.queue["transport"], { wake });
 
 describe("waking", () => {
-  test("costs a lone enqueue 1, and 1 more when it wakes; enqueues of several nothing", async () => {
+  test("costs a single enqueue 1, and 1 more if it wakes; a batch nothing", async () => {
     expect(await cost(() => producer().enqueue(1))).toBe(4 + 2);
     expect(await cost(() => producer().enqueue(1))).toBe(4 + 1);
     const plain = await cost(() => billed.queue.enqueueMany(many(10)));
     expect(await cost(() => producer().enqueueMany(many(10)))).toBe(plain);
   });
 
-  test("costs a dequeue nothing, and 1 for the one that finds nothing any more", async () => {
+  test("costs a dequeue nothing, and 1 if it is the first to find nothing", async () => {
     await producer().enqueue(1);
     let [task]: Awaited<ReturnType<typeof billed.queue.dequeue>> = [] as never;
     expect(await cost(async () => ([task] = await billed.queue.dequeue()))).toBe(6);
@@ -36,7 +36,7 @@ describe("waking", () => {
     expect(await cost(() => billed.queue.dequeue())).toBe(5);
   });
 
-  test("costs a sweep 1 for a queue where nothing is ready, 2 where somebody is awake, 3 when it wakes", async () => {
+  test("costs a sweep 1 for a queue without ready tasks, 2 with an active consumer, 3 if it wakes", async () => {
     await billed.queue.enqueue(1, { delay: "1h" });
     expect(await cost(sweepOnce)).toBe(3 + 5 + 1);
     await billed.queue.enqueue(1);
@@ -44,16 +44,16 @@ describe("waking", () => {
     expect(await cost(sweepOnce)).toBe(3 + 5 + 2);
   });
 
-  test("another consumer costs 4, and 3 where one was woken within the window", async () => {
+  test("another consumer costs 4, and 3 if one was woken within the window", async () => {
     expect(await cost(() => producer().wakeAnother())).toBe(4);
     expect(await cost(() => producer().wakeAnother())).toBe(3);
   });
 });
 
-describe("waiting in vain", () => {
-  test("costs 5 at its beginning and its end, and between them 1 for each look, two a second, and 1 each two seconds", async () => {
+describe("waiting without a result", () => {
+  test("costs 5 at its start and its end, in between 1 twice a second, and 1 every two seconds", async () => {
     const commands = await cost(() => billed.queue.dequeue({ wait: "3s" }));
-    // 100, 200 and 400 ms after the last, then every 500 ms: 7; fewer where the machine is slow.
+    // 100, 200 and 400 ms after the last, then every 500 ms: 7; fewer on a slow machine.
     expect(commands).toBeLessThanOrEqual(5 + 7 + 1 + 5);
     expect(commands).toBeGreaterThan(5 + 5);
   });
@@ -68,18 +68,18 @@ describe("waiting in vain", () => {
       (operator) => operator.configureGroup("a", { rate: { max: 1, per: "1h" } }),
       { group: "a" },
     ],
-  ])("costs at most 13 a second where %s holds what is there", async (_, hold, options) => {
+  ])("costs at most 13 a second if %s holds the tasks", async (_, hold, options) => {
     await billed.queue.enqueueMany(many(2, options));
     const operator = new Operator(billed.queue.name, { transport: billed.queue["transport"] });
     await hold(operator);
     await billed.queue.dequeue();
     const commands = await cost(() => billed.queue.dequeue({ wait: "4s" }));
-    // Beside the pull at its beginning and the one at its end. On a machine that is slow there are fewer looks.
+    // Beside the dequeues at its start and end. A slow machine makes fewer calls.
     expect(commands).toBeLessThanOrEqual(9 + 4 * 13 + 9);
     expect(commands).toBeGreaterThan(4 + 4 * 1);
   });
 
-  test("costs 1 more where something is due later, to learn Redis's time", async () => {
+  test("costs 1 more if a task is due later, to read Redis's time", async () => {
     await billed.queue.enqueue(1, { delay: "1h" });
     expect(await cost(() => billed.queue.dequeue())).toBe(6);
     expect(await cost(() => billed.queue.dequeue({ wait: 50 }))).toBe(6 + 6);

@@ -9,7 +9,7 @@ const billed = useBilled(async ({ queue }) => {
   await queue.get("warm");
 });
 
-test("a look at a task costs 3, at one that has ended 2; a wait or watch looks once at such a one", async () => {
+test("reading a task costs 3, an ended one 2; a wait or watch reads an ended one once", async () => {
   const { queue, cost } = billed;
   await queue.enqueue(1, { id: "a" });
   expect(await cost(() => queue.wait("a", { for: 0 }))).toBe(3);
@@ -22,7 +22,7 @@ test("a look at a task costs 3, at one that has ended 2; a wait or watch looks o
   expect(await cost(reported)).toBe(2);
 });
 
-test("to listen to a queue's events costs 1, however many come", async () => {
+test("listening to a queue's events costs 1, for any number of events", async () => {
   const { queue, operator, cost } = billed;
   await operator.configure({ events: true });
   const leaving = new AbortController();

@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { sweep, type Operator, type Queue } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 
-// What workers cost beyond the budgets of `commands.test.ts`; exact, as there.
+// What workers cost beyond the budgets of commands.test.ts; exact, as there.
 
 const billed = useBilled(async ({ queue, operator }) => {
   await queue.enqueue("warm", { resultTtl: 0 });
   await (await queue.dequeue({ worker }))[0]?.complete();
   await queue.heartbeat(worker);
   await operator.workers();
-  await operator.failWorker("nobody");
+  await operator.failWorker("unknown");
   await sweep(queue["transport"]);
 });
 const { cost } = billed;
@@ -40,7 +40,7 @@ describe("a task with a worker", () => {
     expect(await cost(() => queue.settle(settlements))).toBe(6 + 1);
   });
 
-  test("costs 3 more to poll for where nothing waits; one more where silent workers are to be looked for earlier", async () => {
+  test("costs 3 more for a dequeue of an empty queue; one more if it moves the timer for silent workers", async () => {
     expect(await cost(() => queue.dequeue({ worker }))).toBe(5 + 3);
     await operator.failWorker(worker);
     expect(await cost(() => queue.dequeue({ worker: { ...worker, silentAfter: "1s" } }))).toBe(5 + 3 + 1);
@@ -66,14 +66,14 @@ describe("a heartbeat", () => {
     ]);
   });
 
-  test("that tells its receipts costs one less", async () => {
+  test("with receipts costs one less", async () => {
     await add(100);
     const tasks = await queue.dequeue({ max: 100, worker });
     const receipts = tasks.map(({ receipt }) => receipt);
     expect(await cost(() => queue.heartbeat(worker, { receipts }))).toBe(6);
   });
 
-  test("costs 4 to be told that the worker was failed", async () => {
+  test("of a failed worker costs 4", async () => {
     await add(1);
     await queue.dequeue({ worker });
     await operator.failWorker(worker);
@@ -82,7 +82,7 @@ describe("a heartbeat", () => {
 });
 
 describe("an operator", () => {
-  test("lists workers for 4 and 1 each, 2 where one has a hundred tasks", async () => {
+  test("lists workers for 4 and 1 each, 2 if one has a hundred tasks", async () => {
     expect(await cost(() => operator.workers())).toBe(4 + 1);
     for (const name of ["two", "three"]) await queue.heartbeat({ name });
     expect(await cost(() => operator.workers())).toBe(4 + 3);
@@ -99,7 +99,7 @@ describe("an operator", () => {
   });
 });
 
-test("a sweep costs no more for workers that live, and 5 a queue as ever", async () => {
+test("a sweep costs no more for live workers: 5 a queue", async () => {
   await queue.enqueue(1, { delay: "1h" });
   await queue.dequeue({ worker });
   expect(await cost(() => sweep(queue["transport"]))).toBe(3 + 5);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const src = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** As if all modules were one, as they are in the package: bundlers then leave out what is pure alone. */
+/** Merges all modules into one, as in the package: bundlers then leave out only pure code. */
 const merged: Plugin = {
   name: "merged",
   setup(build) {
@@ -16,7 +16,7 @@ const merged: Plugin = {
   },
 };
 
-/** The scripts in a bundle that exports this. */
+/** The names of the scripts in a bundle of this source. */
 async function scriptsOf(source: string, plugins: Plugin[]): Promise<string[]> {
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: src, loader: "ts" },
@@ -36,7 +36,7 @@ async function scriptsOf(source: string, plugins: Plugin[]): Promise<string[]> {
 test.for([
   ["by module", []],
   ["with all modules in one", [merged]],
-] as const)("a bundle has the scripts that it can call, %s", async ([, plugins]) => {
+] as const)("a bundle has only the scripts that it can call, %s", async ([, plugins]) => {
   const names = (exported: string) =>
     scriptsOf(`export { ${exported} } from "./index.ts";`, [...plugins]).then((found) => found.toSorted());
   expect(await names("Producer")).toEqual(["cancel", "enqueue", "get", "register", "wake"]);

@@ -27,30 +27,30 @@ const lock = readLock();
 const own = lock[""] as LockEntry;
 const page = read("docs/dependencies.md");
 const peers = own.peerDependencies ?? {};
-/** What an installation of the package brings along, with all of its optional peers. */
+/** The packages of an installation, with all optional peers. */
 const installed = [...closure(Object.keys({ ...own.dependencies, ...peers }), lock)];
 
-describe("what an installation brings along", () => {
+describe("each package of an installation", () => {
   test("is listed with version and licence, and with the entries that load it", async () => {
     expect(await pageWithList(page)).toBe(page);
     const listed = installed.map((place) => `| ${nameOf(place)} | ${lock[place]?.version} |`);
     expect(listed.filter((row) => !page.includes(`\n${row}`))).toEqual([]);
   });
 
-  test("has a reason, where the project itself asks for it", () => {
+  test("has a reason if the project itself asks for it", () => {
     const [, section = ""] = /^## Why each is there\n([\s\S]*?)^## /m.exec(page) ?? [];
     const reasons = Array.from(section.matchAll(/^\| `([^`]+)` \| (.{20,}) \| .+ \|$/gm), ([, name]) => name);
     expect(new Set(reasons)).toEqual(new Set(Object.keys({ ...own.dependencies, ...peers })));
   });
 
-  test("is under an allowed licence, which is the one of the package that is there", () => {
+  test("is under an allowed licence, which is the one of the installed package", () => {
     const licences = installed.map((place) => [place, lock[place]?.license, manifestOf(place).license]);
     expect(
       licences.filter(([, locked, reported]) => locked !== reported || !ALLOWED.includes(locked ?? "")),
     ).toEqual([]);
   });
 
-  test("runs no script when it is installed, and carries no other package in itself", () => {
+  test("runs no script when it is installed, and bundles no other package", () => {
     const running = installed.filter((place) => {
       const { scripts = {}, bundleDependencies = [] } = manifestOf(place);
       const scripted = ["preinstall", "install", "postinstall"].some((name) => name in scripts);
@@ -60,7 +60,7 @@ describe("what an installation brings along", () => {
     expect(running).toEqual([]);
   });
 
-  test("is all that the published code imports: of no tool of development is a part bundled", async () => {
+  test("is the only code that the published code imports: no development tool is bundled", async () => {
     const imports = await importsOfEntries();
     expect(imports.size).toBeGreaterThan(10);
     const strange = [...imports].flatMap(([entry, names]) =>
@@ -69,20 +69,20 @@ describe("what an installation brings along", () => {
         .map((name) => `${entry} imports ${name}`),
     );
     expect(strange).toEqual([]);
-    // Whoever only holds a token gets no code but this project's.
+    // A client with only a token gets no code but this project's.
     expect(imports.get("client")).toEqual([]);
   });
 });
 
 describe("an optional peer", () => {
-  test("is marked as one, and takes the releases from the tested one up to the next major", () => {
+  test("is marked as one, and accepts the releases from the tested one up to the next major", () => {
     const tested = Object.keys(peers).map((name) => [name, `^${manifestOf("").devDependencies?.[name]}`]);
     expect(manifestOf("").peerDependencies).toEqual(Object.fromEntries(tested));
     const optional = Object.keys(peers).map((name) => [name, { optional: true }]);
     expect(manifestOf("").peerDependenciesMeta).toEqual(Object.fromEntries(optional));
   });
 
-  test("is imported by the entries of servers and of this machine alone, when they first need it", async () => {
+  test("is imported only by the entries of servers and of the local stack, when they first need it", async () => {
     const found = [...(await importsOfEntries("dynamic-import"))].map(([entry, names]) => [
       entry,
       names.filter((name) => name in peers),
@@ -101,7 +101,7 @@ describe("an optional peer", () => {
     expect(atStart).toEqual([]);
   });
 
-  test("is told to be installed in the major version that the package takes", () => {
+  test("is installed, in docs and errors, in the major version that the package accepts", () => {
     const texts = globSync(["README.md", "{docs,examples,serverless}/**/*.{md,json}", "**/Dockerfile"], {
       cwd: root,
       exclude: ["node_modules"],
@@ -125,7 +125,7 @@ describe("an optional peer", () => {
 });
 
 describe("the lock file", () => {
-  test("asks for exact versions, here and in the workspaces, and has just these", () => {
+  test("has exactly the versions that the project and its workspaces ask for", () => {
     const workspaces = Object.keys(lock).filter((place) => /^tools\/[^/]+$/.test(place));
     const loose = ["", ...workspaces].flatMap((folder) => {
       const { dependencies, devDependencies, optionalDependencies } = manifestOf(folder);
@@ -141,7 +141,7 @@ describe("the lock file", () => {
 
   test("has a SHA-512 of everything that comes from the registry, and nothing comes from elsewhere", () => {
     const others = Object.entries(lock).filter(([place, entry]) => {
-      // The project itself, its workspaces, and what another package carries, whose hash covers it.
+      // Except the project, its workspaces, and bundled packages, which another package's hash covers.
       if (!place.includes("node_modules/") || entry.link || entry.inBundle) return false;
       return entry.resolved !== undefined || !/^sha512-[\w+/]{86}==$/.test(entry.integrity ?? "");
     });
@@ -168,7 +168,7 @@ describe("the workflows", () => {
     expect(loose).toEqual([]);
   });
 
-  test("may read the repository and no more, but for the identity of the job that publishes", () => {
+  test("may only read the repository; the publishing job also has its identity", () => {
     const granted = workflows.flatMap(({ file, text }) =>
       Array.from(
         text.matchAll(/^ +([\w-]+): (?:write|read)(?:-all)?$/gm),
@@ -185,7 +185,7 @@ describe("the workflows", () => {
     expect(workflows.filter(({ text }) => /secrets\.|pull_request_target/.test(text))).toEqual([]);
   });
 
-  test("publish what .ci/run has checked, with provenance, in a job that runs no code of the project", () => {
+  test("publish the package that .ci/run has checked, with provenance, in a job that runs no code of the project", () => {
     const commands = (job: string) => Array.from(job.matchAll(/- run: (.*)/g), ([, command]) => command);
     expect(commands(check).slice(-2)).toEqual([".ci/run", "npm run build && npm pack --ignore-scripts"]);
     expect(handOver).toMatch(/needs: check\n/);

@@ -16,7 +16,7 @@ const base = [
 ];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
-/** From the ground up: what each folder may import of the project, itself aside. */
+/** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
   "src/errors.ts": [],
   "src/optional-package.ts": ["src/errors.ts"],
@@ -28,16 +28,16 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/core": ["src/errors.ts"],
   "src/queue/redis": [...base, ...queue("core")],
   "src/queue/values": [...base, ...queue("core")],
-  // The life of a task. What operates, schedules and repairs stands above it.
+  // The life of a task. Operating, scheduling and repairing are above it.
   "src/queue/tasks": [...base, ...queue("core", "redis", "values")],
   "src/queue/schedules": [...base, ...queue("core", "redis", "values", "tasks")],
   "src/queue/sweep": [...base, ...queue("core", "redis", "values", "tasks", "schedules")],
   "src/queue/operate": [...base, ...queue("core", "redis", "values", "tasks", "sweep")],
   "src/queue/repair": [...base, ...queue("core", "redis", "values", "tasks", "schedules", "sweep")],
-  // Only the interface, whose file is pure types, and what all floors stand on.
+  // Only the interface, whose file has only types, and the base of all floors.
   "src/transport": [...base, "src/queue/redis/transport.ts"],
   "src/consumer": [...base, ...queue("core", "redis", "tasks")],
-  // Over HTTP it does what the queue does: of the queue it takes what needs no Redis.
+  // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
   "src/http": [...base, "src/queue"],
   "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/auth"],
@@ -69,7 +69,7 @@ const imports = globSync(["src/**/*.ts", "serverless/**/*.ts"], { cwd: root }).f
 });
 
 describe("imports go downward only", () => {
-  test("every source file stands on a floor", () => {
+  test("every source file belongs to a floor", () => {
     expect(
       globSync(["src/**/*.ts", "serverless/**/*.ts"], { cwd: root }).filter((file) => !floorOf(file)),
     ).toEqual([]);

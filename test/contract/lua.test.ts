@@ -17,7 +17,7 @@ describe("the files in lua/ keep the laws that their text can show", () => {
   });
 });
 
-describe("the files in lua/ mean the same in each Lua 5.1 (law 8)", () => {
+describe("the files in lua/ behave the same in each Lua 5.1 (law 8)", () => {
   test("the prelude", () => {
     const callers = scripts.map(({ text }) => text);
     expect(portableBreaches(lib.text, callers)).toEqual([]);
@@ -28,7 +28,7 @@ describe("the files in lua/ mean the same in each Lua 5.1 (law 8)", () => {
   });
 });
 
-describe("a breach is found", () => {
+describe("a breach of a law is found", () => {
   const good = `-- probe: looks at a queue.
 local pending = KEYS[1] -- list  ids
 local tasks = KEYS[2] -- hash  records
@@ -43,7 +43,7 @@ return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
 `;
   const check = (text: string) => lawBreaches("probe", text, { lib: names });
 
-  test("and a script that keeps the laws has none", () => {
+  test("but none in a script that keeps the laws", () => {
     expect(check(good)).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
   });
 });
 
-describe("what another Lua 5.1 takes for something else is found", () => {
+describe("code that behaves differently in another Lua 5.1 is found", () => {
   const several = "an assignment to several reads what it assigns: make it two";
   const table = "an assignment to several has a table: make it two";
   const behind = "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`";
@@ -100,7 +100,7 @@ describe("what another Lua 5.1 takes for something else is found", () => {
     ["local function put(list, a, b) list[#list + 1] = b end put(x, 1, 2)"],
     [
       "local n = tonumber(string.match(text, '%d+'))",
-      "string.match as an argument, where it may give none: use parentheses",
+      "string.match as an argument, which may return nothing: use parentheses",
     ],
     ["local n = tonumber((string.match(text, '%d+')))"],
     ["local n = tonumber(string.match(text, '%d+') or 0)"],
@@ -125,8 +125,8 @@ describe("what another Lua 5.1 takes for something else is found", () => {
     ["for id in pairs(ids) do f(id) end", unordered],
     ["-- In any order\nfor id in pairs(ids) do f(id) end", unordered],
     ["-- In any order: each is a key of its own.\nfor id in pairs(ids) do f(id) end"],
-    ["local first = next(ids)", "next may only tell whether a table is empty"],
-    ["if next(ids, id) then f() end", "next may only tell whether a table is empty"],
+    ["local first = next(ids)", "next may only test whether a table is empty"],
+    ["if next(ids, id) then f() end", "next may only test whether a table is empty"],
     ["if next(ids) then f() end"],
     [
       "local function f(x) if x then return 1 end return 1, 2 end local a, b = f(x)",
@@ -143,7 +143,7 @@ describe("what another Lua 5.1 takes for something else is found", () => {
     expect(portableBreaches(text)).toEqual(breach === undefined ? [] : [`line ${line}: ${breach}`]);
   });
 
-  test("also what a script takes from a function of the prelude", () => {
+  test("also if a script takes too many values from a function of the prelude", () => {
     const own = "local function f(x) return x end";
     expect(portableBreaches(own, ["local a, b = f(1)"])).toEqual([
       "line 1: f returns 1 of the 2 values that are taken from it",

@@ -9,6 +9,6 @@ test("each mutant fits its file, and each script, law and invariant has as many 
   expect(faultsOf(all)).toEqual([]);
 });
 
-test("for each file with mutants it is said which tests are nearest", () => {
+test("each file with mutants has its nearest tests listed", () => {
   expect(all.filter(({ file }) => !nearest[file]).map(({ file }) => file)).toEqual([]);
 });

@@ -25,7 +25,7 @@ function asThatUser() {
 }
 
 describe("the Redis user of SECURITY.md", () => {
-  test("may run the commands that the scripts name, and those that are sent beside them, and no others", async () => {
+  test("may run only the commands of the scripts and those that are sent beside them", async () => {
     const known = new Set(
       ((await rig.command("COMMAND", "LIST")) as string[]).map((name) => name.toUpperCase()),
     );
@@ -44,7 +44,7 @@ describe("the Redis user of SECURITY.md", () => {
   test.each([
     ["a queue's day", day],
     ["a day of groups, limits, workers", sharedDay],
-  ])("lives through %s as any other does", async (_, scenario) => {
+  ])("runs %s like any other user", async (_, scenario) => {
     expect(await run(rig, scenario, undefined, asThatUser())).toEqual(await run(rig, scenario));
   });
 
@@ -70,7 +70,7 @@ describe("the Redis user of SECURITY.md", () => {
     expect(await rig.command("EXISTS", key("tasks"), key("pending"), "sluice:queues")).toBe(0);
   });
 
-  test("has neither other keys, nor other commands, in scripts too", async () => {
+  test("has neither other keys, nor other commands, also in scripts", async () => {
     await rig.command("SET", "other", "secret");
     const transport = asThatUser();
     const script = (source: string, name: string) => ["EVAL", source, "1", name] as const;

@@ -24,7 +24,7 @@ const all = Object.values({
   (value): value is Exclude<typeof value, (...args: never[]) => unknown> => typeof value === "object",
 );
 
-/** What a script's head says of its keys and arguments. */
+/** The keys and arguments in a script's contract. */
 function contract(name: string) {
   const lines = readFileSync(new URL(fileOf(name), folder), "utf8").split("\n");
   const named = (from: "KEYS" | "ARGV") =>
@@ -42,7 +42,7 @@ function contract(name: string) {
 
 const camel = (snake: string) => snake.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-describe("the script table says what the Lua says", () => {
+describe("the script tables match the contracts in Lua", () => {
   test("every script is bound once", () => {
     expect(all.map(({ script }) => fileOf(script.name)).toSorted()).toEqual(scriptFiles());
   });
@@ -75,7 +75,7 @@ describe("the script table says what the Lua says", () => {
   });
 });
 
-test("what an absent option means is the same in Lua and in TypeScript", () => {
+test("an absent option means the same in Lua and in TypeScript", () => {
   const prelude = readFileSync(new URL("lib/records.lua", folder), "utf8");
   const constant = (name: string) => Number(new RegExp(`^local ${name} = (\\d+)$`, "m").exec(prelude)?.[1]);
   expect(RECORD_DEFAULTS).toEqual({
@@ -97,7 +97,7 @@ describe("a reply that the script does not document throws, and shows none of it
   });
 
   test.each(all.map((binding) => [binding.script.name, binding] as const))(
-    "%s of a newer release says so",
+    "a newer_schema reply of %s throws newer_schema",
     (_, { decode }) => {
       expect(thrownBy(() => decode(["newer_schema"]))).toMatchObject({ code: "newer_schema" });
     },

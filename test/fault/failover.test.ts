@@ -9,7 +9,7 @@ import { dice } from "../support/dice.ts";
 
 // A replica that takes over may have each key as it was at another time.
 const rig = useRig();
-const { look } = deepTools(rig);
+const { runDeepSweep } = deepTools(rig);
 
 const STEPS = 60;
 const kinds = [
@@ -74,7 +74,7 @@ test.each(Array.from({ length: 25 }, (_, i) => i + 1))(
     let reports: DeepSweepReport[];
     let looks = 0;
     do {
-      reports = await Promise.all([look(), look()]);
+      reports = await Promise.all([runDeepSweep(), runDeepSweep()]);
     } while (reports.some(({ faults }) => faults.length > 0) && ++looks < 4);
     expect(reports.flatMap(({ faults, failed }) => [...faults, ...failed])).toEqual([]);
     expect(violations(await rig.space())).toEqual([]);

@@ -15,7 +15,7 @@ import (
 type server struct {
 	// Locked for writing while a script runs, so that no other client's command runs in the middle of it.
 	world sync.RWMutex
-	// Which scripts clients may call by SHA-1; and all that were ever compiled, by SHA-1.
+	// The scripts that clients may call, and all compiled scripts, by SHA-1.
 	known    map[string]bool
 	programs map[string]*lua.FunctionProto
 	engine   *engine
@@ -26,18 +26,18 @@ func newServer() *server {
 	return &server{known: map[string]bool{}, programs: map[string]*lua.FunctionProto{}, engine: newEngine()}
 }
 
-// A client has a connection to the real server of its own: its user, its database and its state are there.
+// A client has its own connection to the real server, which holds its user, its database and its state.
 type client struct {
 	server  *server
 	conn    net.Conn
 	in      *bufio.Reader
 	backend net.Conn
 	replies chan []byte
-	// 1 when all that the real server sends goes straight to the client.
+	// 1 if everything that the real server sends goes straight to the client.
 	streams int32
 	// 3 after HELLO 3.
 	protocol byte
-	// Of MULTI: what was queued, and whether a script or an error is among it.
+	// For MULTI: the queued commands, and whether a script or an error is among them.
 	multi, hasScript, broken bool
 	queue                    [][][]byte
 }
@@ -79,7 +79,7 @@ func (c *client) serve() {
 func (c *client) close() {
 	c.conn.Close()
 	c.backend.Close()
-	// Takes what readReplies still has to hand over, so that it can end.
+	// Reads the remaining replies of readReplies, so that it can end.
 	for range c.replies {
 	}
 }
@@ -145,7 +145,7 @@ func (c *client) run(name string, args [][]byte) ([]byte, bool) {
 	return frame, ok
 }
 
-// endMulti ends a transaction. The real server runs it, unless there are scripts in it.
+// endMulti ends a transaction. The real server runs it, unless it has scripts.
 func (c *client) endMulti(name string, args [][]byte) ([]byte, bool) {
 	queue, byHand := c.queue, c.hasScript && !c.broken && name == "EXEC"
 	c.multi, c.hasScript, c.broken, c.queue = false, false, false, nil
@@ -172,7 +172,7 @@ func (c *client) endMulti(name string, args [][]byte) ([]byte, bool) {
 	return frames, true
 }
 
-// stream hands the connection over to what sends unasked: subscriptions, MONITOR, replication.
+// stream passes on messages that the real server sends unasked: subscriptions, MONITOR, replication.
 func (c *client) stream(name string, args [][]byte) {
 	if name == "MONITOR" {
 		atomic.AddInt32(&c.server.monitors, 1)

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// What the proxy has to know of Redis's commands.
+// What the proxy has to know about Redis's commands.
 
 // After these the real server sends messages unasked.
 var streaming = set("SUBSCRIBE PSUBSCRIBE SSUBSCRIBE MONITOR SYNC PSYNC")

@@ -30,7 +30,7 @@ func newEngine() *engine {
 	return e
 }
 
-// reset makes a state that no script has touched.
+// reset makes a fresh state.
 func (e *engine) reset() {
 	e.state = lua.NewState(lua.Options{CallStackSize: 1024, RegistrySize: 1 << 17, SkipOpenLibs: true})
 	libraries := map[string]lua.LGFunction{
@@ -71,7 +71,7 @@ func (e *engine) globals() *lua.LTable {
 
 func compile(text []byte) (*lua.FunctionProto, error) {
 	if bytes.HasPrefix(text, []byte("#!")) {
-		// It becomes a comment, so that line numbers stay.
+		// It becomes a comment, so that line numbers are kept.
 		text = append([]byte("--"), text...)
 	}
 	chunk, err := parse.Parse(bytes.NewReader(text), chunkName)

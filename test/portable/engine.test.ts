@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 /**
- * Which Lua runs the scripts; `npm run test:portable` sets it. There the redis-server of this folder is tested,
- * otherwise the real one. Except for the name of the Lua, both must do the same.
+ * The Lua that runs the scripts; `npm run test:portable` sets it. Then the redis-server of this folder is
+ * tested, otherwise the real one. Except for the name of the Lua, both must do the same.
  */
 const LUA = process.env["SLUICE_TEST_LUA"] ?? "C Lua";
 const WHICH =
@@ -53,7 +53,7 @@ describe("the Lua that a run names runs the scripts", () => {
 });
 
 describe("a script", () => {
-  test("gets keys and arguments, and gives replies of each kind", async () => {
+  test("gets keys and arguments, and returns replies of each kind", async () => {
     const source =
       "return {KEYS[1], ARGV[1], #ARGV, 3.9, redis.call('SET', KEYS[1], 'v'), redis.call('GET', 'none'), " +
       "{redis.call('GET', KEYS[1])}, true, redis.status_reply('FINE'), redis.sha1hex('a'), nil, 1}";
@@ -71,7 +71,7 @@ describe("a script", () => {
     ]);
   });
 
-  test("that Redis does not know is NOSCRIPT, also when it has forgotten it", async () => {
+  test("that Redis does not know is NOSCRIPT, also after SCRIPT FLUSH", async () => {
     const [, sha] = [await send("EVAL", WHICH, "0"), sha1(WHICH)];
     expect(await send("SCRIPT", "EXISTS", sha, sha1("other"))).toEqual([1, 0]);
     await send("SCRIPT", "FLUSH");
@@ -79,7 +79,7 @@ describe("a script", () => {
     expect(await refusal("EVALSHA", sha, "0")).toMatch(/^NOSCRIPT /);
   });
 
-  test("fails with the command's error where redis.call does, and goes on where redis.pcall does", async () => {
+  test("fails with the command's error in redis.call, and continues after one in redis.pcall", async () => {
     await send("SET", "k", "text");
     expect(await refusal("EVAL", "return redis.call('LPUSH', KEYS[1], 1)", "1", "k")).toMatch(/^WRONGTYPE /);
     const source = "local r = redis.pcall('LPUSH', KEYS[1], 1) return {r.err, 'on'}";
@@ -87,13 +87,13 @@ describe("a script", () => {
     expect(await refusal("EVAL", "return redis.error_reply('MINE it is')", "0")).toBe("MINE it is");
   });
 
-  test("that only reads may not write", async () => {
+  test("that is read-only may not write", async () => {
     const source = "return redis.call('SET', KEYS[1], 'v')";
     expect(await refusal("EVAL_RO", source, "1", "k")).toMatch(/^ERR Write commands are not allowed/);
     expect(await send("EXISTS", "k")).toBe(0);
   });
 
-  test("may not do what its user may not", async () => {
+  test("may not run commands that its user may not", async () => {
     await send("ACL", "SETUSER", "default", "-set");
     try {
       const source = "return redis.call('SET', KEYS[1], 'v')";
@@ -105,7 +105,7 @@ describe("a script", () => {
     }
   });
 
-  test("writes to a full Redis where its first write frees, and not before", async () => {
+  test("writes to a full Redis after a write that frees memory, and not before", async () => {
     await send("SET", "k", "v");
     const set = "redis.call('SET', KEYS[1], 'w')";
     await send("CONFIG", "SET", "maxmemory", "1");
@@ -118,7 +118,7 @@ describe("a script", () => {
     }
   });
 
-  test("runs with nobody else's command in the middle of it", async () => {
+  test("runs without another client's command in the middle of it", async () => {
     const source =
       "for i = 1, 200 do redis.call('INCR', KEYS[1]) end " +
       "local n = redis.call('GET', KEYS[1]) return tonumber(n) % 200";
@@ -136,7 +136,7 @@ describe("a script", () => {
   });
 });
 
-test("MONITOR shows what a script calls", async () => {
+test("MONITOR shows the calls of a script", async () => {
   const client = createClient({ url: redis.url, RESP: 2 });
   await client.connect();
   const lines: string[] = [];

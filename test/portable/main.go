@@ -1,8 +1,8 @@
 // A redis-server whose scripts run on GopherLua, a Lua 5.1 written in Go, instead of Redis's own C Lua.
 //
-// It takes the arguments of redis-server. This process becomes the real redis-server, on a Unix socket, so its
-// process id, log and exit are those that a test expects. A child process listens on the port, passes commands on,
-// and runs scripts; see client.go, scripts.go and engine.go. The child ends with its parent.
+// It takes the arguments of redis-server. This process becomes the real redis-server, on a Unix socket, so
+// its process id, log and exit are those that a test expects. A child process listens on the port, passes
+// commands on, and runs scripts; see client.go, scripts.go and engine.go. The child ends with its parent.
 package main
 
 import (
@@ -76,7 +76,7 @@ func startProxy(address, socket string) {
 		listener, err = net.Listen("tcp", address)
 	}
 	if err != nil {
-		// In the words of redis-server, which tests look for.
+		// In the words of redis-server, which tests expect.
 		check(fmt.Errorf("could not listen on %s: %s", address, strings.Replace(err.Error(), "address", "Address", 1)))
 	}
 	file, err := listener.(*net.TCPListener).File()

@@ -55,7 +55,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), nil
 }
 
-// readFrame reads one reply with all that is in it, and appends it to what is given.
+// readFrame reads one reply with all nested replies, and appends it to the given bytes.
 func readFrame(in *bufio.Reader, frame []byte) ([]byte, error) {
 	start := len(frame)
 	line, err := in.ReadBytes('\n')

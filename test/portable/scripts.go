@@ -14,8 +14,8 @@ const nothing = "return 0"
 
 var nothingSha = shaOf([]byte(nothing))
 
-// A command that a script calls goes to the real server as a plain command. If a script would get another answer
-// than a client, it goes through one of these scripts, which only pass it on.
+// A command that a script calls goes to the real server as a plain command. If a script would get another
+// answer than a client, it goes through one of these scripts, which only pass it on.
 const (
 	passOn     = "return redis.pcall(unpack(ARGV))"
 	passOnFull = "#!lua flags=allow-oom\nreturn redis.pcall(unpack(ARGV))"
@@ -61,7 +61,8 @@ func (c *client) script(name string, args [][]byte) ([]byte, bool) {
 	return frame, !run.lost
 }
 
-// askForNothing asks whether the real server would run a script now, for this client: an error if not.
+// askForNothing asks whether the real server would run a script now for this client, and returns its error if
+// not.
 func (c *client) askForNothing(name string, bySha bool, rest [][]byte) ([]byte, bool) {
 	body := nothing
 	if bySha {

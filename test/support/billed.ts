@@ -10,14 +10,14 @@ export interface Billed {
   readonly gateway: Gateway;
   readonly queue: Queue;
   readonly operator: Operator;
-  /** How many commands that which runs is billed. */
+  /** The number of commands that Upstash would bill for `run`. */
   cost(run: () => Promise<unknown>): Promise<number>;
 }
 
 /**
  * Registers the set-up with vitest.
- * @param warm calls each script once, as in any instance that has run for a minute: they are then loaded, and the
- *   queue is noted in the registry
+ * @param warm calls each script once, as in any instance that has run for a minute: the scripts are then
+ *   loaded, and the queue is registered
  */
 export function useBilled(warm: (billed: Billed) => Promise<unknown>): Billed {
   const billed = {

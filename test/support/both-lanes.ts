@@ -7,7 +7,7 @@ import { partsOf, programOf } from "../../tools/lua/parts.ts";
 import type { KeySpace } from "./key-space.ts";
 import { withoutPlainLanes } from "./lanes.ts";
 
-/** What stands in front of the keys of the calls that go through no plain lane. */
+/** The prefix of the keys for calls without plain lanes. */
 const FULL = "full";
 
 /** The scripts without their plain lanes, by name. */
@@ -25,7 +25,7 @@ function fullScripts(): ReadonlyMap<string, Script> {
   );
 }
 
-/** Sends each call a second time, to keys of its own, without plain lanes: its reply has to be the same. */
+/** Sends each call a second time, to other keys and without plain lanes, and expects the same reply. */
 export function bothLanes(transport: Transport): Transport {
   const scripts = fullScripts();
   const full = (command: Command): Command => {

@@ -5,14 +5,14 @@ import { newToken } from "../../src/queue/core/ids.ts";
 import { queueSpace, type KeySpace } from "./key-space.ts";
 import { QUEUE, START, type Rig } from "./rig.ts";
 
-/** The commands as every copy after the first has them. */
+/** The commands as every copy after the first sends them. */
 function asResend(commands: readonly Command[]): Command[] {
   return commands.map((command) =>
     "script" in command && command.resendArgs ? { ...command, args: command.resendArgs } : command,
   );
 }
 
-/** What happens to one request, counted from 0. */
+/** The disturbance of one request, counted from 0. */
 export type Disturbance =
   /** It runs, its reply is lost, and it is sent again. */
   | { kind: "lost"; at: number }
@@ -40,7 +40,7 @@ function disturbed(inner: Transport, disturbance: Disturbance | undefined) {
   return { transport, requests: () => sent };
 }
 
-/** Makes chance and the client's clock the same in each run, until mocks are restored. */
+/** Makes random values and the client's clock the same in each run, until mocks are restored. */
 export function fixChance(): void {
   let next = 0;
   vi.spyOn(Date, "now").mockReturnValueOnce(0).mockReturnValue(START);
@@ -49,11 +49,11 @@ export function fixChance(): void {
     for (let i = 0; i < bytes.length; i++, next++) bytes[i] = (next * 37 + Math.floor(next / 97)) % 248;
     return array;
   });
-  // At another time, so that nothing is left of the chance that an earlier run has drawn.
+  // At another time, so that no random values of an earlier run are left.
   newToken();
 }
 
-/** Runs a scenario on an emptied Redis. Chance and the client's clock are the same each time. */
+/** Runs a scenario on an emptied Redis. Random values and the client's clock are the same each time. */
 export async function run(rig: Rig, scenario: Scenario, disturbance?: Disturbance, over = rig.transport) {
   await rig.command("FLUSHALL");
   fixChance();
@@ -61,13 +61,13 @@ export async function run(rig: Rig, scenario: Scenario, disturbance?: Disturbanc
   const { transport, requests } = disturbed({ send: over.send }, disturbance);
   const answers = await scenario(rig.queue({ transport }), transport, rig);
   const space = withoutSlots(await rig.keySpace());
-  // Once everybody has had a resend's answer, nothing else is left either.
+  // After the resend window nothing else is left either.
   rig.now += 300_000;
   await rig.sweepOnce();
   return { answers, requests: requests(), space, later: withoutSlots(await rig.keySpace()) };
 }
 
-/** Without what only remembers calls: a resent dequeue leaves a mark there. */
+/** The key space without the memory of calls, in which a resent dequeue leaves a mark. */
 function withoutSlots(space: KeySpace) {
   const { tasks, ...rest } = queueSpace(space, QUEUE);
   return {
@@ -79,7 +79,7 @@ function withoutSlots(space: KeySpace) {
 
 export type Scenario = (queue: Queue, transport: Transport, rig: Rig) => Promise<unknown>;
 
-/** What a caller sees of a task: a task's methods are not part of the answer. */
+/** The part of a task that a caller compares: without its methods. */
 export const seen = (tasks: readonly LeasedTask[]) =>
   tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt }) => ({
     id,
@@ -90,7 +90,7 @@ export const seen = (tasks: readonly LeasedTask[]) =>
     deadlineAt,
   }));
 
-/** A queue's day: every script, most of them in several states. */
+/** A day of a queue: every script, most of them in several states. */
 export const day: Scenario = async (queue, transport, rig) => {
   const answers: unknown[] = [];
   const note = <T>(answer: T): T => {
@@ -138,14 +138,14 @@ export const day: Scenario = async (queue, transport, rig) => {
   );
   note(mixed.settled);
   note(seen(mixed.tasks));
-  // Pending at the end: what a late copy of a dequeue that found nothing must not lease.
+  // Pending at the end: a late copy of a dequeue that found nothing must not lease it.
   note(await queue.enqueue("left", { id: "left" }));
   note(await queue.get("chosen"));
   note(await queue.counts());
   return answers;
 };
 
-/** The same for what has groups, priorities, limits, keys, workers and settings. */
+/** The same with groups, priorities, limits, keys, workers and settings. */
 export const sharedDay: Scenario = async (queue, transport, rig) => {
   const answers: unknown[] = [];
   const note = <T>(answer: T): T => {
@@ -173,7 +173,7 @@ export const sharedDay: Scenario = async (queue, transport, rig) => {
   note(await queue.enqueue("again", { id: first[0]?.id, again: true, group: "free" }));
   rig.now += 100;
   note(await queue.dequeue({ max: 2, lease: 300 }));
-  // Not noted: like a sweep it goes on where its first copy stopped, and counts its own.
+  // Not noted: like a sweep it continues where its first copy stopped, and reports its own count.
   await operator.failWorker({ name: "w", incarnation: "1" });
   note(await first[1]?.complete("too late"));
   rig.now += 300;
@@ -185,7 +185,7 @@ export const sharedDay: Scenario = async (queue, transport, rig) => {
   return answers;
 };
 
-/** The same for single calls that are made together, and so share requests. */
+/** The same for single calls that are made together and share requests. */
 export const togetherDay: Scenario = async (queue, _, rig) => {
   const answers: unknown[] = [];
   const together = async <T>(...calls: Promise<T>[]): Promise<T[]> => {

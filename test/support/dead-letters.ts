@@ -1,6 +1,8 @@
 import type { NewTask, Queue } from "../../src/index.ts";
 
-/** Enqueues tasks, takes all that is pending, and rejects it in the order of delivery, each with its payload as error. */
+/**
+ * Enqueues tasks, dequeues all, and rejects them in the order of delivery, each with its payload as error.
+ */
 export async function bury(queue: Queue, tasks: readonly NewTask<unknown>[]): Promise<void> {
   for (let first = 0; first < tasks.length; first += 1_000) {
     await queue.enqueueMany(tasks.slice(first, first + 1_000));

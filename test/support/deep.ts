@@ -2,29 +2,29 @@ import { expect } from "vitest";
 import { deepSweep, type DeepSweepOptions, type NewTask, type Transport } from "../../src/index.ts";
 import type { Rig } from "./rig.ts";
 
-/** Of each queue it is said that a glance is not enough, so that deep sweeps go through it page by page. */
+/** A transport whose quick check always fails, so that deep sweeps check each queue page by page. */
 export function pageByPage(transport: Transport): Transport {
   return {
     async send(commands, options) {
-      const glances = commands.filter((command) => "script" in command && command.script.name === "check");
-      if (glances.length === 0) return transport.send(commands, options);
-      expect(glances.length).toBe(commands.length);
+      const checks = commands.filter((command) => "script" in command && command.script.name === "check");
+      if (checks.length === 0) return transport.send(commands, options);
+      expect(checks.length).toBe(commands.length);
       return commands.map(() => ({ reply: ["scan", 0, 1] }));
     },
   };
 }
 
-/** What tests of the deep sweep do with a rig. */
+/** The functions that tests of the deep sweep share. */
 export function deepTools(rig: Rig) {
-  const look = (options: DeepSweepOptions = {}) =>
+  const runDeepSweep = (options: DeepSweepOptions = {}) =>
     deepSweep(rig.transport, { now: () => rig.now, ...options });
 
-  /** What a deep sweep finds, ids by fault: once, and the second time nothing, with nothing changed. */
+  /** Runs a deep sweep and returns the ids by fault. Expects that a second one finds and changes nothing. */
   async function found(): Promise<Record<string, string[]>> {
-    const { faults, failed, cursor } = await look();
+    const { faults, failed, cursor } = await runDeepSweep();
     expect([failed, cursor]).toEqual([[], null]);
     const after = await rig.keySpace();
-    expect((await look()).faults).toEqual([]);
+    expect((await runDeepSweep()).faults).toEqual([]);
     expect(await rig.keySpace()).toEqual(after);
     expect((await deepSweep(pageByPage(rig.transport), { now: () => rig.now })).faults).toEqual([]);
     expect(await rig.keySpace()).toEqual(after);
@@ -38,7 +38,7 @@ export function deepTools(rig: Rig) {
         tasks.map((task) => ({ payload: 1, ...(typeof task === "string" ? { id: task } : task) })),
       );
 
-  /** The ids of everything that is delivered from now on, in order; each is completed. */
+  /** Dequeues and completes every task, and returns the ids in order of delivery. */
   async function drained(): Promise<string[]> {
     const ids: string[] = [];
     for (;;) {
@@ -51,5 +51,5 @@ export function deepTools(rig: Rig) {
     }
   }
 
-  return { look, found, enqueue, drained };
+  return { runDeepSweep, found, enqueue, drained };
 }

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that look random, the same for the same seed. */
+/** Returns random numbers from 0 to 1, the same for the same seed. */
 export function dice(seed: number): () => number {
   let state = seed;
   return () => {

@@ -8,14 +8,14 @@ export const KEYS = {
   other: Buffer.alloc(32, 3).toString("base64"),
 } as const;
 
-/** An encryption with the old key, unless something else is said. */
+/** An encryption with the old key, unless the options say otherwise. */
 export const encrypting = (options: Partial<EncryptionOptions> = {}) =>
   encryption({ keys: { old: KEYS.old }, current: "old", ...options });
 
-/** A text that stands in no cipher text by chance, nor in any name or limit. */
+/** A text that is in no cipher text by chance, and in no name or limit. */
 export const MARKER = "Wiedererkennbar-7f3a";
 
-/** True where something holds the {@link MARKER}, as it is or within base64 of any alignment. */
+/** True if a value contains the {@link MARKER}, in plain text or in base64 of any alignment. */
 export function shows(raw: unknown): boolean {
   const text = typeof raw === "string" ? raw : JSON.stringify(raw);
   const decoded = Array.from(text.matchAll(/[A-Za-z0-9+/]{16,}/g)).flatMap(([found]) =>
@@ -24,7 +24,7 @@ export function shows(raw: unknown): boolean {
   return [text, ...decoded].some((form) => form.includes(MARKER));
 }
 
-/** Opens an envelope by what lua/README.md says of it, with Node's own cryptography. */
+/** Opens an envelope by the format in lua/README.md, with Node's own cryptography. */
 export function openByHand(envelope: Uint8Array, key: string, owner: string) {
   const bytes = Buffer.from(envelope);
   const begins = bytes.subarray(0, 8).toString("latin1");

@@ -3,17 +3,17 @@ import { counted, says, type QueueSpace } from "./key-space.ts";
 const DEFAULT_MAX_ATTEMPTS = 5;
 
 /**
- * What of lua/README.md's invariants a queue's raw keys violate; empty for a sound queue. Only what
- * one look can tell: I1, I2, I5 and that every ended record has its time.
+ * The invariants of lua/README.md that a queue's raw keys violate; empty if they hold. It checks only what
+ * one read of the keys can show: I1, I2, I5, and that every ended record has its expiry.
  */
 export function violations(space: QueueSpace): string[] {
   const found: string[] = [];
-  const { pending, fair, limited: held, working, expiry, dead, tasks } = space;
+  const { pending, fair, limited, working, expiry, dead, tasks } = space;
   const delayed = new Map([...space.delayed].filter(([member]) => !member.startsWith("~")));
   const entries = new Map<string, number>();
   for (const id of pending) entries.set(id, (entries.get(id) ?? 0) + 1);
 
-  const places = [fair, held, working, delayed, expiry, dead].flatMap((zset) => [...zset.keys()]);
+  const places = [fair, limited, working, delayed, expiry, dead].flatMap((zset) => [...zset.keys()]);
   const ids = new Set([...pending, ...places.filter((member) => !member.startsWith("~"))]);
   for (const field of tasks.keys()) {
     if (!field.startsWith("~")) ids.add(field.replace(/^\./, ""));
@@ -31,7 +31,7 @@ export function violations(space: QueueSpace): string[] {
     const places = [
       (entries.get(id) ?? 0) - ghost === 1 && "pending",
       fair.has(id) && "fair",
-      held.has(id) && "held",
+      limited.has(id) && "limited",
       working.has(id) && "working",
       delayed.has(id) && "delayed",
       dead.has(id) && "rejected",
@@ -71,7 +71,7 @@ export function violations(space: QueueSpace): string[] {
   return [...found, ...others.flatMap((violationsOf) => violationsOf(space))];
 }
 
-/** What a group's state ought to say, from where its tasks are. */
+/** The numbers that a group's state should have, by the places of its tasks. */
 interface GroupNumbers {
   working: number;
   held: number;
@@ -79,14 +79,7 @@ interface GroupNumbers {
   ready: Record<string, number>;
 }
 
-function groupViolations({
-  fair,
-  fairByGroup: order,
-  limited: held,
-  working,
-  delayed,
-  tasks,
-}: QueueSpace): string[] {
+function groupViolations({ fair, fairByGroup, limited, working, delayed, tasks }: QueueSpace): string[] {
   const found: string[] = [];
   const actual = new Map<string, GroupNumbers>();
   const fixed = (id: string) => says(tasks.get(id)?.replace(/^1;\d*/, "1;;;;;;;;;"));
@@ -105,18 +98,18 @@ function groupViolations({
   const turns = new Set(
     Array.from(fair, ([id, score]) => `${fixed(id)["G"] ?? ""} ${String(score).padStart(16, "0")} ${id}`),
   );
-  for (const turn of turns) if (order.get(turn) !== 0) found.push(`I1 order lacks ${turn}`);
-  for (const turn of order.keys()) {
-    if (!turns.has(turn)) found.push(`I1 order has ${turn}, which is not in fair so`);
+  for (const turn of turns) if (fairByGroup.get(turn) !== 0) found.push(`I1 fair-by-group lacks ${turn}`);
+  for (const turn of fairByGroup.keys()) {
+    if (!turns.has(turn)) found.push(`I1 fair-by-group has ${turn}, which does not match fair`);
   }
-  for (const id of held.keys()) numbers(id).held++;
+  for (const id of limited.keys()) numbers(id).held++;
   for (const id of working.keys()) {
     if (fixed(id)["G"] !== undefined || fixed(id)["P"] !== undefined) numbers(id).working++;
   }
   for (const [id, due] of delayed) {
-    const shared = fixed(id)["G"] !== undefined || fixed(id)["P"] !== undefined;
-    if (!id.startsWith("~") && shared !== due % 1 > 0)
-      found.push(`I6 ${id} is delayed ${shared ? "without" : "with"} the mark of fair`);
+    const grouped = fixed(id)["G"] !== undefined || fixed(id)["P"] !== undefined;
+    if (!id.startsWith("~") && grouped !== due % 1 > 0)
+      found.push(`I6 ${id} is delayed ${grouped ? "without" : "with"} the mark of fair`);
   }
 
   const reported = new Map<string, GroupNumbers>();
@@ -141,29 +134,30 @@ function groupViolations({
   }
 
   const times = says(tasks.get("~fair")?.replace(/^1/, "1;;;;;;;;;"));
-  if (fair.size + held.size > 0 !== tasks.has("~fair") && !tasks.has("~fair"))
-    found.push("I1 groups are in use and ~fair is not there");
-  if (Number(times["h"] ?? 0) !== held.size)
-    found.push(`I1 ${held.size} are held and ~fair says ${times["h"] ?? 0}`);
+  if (fair.size + limited.size > 0 !== tasks.has("~fair") && !tasks.has("~fair"))
+    found.push("I1 groups are in use and ~fair is missing");
+  if (Number(times["h"] ?? 0) !== limited.size)
+    found.push(`I1 ${limited.size} are held and ~fair says ${times["h"] ?? 0}`);
   return found;
 }
 
-/** `hands` has exactly the leases that workers have, and each registered worker has its record. */
-function workerViolations({ working, workers, workerLeases: hands, tasks, expiry }: QueueSpace): string[] {
+/** `worker-leases` has exactly the leases that workers have, and each registered worker has its record. */
+function workerViolations({ working, workers, workerLeases, tasks, expiry }: QueueSpace): string[] {
   const found: string[] = [];
   const held = new Set<string>();
   for (const id of working.keys()) {
     const { W: worker, n: lease = "" } = says(tasks.get(`.${id}`));
     if (worker !== undefined) held.add(`${worker} ${lease.padStart(15, "0")} ${id}`);
   }
-  for (const member of held) if (!hands.has(member)) found.push(`I2 hands lacks ${member}`);
-  for (const [member, score] of hands) {
-    if (!held.has(member)) found.push(`I2 hands has ${member}, who does not have it`);
-    if (score !== 0) found.push(`I2 hands has ${member} out of order`);
+  for (const member of held) if (!workerLeases.has(member)) found.push(`I2 worker-leases lacks ${member}`);
+  for (const [member, score] of workerLeases) {
+    if (!held.has(member)) found.push(`I2 worker-leases has ${member}, which is no current lease`);
+    if (score !== 0) found.push(`I2 worker-leases has ${member} out of order`);
   }
   const nameOf = (worker = "") => worker.split(" ")[0];
-  const names = new Set([...hands.keys()].map(nameOf));
-  // Who is being failed has no record any more; nor has, until it would be silent, who was and has nothing left.
+  const names = new Set([...workerLeases.keys()].map(nameOf));
+  // A worker that is being failed has no record; nor has a failed one without tasks, until it would be
+  // silent.
   const failed = new Set(
     [...tasks.keys()].filter((field) => field.startsWith("~f:")).map((field) => nameOf(field.slice(3))),
   );

@@ -1,6 +1,6 @@
 import { createClient } from "@redis/client";
 
-/** Everything that a Redis holds, by key, in a form that `toEqual` compares. */
+/** All data of a Redis, by key, in a form that `toEqual` compares. */
 export type KeySpace = Record<
   string,
   | { list: string[] }
@@ -10,7 +10,7 @@ export type KeySpace = Record<
   | { other: string }
 >;
 
-/** Reads the whole key space, past the product's own code. */
+/** Reads the whole key space, without the product's code. */
 export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
   const client = createClient({ url: redisUrl, RESP: 2 });
   await client.connect();
@@ -32,7 +32,7 @@ export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
   }
 }
 
-/** Without the slots of dequeues: a resent one leaves a mark there. */
+/** The key space without the slots of dequeues, in which a resend leaves a mark. */
 export function withoutSlots(space: KeySpace): KeySpace {
   const kept = Object.entries(space).map(([key, value]) => {
     if (!("hash" in value)) return [key, value] as const;
@@ -46,7 +46,7 @@ function sorted(hash: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(hash).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** One queue's part of a key space, with what does not exist as empty. */
+/** One queue's part of a key space; missing keys are empty. */
 export interface QueueSpace {
   readonly pending: string[];
   readonly fair: Map<string, number>;
@@ -91,7 +91,7 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
   };
 }
 
-/** As {@link queueSpace}, over a connection that is there: some reads at once. */
+/** Like {@link queueSpace}, over an existing connection, in a few reads at once. */
 export async function readQueueSpace(
   client: { sendCommand(words: string[]): Promise<unknown> },
   queue: string,
@@ -128,7 +128,7 @@ export async function readQueueSpace(
   return { pending, tasks, timetable, ...found } as unknown as QueueSpace;
 }
 
-/** What a changing record says, by letter; see lua/README.md. */
+/** The fields of a changing record, by letter; see lua/README.md. */
 export function says(record: string | undefined): Record<string, string> {
   const found: Record<string, string> = {};
   const fields = (record ?? "").split("\n")[0]?.split(";").slice(1) ?? [];
@@ -140,15 +140,15 @@ export function says(record: string | undefined): Record<string, string> {
   return found;
 }
 
-/** The control fields whose names match. */
+/** The control fields with matching names. */
 export function controlFields({ tasks }: QueueSpace, names: RegExp): Record<string, string> {
   return Object.fromEntries([...tasks].filter(([field]) => field.startsWith("~") && names.test(field)));
 }
 
-/** What two control fields count: one that came, the other that has gone since. */
+/** The difference of two control fields: one counts additions, the other removals. */
 export function counted(tasks: ReadonlyMap<string, string>, came: string, gone: string): number {
   return Number(tasks.get(came) ?? 0) - Number(tasks.get(gone) ?? 0);
 }
 
-/** How many entries of `pending` a queue counts as ghosts. */
+/** The number of entries of `pending` that a queue counts as ghosts. */
 export const ghostsOf = ({ tasks }: QueueSpace) => counted(tasks, "~ghosts", "~dropped");

@@ -2,8 +2,8 @@ import { generatedFile, type LuaFiles, readLua } from "../../tools/lua/files.ts"
 import { moduleOf } from "../../tools/lua/module.ts";
 
 /**
- * What stands in for the module of the scripts where `SLUICE_LANES=full` asks for them without their plain lanes.
- * @returns the text of a module by its file; undefined for all others
+ * The module of the scripts without their plain lanes, if `SLUICE_LANES=full` asks for it.
+ * @returns the text of that module for its file; undefined for all others
  * @throws for any other value of the variable
  */
 export function laneOf(file: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
@@ -14,8 +14,8 @@ export function laneOf(file: string, env: NodeJS.ProcessEnv = process.env): stri
 }
 
 /**
- * The same files with all plain lanes off: scripts ask `PLAIN`, a constant of the prelude.
- * @throws where the prelude does not say `local PLAIN = true`
+ * The same files with all plain lanes off: scripts read `PLAIN`, a constant of the prelude.
+ * @throws if the prelude does not contain `local PLAIN = true`
  */
 export function withoutPlainLanes({ lib, scripts }: LuaFiles): LuaFiles {
   const text = lib.text.replace(/^local PLAIN = true$/m, "local PLAIN = false");

@@ -1,6 +1,6 @@
 import luaparse, { type LuaNode } from "luaparse";
 
-/** Commands whose work grows with the data, and those that may not stand in a script at all. */
+/** Commands whose work grows with the data, and those that no script may use. */
 const banned = new Set(
   (
     "KEYS SCAN LREM LINSERT HGETALL HKEYS HVALS SMEMBERS SUNION SINTER SDIFF SORT " +
@@ -9,7 +9,7 @@ const banned = new Set(
   ).split(" "),
 );
 
-/** Commands that need a bound: what has to be among their arguments. */
+/** Commands that need a bound, with the argument that gives it. */
 const limited: Readonly<Record<string, string>> = {
   ZRANGEBYSCORE: "LIMIT",
   ZREVRANGEBYSCORE: "LIMIT",
@@ -22,14 +22,17 @@ const limited: Readonly<Record<string, string>> = {
 };
 const ranges = new Set(["LRANGE", "ZRANGE", "ZREVRANGE", "ZREMRANGEBYRANK"]);
 
-/** What C Lua and GopherLua share, and Redis adds; not `tostring`, for each writes numbers in its own way. */
+/**
+ * The globals that C Lua and GopherLua share and Redis adds; not `tostring`, which writes numbers differently
+ * in each.
+ */
 const portable =
   "redis string table math tonumber type pairs ipairs next unpack select error assert pcall".split(" ");
 
 export interface LuaRules {
   /** The locals of lua/lib, which a script may use. */
   readonly lib: ReadonlySet<string>;
-  /** True for lua/lib itself. It has no contract, and runs commands that it gets as parameters. */
+  /** True for lua/lib itself: it has no contract, and may pass on commands. */
   readonly isLib?: boolean;
 }
 
@@ -41,7 +44,7 @@ export function libNames(text: string): Set<string> {
   return new Set(names.map((node) => String(node["name"])));
 }
 
-/** What is wrong with a Lua file, by the laws of the design; nothing if it keeps them. */
+/** The breaches of the design's laws in a Lua file; empty if it keeps them. */
 export function lawBreaches(name: string, text: string, rules: LuaRules): string[] {
   const chunk = parse(text);
   const breaches: string[] = [];
@@ -100,7 +103,9 @@ function isContractLine(node: LuaNode): boolean {
   return node.type === "LocalStatement" && (names.includes("KEYS") || names.includes("ARGV"));
 }
 
-/** A contract: `local name = KEYS[n] -- comment`, numbered in order, then ARGV likewise, then `-- Returns …`. */
+/**
+ * A contract: `local name = KEYS[n] -- comment`, numbered in order, then ARGV likewise, then `-- Returns …`.
+ */
 function contractBreaches(block: readonly LuaNode[], lines: readonly string[]): string[] {
   const breaches: string[] = [];
   const count = { KEYS: 0, ARGV: 0 };
@@ -173,7 +178,7 @@ function targets(node: LuaNode): readonly LuaNode[] {
   return node["identifier"] ? [node["identifier"] as LuaNode] : [];
 }
 
-/** An argument that is written out, as Redis gets it. */
+/** A literal argument, as Redis gets it. */
 function wordOf(node: LuaNode): string | undefined {
   if (node.type === "UnaryExpression") return `-${wordOf(node["argument"] as LuaNode) ?? ""}`;
   return node.type === "NumericLiteral" ? String(node["value"]) : stringOf(node);

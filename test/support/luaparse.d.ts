@@ -6,7 +6,7 @@ declare module "luaparse" {
       readonly start: { readonly line: number; readonly column: number };
       readonly end: { readonly line: number };
     };
-    /** Where it begins and ends in the text, with the option `ranges`. */
+    /** Its start and end in the text, with the option `ranges`. */
     readonly range: readonly [from: number, to: number];
     readonly [field: string]: unknown;
   }

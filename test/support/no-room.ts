@@ -11,7 +11,7 @@ export function manyAtOnce(transport: Transport): Transport {
   return { send: (commands, options) => transport.send(commands.map(larger), options) };
 }
 
-/** A transport to a Redis that takes so many writes of records in a script, and has no room for another. */
+/** A transport to a Redis with room for that many writes of records in a script. */
 export function roomFor(transport: Transport, writes: number): Transport {
   return refusing(
     transport,
@@ -20,7 +20,7 @@ export function roomFor(transport: Transport, writes: number): Transport {
   );
 }
 
-/** A transport to a Redis that has no room for a record of more than so many bytes. */
+/** A transport to a Redis without room for a record of more than that many bytes. */
 export function noRoomBeyond(transport: Transport, bytes: number): Transport {
   return refusing(
     transport,
@@ -31,7 +31,10 @@ export function noRoomBeyond(transport: Transport, bytes: number): Transport {
   );
 }
 
-/** @param refused Lua that declares this function: whether an HSET with these arguments finds no room */
+/**
+ * @param refused Lua that declares a function of this name, which returns whether an HSET with its arguments
+ *   fails
+ */
 function refusing(transport: Transport, refused: string): Transport {
   const fault = `
     ${refused}

@@ -1,20 +1,20 @@
-// How the programs behind `npm run test:soak` and the like read their command lines.
+// How test programs such as `npm run test:soak` read their command lines.
 
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/errors.ts";
 
-/** The greatest seed: a whole number of 31 bits, which every source of chance here takes. */
+/** The greatest seed: a whole number of 31 bits, which every random source here takes. */
 const GREATEST_SEED = 2 ** 31 - 1;
 
 /** One option of a program. */
 export interface Option<T> {
-  /** What stands for its value in the usage text; "" where it takes none. */
+  /** The placeholder of its value in the usage text; "" if it takes none. */
   readonly takes: string;
-  /** What it does, and what holds without it. */
+  /** What it does, and its default. */
   readonly says: string;
   /**
-   * Its value, from what was given.
-   * @throws with what it must be, as in "must be a number above 0"
+   * Parses the given text.
+   * @throws what the value must be, such as "must be a number above 0"
    */
   readonly read: (given: string | undefined) => T;
 }
@@ -32,8 +32,8 @@ type Values<O extends Readonly<Record<string, Option<unknown>>>> = {
 };
 
 /**
- * The options of the command line. `--help` prints which there are, and ends the process with status 0; what is wrong
- * ends it with one line on stderr and status 2, before anything has begun.
+ * Reads the options of the command line. `--help` prints them and ends the process with status 0. A wrong
+ * option ends it with one line on stderr and status 2, before anything starts.
  */
 export function readOptions<O extends Readonly<Record<string, Option<unknown>>>>(
   program: Program,
@@ -47,7 +47,7 @@ export function readOptions<O extends Readonly<Record<string, Option<unknown>>>>
   try {
     given = parseArgs({ options: { ...Object.fromEntries(types), help: { type: "boolean" } } }).values;
   } catch (error) {
-    // Node goes on with advice about positional arguments, which nothing here takes.
+    // Node adds advice about positional arguments, which no program here takes.
     return endWrong(program, messageOf(error).split(/\.\s/, 1)[0] ?? "");
   }
   if (given["help"] === true) {
@@ -80,7 +80,7 @@ function usage({ script, does }: Program, options: Readonly<Record<string, Optio
   return [`npm run ${script} -- [options]`, does, "", ...lines].join("\n");
 }
 
-/** An option whose value is read only where it was given. */
+/** An option whose value is read only if it is given. */
 export function optional<T>(takes: string, says: string, read: (given: string) => T): Option<T | undefined> {
   return { takes, says, read: (given) => (given === undefined ? undefined : read(given)) };
 }
@@ -99,13 +99,13 @@ export function minutes(says: string): Option<number | undefined> {
   });
 }
 
-/** `--seed`: with the same one, the same is drawn. */
+/** `--seed`: the same seed gives the same run. */
 export function seed(): Option<number | undefined> {
   const says = "what all chance is drawn from, a whole number, to see a run again; another each time";
   return optional("N", says, (given) => wholeNumber(given, 0, GREATEST_SEED));
 }
 
-/** @throws where it is none from `least` to `most` */
+/** @throws if it is no whole number from `least` to `most` */
 export function wholeNumber(given: string, least: number, most: number): number {
   const value = Number(given);
   if (/^\d+$/.test(given) && value >= least && value <= most) return value;

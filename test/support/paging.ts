@@ -1,9 +1,9 @@
 import type { ListTasksOptions } from "../../src/index.ts";
 import type { Rig } from "./rig.ts";
 
-/** What tests of lists do with a rig. */
+/** The functions that tests of lists share. */
 export function paging(rig: Rig) {
-  /** All pages of a list: their ids. */
+  /** The ids of all pages of a list. */
   async function pages(options: ListTasksOptions, between = async () => {}): Promise<string[][]> {
     const found: string[][] = [];
     let cursor: string | undefined;

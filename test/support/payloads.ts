@@ -34,7 +34,7 @@ export const awkwardPayloads: [name: string, payload: unknown][] = [
   ["1 MB of emoji", "🚀".repeat(250_000)],
 ];
 
-/** A payload as an assertion compares it in no time; bytes stay told apart from their base64. */
+/** A payload in a form that assertions compare fast; bytes stay distinct from their base64. */
 export function comparable(payload: unknown): unknown {
   return payload instanceof Uint8Array ? { bytes: Buffer.from(payload).toString("base64") } : payload;
 }

@@ -1,13 +1,14 @@
 import luaparse, { type LuaNode } from "luaparse";
 
-/** What stands above a loop that visits a table as the Lua at hand does, with the reason why that is no matter. */
+/** The comment above a loop over a table in no fixed order, with the reason why the order does not matter. */
 const ANY_ORDER = /^\s*-- In any order: \S/;
 
 type Breach = (node: LuaNode, what: string) => void;
 
 /**
- * Where a Lua file would mean something else in another Lua 5.1 (law 8); nothing where it means the same.
- * @param others the texts that call its functions, or have those that it calls
+ * The places at which a Lua file would behave differently in another Lua 5.1 (law 8); empty if there are
+ * none.
+ * @param others the texts that call its functions, or declare those that it calls
  */
 export function portableBreaches(text: string, others: readonly string[] = []): string[] {
   const chunk = parse(text);
@@ -32,7 +33,7 @@ export function portableBreaches(text: string, others: readonly string[] = []): 
   return breaches;
 }
 
-/** GopherLua may write to a local before it has computed all that is assigned. And a nil leaves a hole. */
+/** GopherLua may write to a local before it has computed all assigned values. And a nil leaves a hole. */
 function assignment(node: LuaNode, breach: Breach): void {
   const targets = list(node, "variables");
   const values = list(node, "init");
@@ -67,8 +68,8 @@ function assignment(node: LuaNode, breach: Breach): void {
 }
 
 /**
- * True where a name is read in `and` and `or` after GopherLua may have written to it: it keeps there what it tests,
- * and what it calls; not what it compares.
+ * True if `and` or `or` reads a name after GopherLua may have written to it: it writes there the values that
+ * it tests and calls, but not those that it compares.
  */
 function readsLate(node: LuaNode, name: string): boolean {
   const operands = operandsOf(node);
@@ -100,7 +101,7 @@ function call(
   if (last?.type === "CallExpression" && !closed(last)) {
     const inner = source(last["base"] as LuaNode);
     if (inner === "string.match")
-      breach(last, "string.match as an argument, where it may give none: use parentheses");
+      breach(last, "string.match as an argument, which may return nothing: use parentheses");
   }
   if (name === "string.format") {
     const [form, number] = args;
@@ -113,13 +114,13 @@ function call(
     }
   }
   if (name === "next" && !(args.length === 1 && isCondition(node, parent))) {
-    breach(node, "next may only tell whether a table is empty");
+    breach(node, "next may only test whether a table is empty");
   }
-  if (name === "string.byte" && args.length < 3) breach(node, "string.byte needs both places");
+  if (name === "string.byte" && args.length < 3) breach(node, "string.byte needs both positions");
   if (name === "pairs" && parent?.type !== "ForGenericStatement") breach(node, "pairs outside a for");
 }
 
-/** `append(list, a)` leaves `second` out; then it must not be put anywhere unseen. */
+/** A parameter that some call leaves out must not be put at the end of a list without a check for nil. */
 function optionalAtEnd(chunk: LuaNode, breach: Breach): void {
   const calls = within(chunk).filter(({ type }) => type === "CallExpression");
   for (const declared of functionsOf(chunk)) {
@@ -149,7 +150,9 @@ function optionalAtEnd(chunk: LuaNode, breach: Breach): void {
   }
 }
 
-/** From a function that returns fewer values than are taken, GopherLua of 2017 gives whatever stands behind. */
+/**
+ * If a function returns fewer values than its caller takes, GopherLua of 2017 returns leftovers for the rest.
+ */
 function values(chunk: LuaNode, others: readonly LuaNode[], breach: Breach): void {
   const chunks = [...others, chunk];
   const declared = new Map(chunks.flatMap(functionsOf).map(({ name, node }) => [name, node]));
@@ -160,7 +163,7 @@ function values(chunk: LuaNode, others: readonly LuaNode[], breach: Breach): voi
     const node = declared.get(name);
     if (!node || count < 2 || count <= (wanted.get(name) ?? 1)) return;
     wanted.set(name, count);
-    // Where it returns what another function does, as much is wanted of that.
+    // If it returns the values of another function, that one must return as many.
     for (const given of returnsOf(node)) want(given.at(-1), count - given.length + 1);
   };
   for (const node of chunks.flatMap(within)) {
@@ -192,7 +195,7 @@ function functionsOf(chunk: LuaNode): Declared[] {
   );
 }
 
-/** What each `return` of a function gives; not those of functions within it. */
+/** The values of each `return` of a function, without those of functions within it. */
 function returnsOf(node: LuaNode): (readonly LuaNode[])[] {
   return children(node).flatMap((inner) => {
     if (inner.type === "FunctionDeclaration") return [];
@@ -200,12 +203,12 @@ function returnsOf(node: LuaNode): (readonly LuaNode[])[] {
   });
 }
 
-/** True for what may be any number of values. */
+/** True for an expression of any number of values. */
 function isOpen(node: LuaNode | undefined): boolean {
   return node?.type === "CallExpression" || node?.type === "VarargLiteral";
 }
 
-/** True for a call that is one value: `(f())`. The parser does not say so. */
+/** True for a call of one value: `(f())`. The parser does not report it. */
 function inParentheses(node: LuaNode, lines: readonly string[]): boolean {
   const { line, column } = node.loc.start;
   return /(?:^|[\s(,={])\($/.test((lines[line - 1] ?? "").slice(0, column));
@@ -213,7 +216,7 @@ function inParentheses(node: LuaNode, lines: readonly string[]): boolean {
 
 const isPairs = (node: LuaNode) => node.type === "Identifier" && node["name"] === "pairs";
 
-/** True for the place behind the end of a list: `x[#x + 1]`. */
+/** True for the position after the end of a list: `x[#x + 1]`. */
 function isEnd(node: LuaNode): boolean {
   if (node.type !== "IndexExpression") return false;
   return source(node["index"] as LuaNode) === `#${source(node["base"] as LuaNode)} + 1`;

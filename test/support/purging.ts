@@ -3,10 +3,10 @@ import type { PurgeOptions } from "../../src/index.ts";
 import type { named } from "./new-tasks.ts";
 import type { Rig } from "./rig.ts";
 
-/** For how long what has ended stays known. */
+/** How long an ended id stays known, ms. */
 export const WINDOW = 300_000;
 
-/** What tests of purge do with a rig. */
+/** The functions that tests of purge share. */
 export function purging(rig: Rig) {
   async function enqueue(tasks: ReturnType<typeof named>) {
     for (let first = 0; first < tasks.length; first += 1_000) {
@@ -14,7 +14,7 @@ export function purging(rig: Rig) {
     }
   }
 
-  /** How many each call purged, one request at a time. */
+  /** The number of tasks that each call purged, one request at a time. */
   async function calls(options: PurgeOptions): Promise<number[]> {
     const counts: number[] = [];
     let cursor: string | null | undefined;
@@ -26,7 +26,7 @@ export function purging(rig: Rig) {
     return counts;
   }
 
-  /** The queue holds no task of any kind, after the tombstones have gone. */
+  /** Expects that the queue holds no task after the tombstones have expired. */
   async function nothingLeft() {
     rig.now += WINDOW;
     while (((await rig.sweepOnce()) as number[])[4] !== 0);

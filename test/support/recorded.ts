@@ -2,8 +2,8 @@ import type { Command, QueueOptions, Transport } from "../../src/index.ts";
 import type { Rig } from "./rig.ts";
 
 /**
- * A rig's queue, and what it sends.
- * @param answered called after each request, before its answer is given
+ * A rig's queue, and the requests that it sends.
+ * @param answered called after each request, before its answer is returned
  */
 export function recorded<In = unknown, Out = In>(
   rig: Rig,
@@ -24,9 +24,9 @@ export function recorded<In = unknown, Out = In>(
   return { queue: rig.queue<In, Out>({ transport, ...options }), transport, requests, scripts };
 }
 
-/** Calls so many times at once. */
+/** Makes `count` calls at once. */
 export const times = <T>(count: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => call(i)));
 
-/** How a call ends that its signal aborted. */
+/** The end of a call that its signal aborted. */
 export const aborted = { status: "rejected", reason: { code: "aborted" } };

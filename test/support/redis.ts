@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A real redis-server of a test's own. */
+/** A real redis-server for one test. */
 export interface TestRedis {
   /** Such as `redis://127.0.0.1:20017`. */
   readonly url: string;
   readonly port: number;
-  /** Where it keeps its data, if its arguments make it keep any. */
+  /** The folder of its data, if its arguments make it keep any. */
   readonly folder: string;
-  /** Ends the server with SIGKILL, as a crash does. What it has written stays. */
+  /** Ends the server with SIGKILL, as a crash does. Its files are kept. */
   kill(): Promise<void>;
   /** After {@link kill}: starts it again with the same arguments, on the same port and data folder. */
   restart(): Promise<void>;
@@ -76,7 +76,7 @@ async function tryPort(port: number, args: readonly string[]): Promise<TestRedis
 
 /**
  * Starts a server, and waits until it answers.
- * @returns undefined where the port is taken
+ * @returns undefined if the port is taken
  */
 async function launch(
   port: number,
@@ -120,7 +120,7 @@ async function launch(
       if (/address already in use/i.test(log)) return undefined;
       throw new Error(`redis-server ended before it was ready:\n${log}`);
     }
-    // The process id tells our server from one that happened to have the port already.
+    // The process id distinguishes our server from another one that had the port already.
     if (server.pid !== undefined && (await answeringProcess(port)) === server.pid) return { kill };
     if (Date.now() > deadline) {
       await kill();
@@ -131,7 +131,7 @@ async function launch(
 
 /**
  * A shell that waits for this process to end, which closes its input, and then kills the server:
- * it works after a SIGKILL too, where no exit handler runs.
+ * this works after a SIGKILL too, after which no exit handler runs.
  */
 function startGuard(server: ChildProcess, folder: string): ChildProcess | undefined {
   if (server.pid === undefined) return undefined;
@@ -159,7 +159,7 @@ function answeringProcess(port: number): Promise<number | undefined> {
     socket.on("data", (chunk: Buffer) => {
       reply += chunk.toString();
       const pid = /process_id:(\d+)\r\n/.exec(reply)?.[1];
-      // One that is still loading tells its process too, but no pong.
+      // A server that is still loading reports its process id too, but no pong.
       if (pid !== undefined) end(reply.startsWith("+PONG") ? Number(pid) : undefined);
     });
   });

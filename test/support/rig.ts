@@ -21,7 +21,7 @@ export interface Rig {
   operator(): Operator;
   /** One call of the sweep script for that queue: its raw reply. */
   sweepOnce(limit?: number): Promise<unknown>;
-  /** A raw Redis command, past the product's own code. */
+  /** Sends a raw Redis command, without the product's code. */
   command(...args: string[]): Promise<unknown>;
   keySpace(): Promise<KeySpace>;
   space(): Promise<QueueSpace>;
@@ -37,7 +37,7 @@ export const START = 1_700_000_000_000;
 
 interface Setup {
   /** False: the invariants are not checked after each test. @default true */
-  readonly sound?: boolean;
+  readonly checkInvariants?: boolean;
   /** Arguments of redis-server: the file then has a Redis of its own. @default none, a shared one */
   readonly args?: readonly string[];
 }
@@ -69,12 +69,12 @@ export function useRig(setup: Setup = {}): Rig {
   });
   beforeEach(async () => {
     await rig.command("FLUSHALL");
-    // A transport of its own: what a function instance remembers hangs on it.
+    // A new transport, because it holds the memory of a function instance.
     rig.transport = { send: (commands, options) => connection.send(commands, options) };
     rig.now = START;
   });
   afterEach(async () => {
-    if (setup.sound !== false) expect(violations(await rig.space())).toEqual([]);
+    if (setup.checkInvariants !== false) expect(violations(await rig.space())).toEqual([]);
   });
   afterAll(async () => {
     await connection.close();

@@ -14,8 +14,9 @@ const zsets = [
 ];
 
 /**
- * Damages a queue's keys at random, one blow a call, past the product's own code: deletes, duplicates and
- * corrupts. Notes in `destroyed` the ids of tasks whose payload it took; whose it did not must not get lost.
+ * Damages a queue's keys at random, one act a call, without the product's code: deletes, duplicates and
+ * corrupts. Adds to `destroyed` the ids of tasks whose payload it destroyed; all other tasks must not get
+ * lost.
  */
 export function saboteur(rig: Rig, seed: number, ids: readonly string[], destroyed: Set<string>) {
   const roll = dice(seed);
@@ -43,7 +44,7 @@ export function saboteur(rig: Rig, seed: number, ids: readonly string[], destroy
     const zset = key(part);
     const member = await command("ZRANDMEMBER", zset);
     const id = oneOf([...ids, garbage()]);
-    // What is delayed by far may be meant so, and nobody here waits for it.
+    // A delay far ahead may be intended, and no test waits for it.
     const far = part === "delayed" ? "5" : "4503599627370000";
     const score = oneOf(["0", "1", "inf", "-inf", far, String(Date.now()), `${below(1e12)}.5`]);
     const blow = below(20);
@@ -53,7 +54,7 @@ export function saboteur(rig: Rig, seed: number, ids: readonly string[], destroy
     else {
       const hit = blow < 8 ? id : String(member);
       await command("ZADD", zset, score, hit);
-      // A dead letter whose time is over goes, and its payload with it.
+      // An expired dead letter is removed with its payload.
       if (part === "expiry") destroyed.add(hit);
     }
   };
@@ -90,7 +91,7 @@ export function saboteur(rig: Rig, seed: number, ids: readonly string[], destroy
   };
 
   const onFields = async () =>
-    command("HSET", key("tasks"), oneOf([garbage(), `.${garbage()}`, "~g:nobody", "~d:nothing"]), garbage());
+    command("HSET", key("tasks"), oneOf([garbage(), `.${garbage()}`, "~g:nothing", "~d:nothing"]), garbage());
 
   return async (): Promise<void> => {
     await oneOf([onList, onList, onZset, onZset, onZset, onRecord, onPayload, onControl, onFields])();

@@ -3,11 +3,11 @@ import { Schedules, sweep } from "../../src/index.ts";
 import { QUEUE, START, type Rig } from "./rig.ts";
 
 export const MINUTE = 60_000;
-/** START is 20 s after a minute. */
+/** START is 20 s after the start of a minute. */
 export const FIRST = START + 40_000;
 export const minutely = { cron: "* * * * *", payload: 1 } as const;
 
-/** What tests of recurring tasks ask of a rig. */
+/** The functions that tests of schedules share. */
 export const scheduling = (rig: Rig) => ({
   schedules: (queue = QUEUE) => new Schedules(queue, { transport: rig.transport, now: () => rig.now }),
 
@@ -19,7 +19,7 @@ export const scheduling = (rig: Rig) => ({
     return score === null ? null : Number(score);
   },
 
-  /** Times of the occurrences that are pending, oldest first, ms after the first minute. */
+  /** The times of the pending occurrences, oldest first, ms after the first minute. */
   waiting: async (name = "x") =>
     (await rig.space()).pending.toReversed().map((id) => {
       expect(id).toMatch(new RegExp(`^${name}\\.\\d{13}$`));

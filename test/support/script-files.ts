@@ -1,6 +1,6 @@
 import { scriptFiles } from "../../tools/lua/files.ts";
 
-/** The script's file below lua/, by the script's name: `tasks/settle-and-dequeue.lua` of `settleAndDequeue`. */
+/** A script's file in lua/, by the script's name: `tasks/settle-and-dequeue.lua` of `settleAndDequeue`. */
 export function fileOf(name: string): string {
   const base = `/${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.lua`;
   const file = scriptFiles().find((path) => path.endsWith(base));

@@ -4,27 +4,28 @@ import { startRedis, type TestRedis } from "./redis.ts";
 
 /** A Redis that a test file has for itself while it runs, and that the next file of the same process gets. */
 export interface SharedRedis extends Pick<TestRedis, "url" | "port"> {
-  /** Hands it back. */
+  /** Returns it for the next test file. */
   stop(): Promise<void>;
 }
 
 interface Server {
   readonly redis: TestRedis;
-  /** Its configuration and users when it started. */
+  /** Its configuration and users at its start. */
   readonly settings: string;
-  /** Whether a test file has it. */
+  /** Whether a test file uses it. */
   taken: boolean;
 }
 
 const servers = new Set<Server>();
 
-/** How long the connections of the file before may take to end, ms. */
+/** How long the connections of the previous file may take to end, ms. */
 const LEAVE_WITHIN = 500;
 
 /**
- * A Redis as new: without keys, scripts, statistics or clients. A process runs one test file at a time, and its files
- * hand on one server, except if a file leaves it with a connection or another configuration: then the next file gets
- * a new one. A test that stops Redis, or needs arguments for it, calls {@link startRedis} instead.
+ * A Redis as new: without keys, scripts, statistics or clients. A process runs one test file at a time, and
+ * its files hand on one server, except if a file leaves it with a connection or another configuration: then
+ * the next file gets a new one. A test that stops Redis, or needs arguments for it, calls {@link startRedis}
+ * instead.
  */
 export async function sharedRedis(): Promise<SharedRedis> {
   const server = (await reuse()) ?? (await start());
@@ -56,7 +57,7 @@ async function start(): Promise<Server> {
   return server;
 }
 
-/** Empties it. Returns false if it cannot be made as it was at its start. */
+/** Empties it. Returns false if its state at the start cannot be restored. */
 async function isAsNew({ redis, settings }: Server): Promise<boolean> {
   try {
     return await connected(redis.url, async (send) => {

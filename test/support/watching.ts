@@ -3,7 +3,7 @@ import { SluiceError, type TaskEvent, type Transport } from "../../src/index.ts"
 import type { CommandOutcome } from "../../src/queue/redis/transport.ts";
 import type { Rig } from "./rig.ts";
 
-/** Notes all that is told, as it comes. */
+/** Collects all events in their order. */
 export function listen(events: AsyncIterable<TaskEvent>) {
   const reported: TaskEvent[] = [];
   const ended = (async () => {
@@ -20,7 +20,7 @@ export async function all(events: AsyncIterable<TaskEvent>): Promise<TaskEvent[]
   return reported;
 }
 
-/** A watch that looks only when the test asks for what comes next. */
+/** A watch that reads only when the test asks for the next event. */
 export function stepwise(events: AsyncIterable<TaskEvent>) {
   const iterator = events[Symbol.asyncIterator]();
   return {
@@ -29,7 +29,7 @@ export function stepwise(events: AsyncIterable<TaskEvent>) {
   };
 }
 
-/** What a transition says, in short: `2 working`. */
+/** An event in short form, such as `2 working`. */
 export const short = (event: TaskEvent) => {
   if (event.event === "gone") return "gone";
   if (event.event === "gap") return `${event.version} gap of ${event.missed}`;
@@ -37,7 +37,7 @@ export const short = (event: TaskEvent) => {
   return `${event.version} ${event.to}${event.event === "end" ? ", the end" : ""}`;
 };
 
-/** A queue whose requests are counted, and can be answered with an older answer. */
+/** A queue that counts its requests, and can repeat an older answer. */
 export function counted(rig: Rig) {
   let sent = 0;
   let latest: CommandOutcome[] = [];
@@ -66,7 +66,7 @@ export function counted(rig: Rig) {
   };
 }
 
-/** A queue whose Redis takes requests and never answers. */
+/** A queue whose Redis accepts requests and never answers. */
 export function hanging(rig: Rig) {
   let begun = () => {};
   const looking = new Promise<void>((resolve) => (begun = resolve));

@@ -10,24 +10,24 @@ describe("a backoff", () => {
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 512_000, 900_000, 900_000, 900_000]);
   });
 
-  test("with full jitter is anything from nothing to that, evenly", () => {
+  test("with full jitter is evenly distributed from 0 to the delay", () => {
     const delays = Array.from({ length: 4_000 }, () => delayAfter(3));
     expect(Math.min(...delays)).toBeLessThan(200);
     expect(Math.max(...delays)).toBeGreaterThan(3_800);
     expect(Math.max(...delays)).toBeLessThanOrEqual(4_000);
     const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
-    // Twenty standard deviations of the mean either way.
+    // Within twenty standard deviations of the mean.
     expect(Math.abs(mean - 2_000)).toBeLessThan(370);
   });
 
-  test("has a base, a factor and a most of one's own", () => {
+  test("takes a base, a factor and a maximum", () => {
     const backoff: Backoff = { base: 100, factor: 3, most: "1s" };
     expect([1, 2, 3, 4].map((attempt) => delayAfter(attempt, backoff, highest))).toEqual([
       100, 300, 900, 1_000,
     ]);
   });
 
-  test("may be a list, whose last stands for all further attempts, or a function", () => {
+  test("may be a list, whose last entry holds for all further attempts, or a function", () => {
     expect([1, 2, 3].map((attempt) => delayAfter(attempt, ["5s", 60_000]))).toEqual([5_000, 60_000, 60_000]);
     expect([1, 2, 3].map((attempt) => delayAfter(attempt, (n) => `${n}m`))).toEqual([
       60_000, 120_000, 180_000,
@@ -51,7 +51,7 @@ describe("a backoff", () => {
 describe("a task that is requeued with a backoff", () => {
   const rig = useRig();
 
-  test("waits as the attempt says", async () => {
+  test("waits by its attempt", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     const [first] = await queue.dequeue();
@@ -68,7 +68,7 @@ describe("a task that is requeued with a backoff", () => {
     });
   });
 
-  test("in a settlement, too, by the attempt of its receipt", async () => {
+  test("waits by the attempt of its receipt, also in settle", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     for (const ms of [1_000, 5_000, 5_000]) {

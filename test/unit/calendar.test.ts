@@ -11,7 +11,7 @@ const ms = (text: string) => Date.parse(text);
 const reported = (instant: number | undefined) =>
   instant === undefined ? "never" : new Date(instant).toISOString().replace(/:00\.000Z$/, "Z");
 
-/** So many occurrences from an instant on. */
+/** The next `count` occurrences from an instant on. */
 function next(calendar: Calendar, from: string, count: number): string[] {
   const found: string[] = [];
   let instant = calendar.firstFrom(ms(from));
@@ -24,7 +24,7 @@ function next(calendar: Calendar, from: string, count: number): string[] {
 const cron = (cron: string, timeZone = "UTC", until?: number) => calendarOf({ cron, timeZone }, until);
 
 describe("the occurrences of a cron expression", () => {
-  test("are those at or after an instant, and up to one", async () => {
+  test("are found at or after an instant, and up to one", async () => {
     const noon = await cron("0 12 * * *");
     expect(reported(noon.firstFrom(ms("2024-01-01T12:00:00.000Z")))).toBe("2024-01-01T12:00Z");
     expect(reported(noon.firstFrom(ms("2024-01-01T12:00:00.001Z")))).toBe("2024-01-02T12:00Z");
@@ -43,7 +43,7 @@ describe("the occurrences of a cron expression", () => {
     expect(next(await cron(expression), "2024-02-28T23:30Z", expected.length)).toEqual(expected);
   });
 
-  test("either of two days is enough", async () => {
+  test("match if either the day of the month or the day of the week does", async () => {
     const calendar = await cron("0 0 13 * FRI");
     expect(next(calendar, "2024-09-12T00:00Z", 3)).toEqual([
       "2024-09-13T00:00Z",
@@ -52,7 +52,7 @@ describe("the occurrences of a cron expression", () => {
     ]);
   });
 
-  test("end with an instant", async () => {
+  test("end at an instant", async () => {
     const calendar = await cron("@daily", "UTC", ms("2024-01-02T00:00Z"));
     expect(next(calendar, "2024-01-01T00:00Z", 5)).toEqual(["2024-01-01T00:00Z", "2024-01-02T00:00Z"]);
     expect(reported(calendar.lastUntil(ms("2025-01-01T00:00Z")))).toBe("2024-01-02T00:00Z");
@@ -64,7 +64,7 @@ describe("the occurrences of a cron expression", () => {
 });
 
 // The clocks of Berlin go from 2 to 3 on 31 March, 01:00Z, and from 3 back to 2 on 27 October 2024, 01:00Z.
-describe("where the clock is put forward", () => {
+describe("if the clock is put forward", () => {
   test("a fixed time that is skipped occurs right after the gap, on that day alone", async () => {
     expect(next(await cron("30 2 * * *", "Europe/Berlin"), "2024-03-30T00:00Z", 3)).toEqual([
       "2024-03-30T01:30Z",
@@ -73,7 +73,7 @@ describe("where the clock is put forward", () => {
     ]);
   });
 
-  test("what recurs within the hour is left out", async () => {
+  test("times that recur within the hour are left out", async () => {
     expect(next(await cron("*/30 2 * * *", "Europe/Berlin"), "2024-03-30T00:00Z", 4)).toEqual([
       "2024-03-30T01:00Z",
       "2024-03-30T01:30Z",
@@ -83,9 +83,9 @@ describe("where the clock is put forward", () => {
   });
 });
 
-// Which of the two rules above holds, the form of the expression says: one hour and one minute, or several.
+// The form of the expression decides which of the two rules holds: one hour and one minute, or several.
 describe("an expression with several hours", () => {
-  test.each(["0 0,2 * * *", "0 */2 * * *"])("leaves out what is skipped: %s", async (expression) => {
+  test.each(["0 0,2 * * *", "0 */2 * * *"])("leaves out skipped times: %s", async (expression) => {
     const calendar = await cron(expression, "Europe/Berlin");
     const [midnight, then] = next(calendar, "2024-03-30T23:00Z", 2);
     // 00:00, and then 04:00 or the next midnight, but neither 02:00 nor 03:00.
@@ -95,7 +95,7 @@ describe("an expression with several hours", () => {
     ]);
   });
 
-  test("occurs twice at what comes twice", async () => {
+  test("occurs twice at times that come twice", async () => {
     const calendar = await cron("15 2,3 * * *", "Europe/Berlin");
     expect(next(calendar, "2024-10-27T00:00Z", 3)).toEqual([
       "2024-10-27T00:15Z",
@@ -105,7 +105,7 @@ describe("an expression with several hours", () => {
   });
 });
 
-describe("where the clock is put back", () => {
+describe("if the clock is put back", () => {
   test("a fixed time that comes twice occurs the first time", async () => {
     const calendar = await cron("30 2 * * *", "Europe/Berlin");
     expect(next(calendar, "2024-10-26T00:00Z", 3)).toEqual([
@@ -116,7 +116,7 @@ describe("where the clock is put back", () => {
     expect(reported(calendar.lastUntil(ms("2024-10-27T12:00Z")))).toBe("2024-10-27T00:30Z");
   });
 
-  test("what recurs within the hour occurs in both, and backwards the same", async () => {
+  test("times that recur within the hour occur in both, also backwards", async () => {
     const calendar = await cron("*/30 2 * * *", "Europe/Berlin");
     const both = ["2024-10-27T00:00Z", "2024-10-27T00:30Z", "2024-10-27T01:00Z", "2024-10-27T01:30Z"];
     expect(next(calendar, "2024-10-26T12:00Z", 4)).toEqual(both);
@@ -125,7 +125,7 @@ describe("where the clock is put back", () => {
     }
   });
 
-  test("an hour is an hour in a zone of half hours", async () => {
+  test("an hourly schedule keeps its hours in a zone that changes by half an hour", async () => {
     // Lord Howe Island puts its clock back by half an hour, at 02:00 to 01:30, 15:00Z on 6 April 2024.
     expect(next(await cron("0 * * * *", "Australia/Lord_Howe"), "2024-04-06T12:30Z", 4)).toEqual([
       "2024-04-06T13:00Z",
@@ -137,7 +137,7 @@ describe("where the clock is put back", () => {
 });
 
 describe("the occurrences of an interval", () => {
-  test("are from the first on, without drift, at or after an instant and up to one", async () => {
+  test("start with the first, without drift, and are found at or after an instant and up to one", async () => {
     const calendar = await calendarOf({ every: 700, from: 10_000 });
     expect([0, 10_000, 10_001, 10_700, 10_701].map(calendar.firstFrom)).toEqual([
       10_000, 10_000, 10_700, 10_700, 11_400,
@@ -152,7 +152,7 @@ describe("the occurrences of an interval", () => {
 });
 
 describe("a recurrence", () => {
-  test("has its expression with single spaces, and UTC where it names no zone", () => {
+  test("has its expression with single spaces, and UTC by default", () => {
     expect(readRecurrence({ cron: "  0  12 *\t* * " })).toEqual({ cron: "0 12 * * *", timeZone: "UTC" });
   });
 
@@ -179,7 +179,7 @@ describe("a recurrence", () => {
   });
 
   test.each(["61 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "5/15 * * * *", "@reboot", "a b c d e"])(
-    "%s is no expression, and the error says why",
+    "%s is refused as an expression, and the error says why",
     async (expression) => {
       const error = await cron(expression).catch((error: unknown) => error);
       expect(error).toMatchObject({ code: "invalid_argument", path: "cron" });
@@ -187,7 +187,7 @@ describe("a recurrence", () => {
     },
   );
 
-  test("is the same as before where nothing else is told, and `from` is what it was", () => {
+  test("is unchanged if the same is given again, and keeps its `from` by default", () => {
     const before = { every: 60_000, from: 5 };
     expect(rhythmOf({ every: 60_000, from: undefined }, before, 100)).toEqual({ rhythm: before, same: true });
     expect(rhythmOf({ every: 60_000, from: 5 }, before, 100)).toEqual({ rhythm: before, same: true });

@@ -5,7 +5,7 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 
 const transport = (): Transport => ({ send: async () => [] });
 
-/** A promise, and what resolves it. */
+/** A promise, and the function that resolves it. */
 function deferred() {
   let resolve: (item: string) => void = () => {};
   return {
@@ -14,7 +14,7 @@ function deferred() {
   };
 }
 
-/** A fake request: its texts, its signal, and what ends it. */
+/** A fake request: its texts, its signal, and the function that ends it. */
 interface Request {
   readonly items: readonly string[];
   readonly signal: AbortSignal | undefined;
@@ -53,19 +53,19 @@ const steps = async (count: number) => {
 };
 
 describe("calls of one turn", () => {
-  test("share a request, in order of asking, and each has its own answer", async () => {
+  test("share a request, in the order of the calls, and each gets its own answer", async () => {
     const { call, items } = fake();
     expect(await Promise.all([call("a"), call("b"), call("c")])).toEqual(["A", "B", "C"]);
     expect(items()).toEqual([["a", "b", "c"]]);
   });
 
-  test("share it too where some are made many microtasks later", async () => {
+  test("share a request, also if some are made many microtasks later", async () => {
     const { call, items } = fake();
     await Promise.all([call("a"), steps(3).then(() => call("b")), steps(100).then(() => call("c"))]);
     expect(items()).toEqual([["a", "b", "c"]]);
   });
 
-  test("need no timer: a lone one leaves within its turn", async () => {
+  test("need no timer: a single one is sent within its turn", async () => {
     vi.useFakeTimers();
     const { call, items } = fake();
     expect(await call("a")).toBe("A");
@@ -73,7 +73,7 @@ describe("calls of one turn", () => {
     vi.useRealTimers();
   });
 
-  test("do not share it with those of the next turn, whatever is under way", async () => {
+  test("do not share a request with those of the next turn", async () => {
     const { call, items, requests } = fake("turn", { at_once: false });
     const first = call("a");
     await macrotask();
@@ -84,7 +84,7 @@ describe("calls of one turn", () => {
     expect(await Promise.all([first, second])).toEqual(["A", "B"]);
   });
 
-  test("wait for each other to be prepared, as by encryption; those of later turns do not", async () => {
+  test("wait for each other's preparation, such as encryption; those of later turns do not", async () => {
     const { call, items } = fake();
     const slow = deferred();
     const first = [call("a"), call(slow.promise)];
@@ -96,7 +96,7 @@ describe("calls of one turn", () => {
     expect(items()).toEqual([["later"], ["a", "b"]]);
   });
 
-  test("one that cannot be prepared fails alone, before anything is sent", async () => {
+  test("fail alone if they cannot be prepared, before anything is sent", async () => {
     const { call, items } = fake();
     const wrong = call(Promise.reject(new Error("wrong")));
     const [a, failed, b] = await Promise.allSettled([call("a"), wrong, call("b")]);
@@ -105,14 +105,14 @@ describe("calls of one turn", () => {
     expect(items()).toEqual([["a", "b"]]);
   });
 
-  test("stay apart by lane, and by instance", async () => {
+  test("are separate by lane and by instance", async () => {
     const at = transport();
     const [one, other] = [fake("turn", { at }), fake("turn", { at })];
     await Promise.all([one.call("a"), one.call("b", { lane: "b" }), other.call("c")]);
     expect([...one.items(), ...other.items()]).toEqual([["a"], ["b"], ["c"]]);
   });
 
-  test("are split by number and by bytes; one that is larger goes alone", async () => {
+  test("are split by number and by bytes; a larger one is sent alone", async () => {
     const { call, items } = fake("turn", { most: 3 });
     await Promise.all(["a", "b", "c", "d"].map((item) => call(item)));
     const half = "x".repeat(4_000_000);
@@ -121,13 +121,13 @@ describe("calls of one turn", () => {
     expect(lengths).toEqual([[1, 1, 1], [1], [4_000_000, 4_000_000], [1], [8_000_001], [1]]);
   });
 
-  test("are any number", async () => {
+  test("may be any number", async () => {
     const { call, items } = fake("turn", { most: 1_000 });
     await Promise.all(Array.from({ length: 150_000 }, (_, i) => call(String(i))));
     expect(items().length).toBe(150);
   });
 
-  test("all fail where the request does, and one without an answer says so", async () => {
+  test("all fail if the request fails, and one without an answer reports it", async () => {
     const { call, requests } = fake("turn", { at_once: false });
     const both = Promise.allSettled([call("a"), call("b")]);
     await macrotask();
@@ -141,7 +141,7 @@ describe("calls of one turn", () => {
 });
 
 describe("an abort", () => {
-  test("before sending takes the call out of its group, at once", async () => {
+  test("before sending removes the call from its group at once", async () => {
     const { call, items } = fake();
     const [controller, slow] = [new AbortController(), deferred()];
     const leaving = call("a", { signal: controller.signal });
@@ -153,13 +153,13 @@ describe("an abort", () => {
     expect(items()).toEqual([["b", "c"]]);
   });
 
-  test("that came before the call sends nothing", async () => {
+  test("before the call sends nothing", async () => {
     const { call, items } = fake();
     await expect(call("a", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
     expect(items()).toEqual([]);
   });
 
-  test("after sending ends the call at once, and the request goes on for the others", async () => {
+  test("after sending ends the call at once, and the request continues for the others", async () => {
     const { call, requests } = fake("turn", { at_once: false });
     const controller = new AbortController();
     const leaving = call("a", { signal: controller.signal });
@@ -172,7 +172,7 @@ describe("an abort", () => {
     expect(await staying).toBe("B");
   });
 
-  test("of all aborts the request; one without a signal keeps it", async () => {
+  test("of all calls aborts the request; a call without a signal keeps it", async () => {
     const { call, requests } = fake("turn", { at_once: false });
     const controllers = [new AbortController(), new AbortController()];
     const both = controllers.map(({ signal }, i) => call(String(i), { signal }));
@@ -191,14 +191,14 @@ describe("an abort", () => {
     const { signal } = new AbortController();
     const [add, remove] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
     await Promise.all([call("a", { signal }), call("b", { signal })]);
-    // The fake request has one of its own.
+    // The fake request adds its own listener.
     expect(remove.mock.calls.length).toBe(2);
     expect(add.mock.calls.length).toBe(2);
   });
 });
 
 describe('"in-flight"', () => {
-  test("gathers what comes while a request is under way, and sends it as one", async () => {
+  test("collects calls while a request is in flight, and sends them as one", async () => {
     const { call, items, requests } = fake("in-flight", { at_once: false });
     const first = call("a");
     await macrotask();
@@ -215,11 +215,11 @@ describe('"in-flight"', () => {
     expect(await Promise.all(others)).toEqual(["B", "C"]);
   });
 
-  test("takes along what those who were answered call next", async () => {
+  test("includes the next calls of callers that were just answered", async () => {
     const { call, items, requests } = fake("in-flight", { at_once: false });
     const again = Array.from({ length: 3 }, async (_, i) => {
       const answer = await call(`a${i}`);
-      // What a caller makes of its answer, such as reading a task, takes some microtasks.
+      // A caller's work with its answer, such as reading a task, takes some microtasks.
       await steps(50);
       return call(`${answer}b`);
     });
@@ -244,7 +244,7 @@ describe('"in-flight"', () => {
     expect([one.items(), other.items(), third.items()]).toEqual([[["a", "b"]], [], [["c"]]]);
   });
 
-  test("an abort while it waits takes the call out", async () => {
+  test("an abort removes a waiting call", async () => {
     const { call, items, requests } = fake("in-flight", { at_once: false });
     const first = call("a");
     await macrotask();
@@ -261,7 +261,7 @@ describe('"in-flight"', () => {
     await staying;
   });
 
-  test("a request that stalls holds back others for a quarter of a second", async () => {
+  test("a request that stalls delays others by a quarter of a second", async () => {
     const { call, items, requests } = fake("in-flight", { at_once: false });
     const both = [call("a")];
     await macrotask();
@@ -280,7 +280,7 @@ test("`false` sends each call alone", async () => {
   expect(items()).toEqual([["a"], ["b"]]);
 });
 
-test.each(["request", true, null])("%j is no mode", (mode) => {
+test.each(["request", true, null])("%j is refused as a mode", (mode) => {
   expect(() => new Coalescer(mode as never, transport())).toThrow(
     expect.objectContaining({ code: "invalid_argument", path: "coalesce" }) as Error,
   );

@@ -9,7 +9,7 @@ const secret = `whsec_${btoa("a secret of at least 24 bytes")}`;
 const entry = { token: "0123456789abcdef", scopes: ["enqueue"], queues: "emails-*" };
 
 describe("the configuration", () => {
-  it("is read from the environment that is handed over", () => {
+  it("is read from the given environment", () => {
     const env = {
       ...redis,
       REDIS_URL: "redis://localhost:6379",
@@ -30,7 +30,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("needs nothing but a way to Redis, and takes an empty variable for none", () => {
+  it("needs only a way to Redis, and treats an empty variable as unset", () => {
     const empty = { SLUICE_TOKENS: "", CRON_SECRET: "", SLUICE_PREFIX: "", UPSTASH_REDIS_REST_URL: "" };
     expect(readConfig({ ...empty, REDIS_URL: "rediss://user:pass@example.com:6380/0" })).toEqual({
       redis: { redisUrl: "rediss://user:pass@example.com:6380/0" },
@@ -50,7 +50,7 @@ describe("the configuration", () => {
       { ...redis, SLUICE_WAKE_URL: "https://me:s3cret@example.com", SLUICE_WAKE_SECRET: secret },
     ],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: "s3cret" }],
-    // No base64, though of its letters; one byte too few, and one too many.
+    // Invalid base64 of valid characters; one byte too few; one byte too many.
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `whsec_${"s3cret".repeat(6).slice(0, 33)}` }],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `whsec_${btoa("s3cret".repeat(4).slice(1))}` }],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `whsec_${btoa("s3cret".repeat(11).slice(1))}` }],
@@ -81,7 +81,7 @@ describe("the configuration", () => {
     ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret" }],
     ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret with spaces in it" }],
     ["CRON_SECRET", { ...redis, CRON_SECRET: "cron-0123456789ab s3cret" }],
-  ])("names %s where it is wrong, and shows no value", (path, env) => {
+  ])("names an invalid %s, and shows no value", (path, env) => {
     const read = () => readConfig(env);
     expect(read).toThrow(expect.objectContaining({ code: "invalid_argument", path }));
     expect(read).toThrow(path);

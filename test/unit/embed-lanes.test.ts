@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 test.for(Object.values(lua).map((script) => [script.name, script] as const))(
-  "Redis knows %s by its SHA-1",
+  "the SHA-1 of %s is the one that Redis computes",
   async ([, { source, sha1 }]) => {
     expect(await send(["SCRIPT", "LOAD", source])).toBe(sha1);
   },
@@ -45,7 +45,7 @@ describe("with the plain lanes off", () => {
     ],
   };
 
-  test("no call is plain", async () => {
+  test("no call takes a plain lane", async () => {
     const asked = ["1", "k"];
     const plain = (await embeddedScripts(files))["lanes"];
     const full = (await embeddedScripts(withoutPlainLanes(files)))["lanes"];
@@ -56,7 +56,7 @@ describe("with the plain lanes off", () => {
   });
 
   test.for(["", "local PLAIN = false\n", "local PLAIN, B = true\n", "local PLAIN = 1\n"])(
-    "a prelude that begins with %j has no lanes to switch",
+    "a prelude that begins with %j is refused",
     (text) => {
       const other = { lib: { file: "_prelude.lua", text }, scripts: [] };
       expect(() => withoutPlainLanes(other)).toThrow(
@@ -65,7 +65,7 @@ describe("with the plain lanes off", () => {
     },
   );
 
-  test("the tests' module is another where SLUICE_LANES says so, and no other file is", () => {
+  test("SLUICE_LANES replaces only the module of the scripts", () => {
     expect(laneOf(generatedFile, {})).toBeUndefined();
     const full = laneOf(generatedFile, { SLUICE_LANES: "full" });
     expect([full?.includes("local PLAIN=false"), full?.includes("local PLAIN=true")]).toEqual([true, false]);
@@ -76,13 +76,13 @@ describe("with the plain lanes off", () => {
   });
 });
 
-describe("what Lua allows in one function", () => {
+describe("Lua's limits for one function", () => {
   const checkLimits = (text: string) => freeNames("a.lua", parseLua({ file: "a.lua", text }).body);
   const names = (count: number) => Array.from({ length: count }, (_, i) => `v${i}`);
   const locals = (count: number) => names(count).map((name) => `local ${name} = 1`);
   const within = (text: readonly string[]) => ["local function f()", ...text, "end", "return 1"].join("\n");
 
-  /** So many upvalues of one function, and so many of another in it. */
+  /** A function with `own` upvalues, and one in it with `inner` more. */
   const upvalues = (own: number, inner: number, more = "") =>
     [
       ...locals(own + inner),
@@ -102,12 +102,16 @@ describe("what Lua allows in one function", () => {
     ["201 in a function", within(locals(201)), "f has 201 locals, and Lua allows 200"],
     ["200 twice", within(["do", ...locals(200), "end", ...locals(200)]), undefined],
     ["in a numeric loop", within([...locals(196), "for i = 1, 2 do end"]), undefined],
-    ["one more there", within([...locals(197), "for i = 1, 2 do end"]), "f has 201 locals"],
+    ["one more in a numeric loop", within([...locals(197), "for i = 1, 2 do end"]), "f has 201 locals"],
     ["in a generic loop", within([...locals(195), "for a, b in pairs({}) do end"]), undefined],
-    ["one more there, too", within([...locals(196), "for a, b in pairs({}) do end"]), "f has 201 locals"],
+    [
+      "one more in a generic loop",
+      within([...locals(196), "for a, b in pairs({}) do end"]),
+      "f has 201 locals",
+    ],
     ["with parameters", `local function f(a, b)\n${locals(198).join("\n")}\nend\nreturn 1`, undefined],
     [
-      "more with parameters",
+      "one more with parameters",
       `local function f(a, b)\n${locals(199).join("\n")}\nend\nreturn 1`,
       "f has 201 locals",
     ],
@@ -126,12 +130,12 @@ describe("what Lua allows in one function", () => {
     }
   });
 
-  test("the gateway's `redis` is an upvalue more", () => {
+  test("the gateway's `redis` counts as one more upvalue", () => {
     const text = upvalues(30, 30, ", redis");
     expect(() => checkLimits(text)).toThrow("f has 61 upvalues");
   });
 
-  test("a script with its parts is held to it", () => {
+  test("they hold for a script with its parts", () => {
     const text = locals(150).join("\n").replaceAll("v", "p");
     const files = (script: string) => ({
       lib: { file: "_prelude.lua", text },

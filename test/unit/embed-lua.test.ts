@@ -30,7 +30,7 @@ test("lua.gen.ts is current", async () => {
   expect(await readFile(generatedFile, "utf8")).toBe(moduleOf(readLua()));
 });
 
-test("a script gets the prelude's locals that it uses, and those that they use, in the prelude's order", async () => {
+test("a script gets the prelude's locals that it uses, and those that these use, in the prelude's order", async () => {
   expect((await embedded("return large(4)")).source).toBe(
     "local BASE=10\nlocal function twice(number)\nreturn number*2\nend\n" +
       "local function large(number)\nreturn twice(number)>BASE\nend\nreturn large(4)\n",
@@ -44,7 +44,7 @@ test.for([
   "return string.large('twice') -- BASE",
   "local function twice() end\nreturn twice({ large = BASE_2 })",
   "local large = large_2\nfor BASE = 1, 2 do twice_2(BASE) end\nreturn large",
-])("a name that is no local of the prelude brings none: %s", async (text) => {
+])("a name that is not a local of the prelude adds none: %s", async (text) => {
   expect((await embedded(text)).source).toBe(compact(text));
 });
 
@@ -58,7 +58,7 @@ test.for([
   "return { BASE = 1, [BASE] = 2 }",
   "return f.g(BASE):h()",
   "BASE.x = 1",
-])("a name that is one brings it: %s", async (text) => {
+])("a name of a local of the prelude adds it: %s", async (text) => {
   expect((await embedded(text)).source).toBe(`local BASE=10\n${compact(text)}`);
 });
 
@@ -66,7 +66,7 @@ const base = "local BASE=10\n";
 const twice = "local function twice(number)\nreturn number*2\nend\n";
 const large = "local function large(number)\nreturn twice(number)>BASE\nend\n";
 
-test("each stands in front of the first statement that needs it", async () => {
+test("each local comes in front of the first statement that needs it", async () => {
   const script = await embedded(
     "local a = KEYS[1]\nif a == '' then return a end\nlocal function b()\n  return twice(1)\nend\n" +
       "-- Large ones.\nwhile a == 'a' do\n  return large(b())\nend; return BASE, large(3)",
@@ -77,7 +77,7 @@ test("each stands in front of the first statement that needs it", async () => {
   );
 });
 
-test("what only a branch needs stands in it, and in each other place that needs it", async () => {
+test("a local that only a branch needs comes in that branch, and at each other place that needs it", async () => {
   const script = await embedded(
     "local a\nif a then\n  a = 2\n  if a == 1 then\n    return large(a)\n  end\n  a = twice(a)\n" +
       "elseif not BASE then\n  local b = large(1)\n  return twice(b)\nelse\n  return BASE\nend\nreturn twice(a)",
@@ -95,17 +95,14 @@ test.for([
   ["if BASE then return end\nlocal large, BASE = 1, 2", "BASE"],
   ["local tonumber = 1\nreturn number('1')", "tonumber"],
   ["if a then\n  local BASE = 1\n  return large(BASE)\nend", "BASE"],
-] as const)(
-  "a script's local that its parts would take for theirs, or it for its own, is refused: %j",
-  async ([text, name]) => {
-    const more = `${prelude}\nlocal function number(text)\n  return tonumber(text)\nend\n`;
-    await expect(embeddedBehind(more, text)).rejects.toThrow(
-      `try-this.lua: rename its local ${name}: parts of lua/lib in this script declare or use that name`,
-    );
-  },
-);
+] as const)("a script's local with a name that its parts use is refused: %j", async ([text, name]) => {
+  const more = `${prelude}\nlocal function number(text)\n  return tonumber(text)\nend\n`;
+  await expect(embeddedBehind(more, text)).rejects.toThrow(
+    `try-this.lua: rename its local ${name}: parts of lua/lib in this script declare or use that name`,
+  );
+});
 
-test("comments, indentation, blank lines and needless spaces go, and strings stay as they are", async () => {
+test("comments, indentation, blank lines and extra spaces are removed, and strings are kept", async () => {
   const script = await embedded(
     "-- try: it\nlocal a = 1 -- one\n\n  -- two\n  if a - -1 > 0 then\n\treturn '-- no\\' --', \"  `${x}\\\\\" --'\nend\n",
   );
@@ -113,7 +110,7 @@ test("comments, indentation, blank lines and needless spaces go, and strings sta
 });
 
 test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "return not a==b", "f 'a' {}"])(
-  "the spaces that keep tokens apart stay: %s",
+  "spaces that separate tokens are kept: %s",
   (text) => {
     const tree = (code: string) =>
       JSON.stringify(parseLua({ file: "a.lua", text: code }), (name, value: unknown) =>
@@ -123,7 +120,7 @@ test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "re
   },
 );
 
-test("both hashes are those of what is sent", async () => {
+test("both hashes are those of the sent text", async () => {
   const script = await embedded("return large(1)");
   const { source } = script;
   expect(script).toEqual({
@@ -134,7 +131,7 @@ test("both hashes are those of what is sent", async () => {
   });
 });
 
-test("each part stands in the module once, and a bundle has only those that its scripts need", async () => {
+test("each part is in the module once, and a bundle has only the parts that its scripts need", async () => {
   const scripts = [
     { file: "one.lua", text: "return large(1)" },
     { file: "other.lua", text: "return twice(2)" },
@@ -169,7 +166,7 @@ test.for([
   "return 'a\\\n'",
   "return 'a",
   "return return",
-])("what could not be stripped safely is refused: %j", (text) => {
+])("Lua that cannot be stripped safely is refused: %j", (text) => {
   expect(() => parseLua({ file: "a.lua", text })).toThrow(/^a\.lua: cannot be embedded: /);
 });
 

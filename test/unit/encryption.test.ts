@@ -29,7 +29,7 @@ describe("the envelope", () => {
     ["schedule", "s"],
     ["result", "r"],
     ["error", "e"],
-  ])("of a %s is what the format says, to others' cryptography too", async (kind, letter) => {
+  ])("of a %s follows the format, also for other cryptography libraries", async (kind, letter) => {
     const envelope = await envelopeOf('j{"to":"Ω"}', {}, { ...place, kind });
     expect(openByHand(envelope, KEYS.old, "emails a")).toEqual({
       begins: "\0SLUICE\u0001",
@@ -40,23 +40,23 @@ describe("the envelope", () => {
     expect(envelope).toHaveLength(8 + 1 + 1 + "old".length + 12 + Buffer.byteLength('j{"to":"Ω"}') + 16);
   });
 
-  test("of progress is a JSON text, its base64", async () => {
+  test("of progress is base64 in JSON", async () => {
     const text = await encrypting().encrypt("j40", { ...place, kind: "progress" }, "progress");
     const envelope = Buffer.from(JSON.parse(text.slice(1)) as string, "base64");
     expect(openByHand(envelope, KEYS.old, "emails a")).toMatchObject({ kind: "g", plain: "j40" });
   });
 
-  test("has bytes as they are, without base64", async () => {
+  test("contains bytes as they are, without base64", async () => {
     const envelope = await envelopeOf(`b${Buffer.from([65, 66]).toString("base64")}`);
     expect(openByHand(envelope, KEYS.old, "emails a").plain).toBe("bAB");
   });
 
-  test("is another each time, and says nothing of equal values", async () => {
+  test("differs each time, and does not reveal equal values", async () => {
     const [one, other] = [await envelopeOf("j1"), await envelopeOf("j1")];
     expect(Buffer.from(one.subarray(13)).equals(Buffer.from(other.subarray(13)))).toBe(false);
   });
 
-  test("opens nowhere once any of its bits is another", async () => {
+  test("does not open after any of its bits is changed", async () => {
     const envelope = await envelopeOf(`j"${MARKER}"`);
     const outcomes = new Map<string, number>();
     for (let bit = 0; bit < envelope.length * 8; bit++) {
@@ -68,14 +68,14 @@ describe("the envelope", () => {
       const why = "message" in reported ? reported.message : "";
       outcomes.set(why, (outcomes.get(why) ?? 0) + 1);
     }
-    // Seven bytes make an envelope of it, one is its version; whatever is behind them is the key's to tell.
+    // Seven bytes mark an envelope, one is its version; the key authenticates the rest.
     const count = (words: RegExp) =>
       Array.from(outcomes, ([why, times]) => (words.test(why) ? times : 0)).reduce((sum, n) => sum + n);
     expect(count(/: it is not encrypted, and acceptPlain is not set$/)).toBe(56);
     expect(count(/: a newer release of Sluice encrypted it; deploy that release here too$/)).toBe(8);
   });
 
-  test("opens nowhere once it is cut, wherever", async () => {
+  test("does not open after it is cut at any place", async () => {
     const envelope = await envelopeOf("j1");
     for (let length = 7; length < envelope.length; length++) {
       const reported = await refusal(() => encrypting().decrypt(envelope.subarray(0, length), place));
@@ -109,7 +109,7 @@ describe("the envelope", () => {
   });
 });
 
-describe("what cannot be decrypted is named by its key, and not by what it is", () => {
+describe("an undecryptable value is named by its key, and not by its content", () => {
   test.each<[string, Partial<EncryptionOptions>, RegExp]>([
     [
       "a key that is not there",
@@ -142,7 +142,7 @@ const imported = (bits: number, uses: KeyUsage[]) =>
   crypto.subtle.importKey("raw", new Uint8Array(bits / 8), "AES-GCM", false, uses);
 
 describe("keys", () => {
-  test("are base64, bytes, or a CryptoKey; one that only decrypts serves what is old", async () => {
+  test("are base64, bytes, or a CryptoKey; one that only decrypts serves old values", async () => {
     const envelope = await envelopeOf("j1", { keys: { old: new Uint8Array(32) } });
     const forms: EncryptionKey[] = [
       new Uint8Array(32),
@@ -154,7 +154,7 @@ describe("keys", () => {
     expect(await encrypting({ keys, current: "new" }).decrypt(envelope, place)).toBe(1);
   });
 
-  test("stay as they were given", async () => {
+  test("are copied, and keep the given value", async () => {
     const old = new Uint8Array(32);
     const envelope = await envelopeOf("j1", { keys: { old } });
     const made = encrypting({ keys: { old } });
@@ -182,13 +182,13 @@ describe("keys", () => {
     expect(JSON.stringify(reported)).not.toContain(KEYS.old.slice(0, 20));
   });
 
-  test("of 128 bits, or that may not do what they are for, are refused", async () => {
+  test("of 128 bits, or without the usages they need, are refused", async () => {
     for (const old of [await imported(128, ["encrypt", "decrypt"]), await imported(256, ["decrypt"])]) {
       expect(await refusal(() => encrypting({ keys: { old } }))).toMatchObject({ path: "keys.old" });
     }
   });
 
-  test("are not among what an encryption, or a queue with one, shows", () => {
+  test("are not shown by an encryption, or by a queue with one", () => {
     const transport: Transport = { send: async () => [] };
     const queue = new Queue("emails", { transport, encryption: encrypting() });
     expect(JSON.stringify([queue, encrypting()])).not.toContain("old");
@@ -199,6 +199,6 @@ test.each<[string, () => unknown]>([
   ["acceptPlane", () => encrypting({ acceptPlane: true } as never)],
   ["acceptPlain", () => encrypting({ acceptPlain: 1 } as never)],
   ["encryption", () => new Queue("a", { transport: { send: async () => [] }, encryption: {} as never })],
-])("an option that is none is refused: %s", async (path, act) => {
+])("an invalid option is refused: %s", async (path, act) => {
   expect(await refusal(act)).toMatchObject({ code: "invalid_argument", path });
 });

@@ -4,7 +4,7 @@ import type { Variables } from "../../src/http/services.ts";
 import { eventStream, type EventStream, type Frame } from "../../src/http/responses/event-stream.ts";
 import { Problem } from "../../src/http/problems/problem.ts";
 
-// What a client of a stream sees, and when its source is drawn from, on a clock that the tests move.
+// What a client of a stream reads, and when its source is read, on a clock that the tests move.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => {
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A source that gives what it is told to, one frame after the other, until its signal aborts. */
+/** A source that yields the frames fed by the test, until its signal aborts. */
 function source() {
   const state = { drawn: 0, ended: false, feed: (_frame: Frame) => {} };
   async function* frames(signal: AbortSignal): AsyncGenerator<Frame> {
@@ -44,7 +44,7 @@ async function answered(stream: Partial<EventStream>, init?: RequestInit) {
   return { response, reader, read };
 }
 
-test("it tells when to connect again, then each event as it comes", async () => {
+test("it sends the time to reconnect after, then each event at once", async () => {
   const { state, frames } = source();
   const { response, read, reader } = await answered({ open: frames });
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
@@ -60,7 +60,7 @@ test("it tells when to connect again, then each event as it comes", async () => 
   await reader?.cancel();
 });
 
-test("a comment every 3 seconds shows that it lives", async () => {
+test("it sends a comment every 3 seconds", async () => {
   const { frames, state } = source();
   const { read, reader } = await answered({ open: frames });
   await read();
@@ -77,7 +77,7 @@ test("a comment every 3 seconds shows that it lives", async () => {
   await reader?.cancel();
 });
 
-test("its source is not drawn from before somebody reads, nor ahead of the reader", async () => {
+test("its source is not read before a client reads, nor ahead of the client", async () => {
   const { frames, state } = source();
   const { read, reader } = await answered({ open: frames });
   await vi.advanceTimersByTimeAsync(1_000);
@@ -92,7 +92,7 @@ test("its source is not drawn from before somebody reads, nor ahead of the reade
   await reader?.cancel();
 });
 
-test("when its time is over it ends, and so does its source", async () => {
+test("it ends with its source when its time is over", async () => {
   const { frames, state } = source();
   const { read } = await answered({ open: frames, lasts: 2_000 });
   await read();
@@ -101,7 +101,7 @@ test("when its time is over it ends, and so does its source", async () => {
   expect([await next, state.ended]).toEqual([undefined, true]);
 });
 
-test("a client that goes away ends its source", async () => {
+test("it ends its source if the client disconnects", async () => {
   const { frames, state } = source();
   const { read, reader } = await answered({ open: frames });
   await read();
@@ -112,7 +112,7 @@ test("a client that goes away ends its source", async () => {
   await vi.waitUntil(() => state.ended);
 });
 
-test("so does a request that is aborted", async () => {
+test("it ends its source if the request is aborted", async () => {
   const { frames, state } = source();
   const leaving = new AbortController();
   const { read } = await answered({ open: frames }, { signal: leaving.signal });
@@ -124,7 +124,7 @@ test("so does a request that is aborted", async () => {
   expect(state.ended).toBe(true);
 });
 
-test("a fault on the way is told, and ends it", async () => {
+test("it reports a fault of its source, and ends", async () => {
   async function* failing(): AsyncGenerator<Frame> {
     yield { event: "a", data: 1 };
     throw new Error("secret");
@@ -142,7 +142,7 @@ test("a fault on the way is told, and ends it", async () => {
   expect(await read()).toBeUndefined();
 });
 
-test("a source that cannot be opened is answered as any other request", async () => {
+test("a source that cannot be opened is answered like any other fault", async () => {
   const { response, read } = await answered({ open: () => Promise.reject(new Error("refused")) });
   expect([response.status, await read()]).toEqual([500, "refused"]);
 });

@@ -7,7 +7,7 @@ const counted = (...members: [id: string, group: string, counted: string][]) => 
   return { size: count.size, states: Object.fromEntries(count.states()) };
 };
 
-test("each group's working tasks and, by priority, its ready ones are counted, with the highest of their tags", () => {
+test("counts each group's working tasks and, by priority, its ready ones with their highest tag", () => {
   expect(
     counted(
       ["a", "g", "0=2520"],
@@ -25,20 +25,20 @@ test("each group's working tasks and, by priority, its ready ones are counted, w
   });
 });
 
-test("what a scan shows twice counts once, as it was shown first", () => {
+test("counts an entry that a scan shows twice once, as it was shown first", () => {
   expect(counted(["a", "g", "0=2520"], ["a", "g", "0=7560"], ["w", "g", "1"], ["w", "g", "1"])).toEqual({
     size: 2,
     states: { g: "1;w=1;0=2520,1" },
   });
 });
 
-test("a task that was ready, and is leased before the working ones are counted, counts in both places", () => {
+test("counts a ready task that is leased before the working ones are counted in both places", () => {
   expect(counted(["a", "g", "0=2520"], ["a", "g", "1"])).toEqual({
     size: 2,
     states: { g: "1;w=1;0=2520,1" },
   });
 });
 
-test("where nothing was counted there are no states", () => {
+test("returns no states if nothing was counted", () => {
   expect(counted()).toEqual({ size: 0, states: {} });
 });

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Stops the client's clock, and notes what chance is drawn. */
+/** Stops the client's clock, and notes each draw of random bytes. */
 function watchChance(at: number) {
   const clock = vi.spyOn(Date, "now").mockReturnValue(at);
   const drawn = vi.spyOn(crypto, "getRandomValues");
@@ -13,7 +13,7 @@ function watchChance(at: number) {
 }
 
 describe("tokens", () => {
-  test("are 16 letters and digits, none like another, and each digit as likely as the others", () => {
+  test("are 16 letters and digits, all distinct, with each digit equally likely", () => {
     const tokens = Array.from({ length: 20_000 }, newToken);
     expect(tokens.filter((token) => !/^[0-9A-Za-z]{16}$/.test(token))).toEqual([]);
     expect(new Set(tokens).size).toBe(tokens.length);
@@ -21,11 +21,11 @@ describe("tokens", () => {
     for (const digit of tokens.join("")) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     const expected = (tokens.length * 16) / 62;
     expect(counts.size).toBe(62);
-    // Six standard deviations, about.
+    // About six standard deviations.
     for (const count of counts.values()) expect(Math.abs(count / expected - 1)).toBeLessThan(0.085);
   });
 
-  test("of one millisecond share a draw of chance; those of the next have another", () => {
+  test("of one millisecond share a draw of random bytes; those of the next have another", () => {
     const { clock, draws } = watchChance(1_000);
     for (let i = 0; i < 5; i++) newToken();
     expect(draws()).toBe(1);
@@ -34,7 +34,7 @@ describe("tokens", () => {
     expect(draws()).toBe(2);
   });
 
-  test("of a millisecond with many of them are none alike", () => {
+  test("are all distinct, also many in one millisecond", () => {
     const { draws } = watchChance(2_000);
     const tokens = Array.from({ length: 1_000 }, newToken);
     expect(new Set(tokens).size).toBe(tokens.length);
@@ -44,7 +44,7 @@ describe("tokens", () => {
 });
 
 describe("task ids", () => {
-  test("rise, also within a millisecond and where the clock goes back", () => {
+  test("rise, also within a millisecond and if the clock goes back", () => {
     const from = Date.now() + 1_000;
     const times = [from, from, from, from + 1, from - 5, from + 1, from + 2];
     const ids = times.map((ms) => newTaskId(ms));
@@ -53,7 +53,7 @@ describe("task ids", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("of the same time begin alike, and go on by chance in another millisecond", () => {
+  test("begin with the time, and continue with random characters in another millisecond", () => {
     const from = Date.now() + 10_000;
     const [first, second, later] = [from, from, from + 1].map((ms) => newTaskId(ms)) as [
       string,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { pollForTasks } from "../../src/queue/tasks/long-poll.ts";
 
-// What a long poll does when, on a clock of its own.
+// What a long poll does at which time, on a simulated clock.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => {
   vi.restoreAllMocks();
@@ -10,7 +10,7 @@ afterEach(() => {
 
 const nothing = { length: 0, nextDueAt: null };
 
-/** Polls, and notes when it pulled, in s; Redis's clock is an hour ahead. */
+/** Polls, and returns when it dequeued, in s. Redis's clock is an hour ahead. */
 async function polled(
   wait: number,
   { dueAt, delayedTo, some = false }: { dueAt?: number; delayedTo?: number; some?: boolean },
@@ -38,29 +38,29 @@ async function polled(
   return pulls;
 }
 
-test("it pulls every ten seconds where it sees nothing, and at its end", async () => {
+test("it dequeues every ten seconds if it finds nothing, and at its end", async () => {
   const pulls = await polled(25_000, {});
   expect(pulls.map(([, last]) => last)).toEqual([false, false, true]);
   expect(pulls.map(([second]) => Math.floor(second))).toEqual([10, 20, 25]);
 });
 
-test("it pulls when something falls due, by Redis's clock, and then as ever", async () => {
+test("it dequeues when a task is due by Redis's clock, and then as usual", async () => {
   expect(await polled(9_000, { dueAt: 3_300 })).toEqual([
     [3.3, false],
     [9, true],
   ]);
 });
 
-test("it pulls when something falls due that was delayed since it began", async () => {
+test("it dequeues when a task is due that was delayed since its start", async () => {
   const [first] = await polled(7_000, { delayedTo: 4_700 });
   expect(first).toEqual([4.7, false]);
 });
 
-test("it pulls every two seconds where what is there is held", async () => {
+test("it dequeues every two seconds while tasks are held", async () => {
   expect((await polled(6_500, { some: true })).map(([second]) => second)).toEqual([0.1, 2.1, 4.1, 6.1, 6.5]);
 });
 
-test("it pulls ten times where something is said to be ready that no pull gets, and then every two seconds", async () => {
+test("it dequeues ten times if reported tasks are not delivered, and then every two seconds", async () => {
   const pulls: number[] = [];
   const began = performance.now();
   const dequeue = async () => {
@@ -74,7 +74,7 @@ test("it pulls ten times where something is said to be ready that no pull gets, 
   expect(pulls).toEqual([...Array.from({ length: 10 }, () => 0), 2, 4, 6]);
 });
 
-test("a timer that fires a little early costs no look more", async () => {
+test("a timer that fires a little early costs no extra call", async () => {
   const fired = performance.now.bind(performance);
   const began = fired();
   vi.spyOn(performance, "now").mockImplementation(() => fired() - (fired() > began + 100 ? 0.7 : 0));
@@ -85,12 +85,12 @@ test("a timer that fires a little early costs no look more", async () => {
   expect(check).toHaveBeenCalledTimes(1);
 });
 
-test("what falls due within a quarter of a second is pulled together", async () => {
+test("tasks due within a quarter of a second are dequeued together", async () => {
   const pulledAt: number[] = [];
   const began = performance.now();
   const dequeue = async () => {
     pulledAt.push(performance.now() - began);
-    // A trickle: each 40 ms something falls due, which another takes.
+    // Every 40 ms a task is due, which another consumer takes.
     return { length: pulledAt.length > 3 ? 1 : 0, nextDueAt: performance.now() + 40 };
   };
   const check = async () => ({ hasPending: false, now: performance.now() });

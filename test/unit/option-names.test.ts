@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { deepSweep, listQueues, Operator, Queue, sweep } from "../../src/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 
-/** A transport that nothing may reach: what is wrong is told before any request. */
+/** A transport that fails: wrong options are refused before any request. */
 const transport: Transport = {
   send: () => {
     throw new Error("a request was sent");
@@ -12,11 +12,11 @@ const transport: Transport = {
 const queue = new Queue("emails", { transport });
 const operator = new Operator("emails", { transport });
 
-/** Calls as JavaScript can make them, past the types. */
+/** Removes the type, as calls from JavaScript have none. */
 const loose = (value: unknown): never => value as never;
 const receipt = "1.1.1.abcdefgh.a";
 
-describe("an option that does not exist is refused by name, with those that do", () => {
+describe("an unknown option is refused by name, with the known ones", () => {
   test.each<[path: string, run: () => unknown]>([
     ["maxAttempt", () => new Queue("emails", loose({ transport, maxAttempt: 3 }))],
     ["dely", () => queue.enqueue(1, loose({ dely: "5m" }))],
@@ -67,7 +67,7 @@ test.each<[path: string, run: () => unknown]>([
   ["force", () => operator.deleteQueue(loose({ force: "true" }))],
   ["dryRun", () => operator.redrive(loose({ dryRun: 1 }))],
   ["statistics", () => operator.configure(loose({ statistics: 1 }))],
-])("what is to be true or false and is neither is refused: %s", async (path, run) => {
+])("an option that must be true or false is refused otherwise: %s", async (path, run) => {
   await expect(async () => run()).rejects.toMatchObject({
     code: "invalid_argument",
     path,
@@ -80,7 +80,7 @@ test.each<[path: string, run: () => unknown]>([
   ["tasks[0]", () => queue.enqueueMany(loose([null]))],
   ["options", () => queue.dequeue(loose(null))],
   ["settlements[0]", () => queue.settle(loose([null]))],
-])("what is no object is refused: %s", async (path, run) => {
+])("an argument that must be an object is refused otherwise: %s", async (path, run) => {
   await expect(async () => run()).rejects.toMatchObject({
     code: "invalid_argument",
     path,
@@ -89,7 +89,7 @@ test.each<[path: string, run: () => unknown]>([
 });
 
 test.each(["", "two words", "ü", "k".repeat(256), 7])(
-  "the idempotency key %j is refused, by whatever takes one",
+  "the idempotency key %j is refused by every call that takes one",
   async (idempotencyKey) => {
     const options = loose({ idempotencyKey });
     const error = {
@@ -119,7 +119,7 @@ test.each<[call: string, run: (options: never) => unknown]>([
   ["settle", (options) => queue.settle([{ receipt, outcome: "complete" }], options)],
   ["settleAndDequeue", (options) => queue.settleAndDequeue([{ receipt, outcome: "complete" }], options)],
   ["sweep", (options) => sweep(transport, options)],
-])("a controller in the place of its signal is refused: %s", async (_, run) => {
+])("an AbortController instead of its signal is refused: %s", async (_, run) => {
   await expect(async () => run(loose({ signal: new AbortController() }))).rejects.toMatchObject({
     code: "invalid_argument",
     path: "signal",

@@ -3,7 +3,7 @@ import { SluiceError } from "../../src/errors.ts";
 import { notInstalled, orNotInstalled } from "../../src/optional-package.ts";
 
 describe("the error of an optional package", () => {
-  it("names what needs it, and installs all that is missing with one command", () => {
+  it("names the part that needs it, and one command that installs all missing packages", () => {
     const error = notInstalled("sluice dev", ["@redis/client", "@hono/node-server"]);
     expect(error).toBeInstanceOf(SluiceError);
     expect(error.code).toBe("not_installed");
@@ -33,7 +33,7 @@ describe("the error of an optional package", () => {
     ],
     ["Bun", failed("ERR_MODULE_NOT_FOUND", "Cannot find package '@redis/client' from '/app/resp.js'")],
     ["a bundle", failed("MODULE_NOT_FOUND", "Cannot find module '@redis/client'")],
-  ])("stands for what %s reports", (_, error) => {
+  ])("replaces the error that %s reports", (_, error) => {
     expect(handled(error)).toMatchObject({ name: "SluiceError", code: "not_installed" });
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PendingWork } from "../../serverless/process/pending-work.ts";
 
-test("what is under way has settled when all of it has, that included which other work has begun meanwhile", async () => {
+test("pending work has settled after all of it has, including work that other work started", async () => {
   const [pendingWork, ended] = [new PendingWork(), [] as string[]];
   const work = async (name: string, then?: () => void) => {
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -30,7 +30,7 @@ const kinds =
   "0 (a plain queue), 1 (a queue that wakes its consumers), 2 (a queue of groups and priorities), " +
   "3 (a queue with schedules)";
 
-/** What each makes of its command line, in a process of its own. */
+/** The error of each program for a wrong command line. */
 const wrong: readonly (readonly [Script, readonly string[], string])[] = [
   ["test:soak", ["--seed", "banana"], '--seed must be a whole number from 0 to 2147483647, not "banana"'],
   [
@@ -60,7 +60,7 @@ const wrong: readonly (readonly [Script, readonly string[], string])[] = [
   ["test:mutants", ["--shard", "5/4"], '--shard must be such as 1/4, not "5/4"'],
 ];
 
-describe.concurrent("the programs of tests", () => {
+describe.concurrent("the long-running test programs", () => {
   it.for(wrong)(
     "%s refuses %j with one line and status 2: %s",
     async ([script, given, message], { expect }) => {
@@ -82,14 +82,14 @@ describe.concurrent("the programs of tests", () => {
     expect(Array.from(out.matchAll(/^ {2}--(\w+) /gm), ([, name]) => name)).toEqual(options);
   });
 
-  it("test:mutants --list lists those that --only fits", async ({ expect }) => {
+  it("test:mutants --list lists the mutants that match --only", async ({ expect }) => {
     const { status, out, err } = await run("test:mutants", "--list", "--only", "lua/tasks/settle");
     expect({ status, err }).toEqual({ status: 0, err: "" });
     expect(out).toMatch(/^(?:[^\n]*lua\/tasks\/settle[^\n]*\n)+$/);
   });
 });
 
-it("a counterexample shows what is not seen as \\u escapes, and keeps its lines", () => {
+it("a counterexample shows invisible characters as \\u escapes, and keeps its lines", () => {
   expect(escaped("a\u0000\r\n\u007f\u2028\u202eé\u{e0001}\ud800")).toBe(
     "a\\u0000\\u000d\n\\u007f\\u2028\\u202eé\\udb40\\udc01\\ud800",
   );

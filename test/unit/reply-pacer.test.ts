@@ -2,14 +2,14 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ReplyPacer } from "../../src/transport/reply-pacer.ts";
 
-/** Asks for so many turns, and notes each as it comes. */
+/** Asks for the turns `from` to `to`, and collects them in the order of their answers. */
 function ask(paced: ReplyPacer, from: number, to: number, given: number[]) {
   for (let i = from; i < to; i++) void paced.turn().then(() => given.push(i));
 }
 
 const upTo = (end: number) => Array.from({ length: end }, (_, i) => i);
 
-test("ten answers are handed out in a turn of the event loop, in order; others wait for the next", async () => {
+test("ten answers a turn of the event loop are given, in order; others wait for the next turn", async () => {
   const paced = new ReplyPacer();
   const given: number[] = [];
   ask(paced, 0, 22, given);
@@ -22,7 +22,7 @@ test("ten answers are handed out in a turn of the event loop, in order; others w
   expect(given).toEqual(upTo(25));
 });
 
-test("one that comes alone does not wait, however many came before", async () => {
+test("a single answer does not wait, also after many others", async () => {
   const paced = new ReplyPacer();
   const given: number[] = [];
   for (let i = 0; i < 15; i++) {

@@ -35,7 +35,7 @@ test.for([
   ],
   ["start.mjs", /\nOr name a running Redis: REDIS_URL=/],
 ] as const)(
-  "without a redis-server and a way to install it, %s says what to do",
+  "without a redis-server and a way to install it, %s prints what to do",
   async ([script, message]) => {
     const env = { PATH: folder };
     const failure = promisify(execFile)(process.execPath, [join(root, "tools", script)], { env });
@@ -46,12 +46,12 @@ test.for([
   },
 );
 
-test("the exit status of what runs in the foreground is passed on", async () => {
+test("the exit status of the foreground process is passed on", async () => {
   const child = await foreground("process.exit(7)");
   expect(await once(child, "exit")).toEqual([7, null]);
 });
 
-test("a signal reaches what runs in the foreground once, however often it is sent", async () => {
+test("a repeated signal reaches the foreground process once", async () => {
   const child = await foreground(`
     let count = 0;
     process.on("SIGINT", () => ++count === 1 && setTimeout(() => process.exit(count), 300));
@@ -65,7 +65,7 @@ test("a signal reaches what runs in the foreground once, however often it is sen
   expect(await once(child, "exit")).toEqual([1, null]);
 });
 
-test("what ends by a signal is told as a shell tells it", async () => {
+test("a process that ends by a signal gives the exit status of a shell", async () => {
   const child = await foreground(`process.kill(process.pid, "SIGKILL")`);
   expect(await once(child, "exit")).toEqual([137, null]);
 });

@@ -21,7 +21,7 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
-test("each test's Redis has a port of its own, and ends when it is stopped", async () => {
+test("each test's Redis has its own port, and ends when it is stopped", async () => {
   const servers = await Promise.all([startRedis(), startRedis(), startRedis()]);
   expect(new Set(servers.map(({ port }) => port)).size).toBe(3);
   expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([true, true, true]);
@@ -29,7 +29,7 @@ test("each test's Redis has a port of its own, and ends when it is stopped", asy
   expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([false, false, false]);
 });
 
-test("a test's Redis ends with a process that is killed", async () => {
+test("a test's Redis ends if its process is killed", async () => {
   const source = `
     import { startRedis } from ${JSON.stringify(new URL("../support/redis.ts", import.meta.url).href)};
     console.log((await startRedis()).url);
@@ -45,11 +45,11 @@ test("a test's Redis ends with a process that is killed", async () => {
   await expect.poll(() => answers(url), { timeout: 20_000 }).toBe(false);
 });
 
-test("an argument that redis-server refuses is told with its message", async () => {
+test("an argument that redis-server refuses is reported with its message", async () => {
   await expect(startRedis({ args: ["--no-such-option", "1"] })).rejects.toThrow("Bad directive");
 });
 
-test("a test's Redis that is killed comes back on its port, with what its append-only file holds", async () => {
+test("a killed Redis of a test restarts on its port, with the data of its append-only file", async () => {
   const server = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
   await says(server.url, ["SET", "kept", "yes"]);
   await server.kill();

@@ -22,7 +22,7 @@ function task(version: number, state: TaskInfo["state"] = "working"): TaskInfo {
   };
 }
 
-/** A watch, when it looked (ms since its begin), what it told, and what it sees. */
+/** Runs a watch, and returns when it read (ms since its start), its events, and the task that it sees. */
 function watched(options: WatchOptions = {}) {
   const begun = performance.now();
   const seen = {
@@ -42,13 +42,13 @@ function watched(options: WatchOptions = {}) {
   return seen;
 }
 
-test("it looks after a quarter of a second, then half as often each time, down to once in two seconds", async () => {
+test("it reads after a quarter of a second, then half as often each time, down to once in two seconds", async () => {
   const seen = watched();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(seen.looks).toEqual([0, 250, 750, 1_750, 3_750, 5_750, 7_750, 9_750]);
 });
 
-test("a change quickens it again", async () => {
+test("it reads more often again after a change", async () => {
   const seen = watched();
   await vi.advanceTimersByTimeAsync(4_000);
   seen.task = task(3, "pending");
@@ -60,19 +60,19 @@ test("a change quickens it again", async () => {
   ]);
 });
 
-test("with `every` it keeps that pace", async () => {
+test("it reads at the interval of `every`", async () => {
   const seen = watched({ every: "3s" });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(seen.looks).toEqual([0, 3_000, 6_000, 9_000]);
 });
 
-test("it looks once more when its time is over", async () => {
+test("it reads once more when its time is over", async () => {
   const seen = watched({ for: "3s" });
   await vi.advanceTimersByTimeAsync(60_000);
   expect([seen.looks, seen.ended]).toEqual([[0, 250, 750, 1_750, 3_000], true]);
 });
 
-test("nothing is left to run after its end", async () => {
+test("it leaves no timer after its end", async () => {
   const seen = watched();
   await vi.advanceTimersByTimeAsync(300);
   seen.task = task(3, "completed");
@@ -81,7 +81,7 @@ test("nothing is left to run after its end", async () => {
   expect([seen.ended, vi.getTimerCount()]).toEqual([true, 0]);
 });
 
-test("a lower version that lasts for ten seconds is another life of a forgotten id: the watched one is gone", async () => {
+test("it ends as gone if a lower version lasts for ten seconds, which is a new life of the id", async () => {
   const seen = watched({ every: "1s", after: 7 });
   await vi.advanceTimersByTimeAsync(9_500);
   seen.task = task(7);
@@ -93,7 +93,7 @@ test("a lower version that lasts for ten seconds is another life of a forgotten 
   expect([seen.reported, seen.ended]).toEqual([[{ event: "gone" }], true]);
 });
 
-test("an old end, which a replica that lags still shows, ends no watch", async () => {
+test("it does not end with an old end that a replica that lags still shows", async () => {
   const seen = watched({ every: "1s" });
   await vi.advanceTimersByTimeAsync(500);
   seen.task = task(1, "completed");
@@ -104,7 +104,7 @@ test("an old end, which a replica that lags still shows, ends no watch", async (
   expect([seen.reported.map(({ event }) => event), seen.ended]).toEqual([["transition", "end"], true]);
 });
 
-test("a wait gives the highest version that it saw", async () => {
+test("a wait returns the highest version that it saw", async () => {
   let latest = task(3);
   const waiting = waitForEnd(async () => latest, { for: "2s", every: "1s" });
   await vi.advanceTimersByTimeAsync(500);

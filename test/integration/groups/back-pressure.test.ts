@@ -10,17 +10,17 @@ const full = { code: "queue_full" };
 
 const pending = async () => (await rig.queue().counts()).pending;
 
-/** Another function instance: it remembers nothing of this one's. */
+/** Another function instance: it shares no memory with this one. */
 const elsewhere = () => new Producer(QUEUE, { transport: { send: rig.transport.send }, now: () => rig.now });
 
-/** What enqueues that are refused may change: the registry, in which they noted the queue before. */
+/** The key space without the registry, the only key that a refused enqueue may change. */
 async function tasksOnly() {
   const { "sluice:queues": _, ...space } = await rig.keySpace();
   return space;
 }
 
 describe("a queue with maxPending", () => {
-  test("refuses a task more than that, with nothing written, until one is taken", async () => {
+  test("refuses a further task, with nothing written, until one is dequeued", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxPending: 2 });
     await queue.enqueue(1);
@@ -34,7 +34,7 @@ describe("a queue with maxPending", () => {
     await expect(queue.enqueue(4)).rejects.toMatchObject(full);
   });
 
-  test("takes a batch that fits wholly, and of one that does not nothing", async () => {
+  test("accepts a batch that fits, and refuses as a whole one that does not", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxPending: 10 });
     await queue.enqueueMany(many(6));
@@ -47,7 +47,7 @@ describe("a queue with maxPending", () => {
     await expect(queue.enqueueMany(many(1))).rejects.toMatchObject(full);
   });
 
-  test("answers duplicates, resends and deduplication keys as ever when it is full", async () => {
+  test("answers duplicates, resends and deduplication keys as usual when it is full", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxPending: 3 });
     const dedup = { key: "k", window: "1h" };
@@ -80,7 +80,7 @@ describe("a queue with maxPending", () => {
     expect(await tasksOnly()).toEqual(before);
   });
 
-  test("leaves an ended task whose id was to begin again as it is when it is full", async () => {
+  test("refuses to begin an ended id again when it is full, and keeps the ended task", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxPending: 1 });
     await queue.enqueue(1, { id: "a" });
@@ -91,7 +91,7 @@ describe("a queue with maxPending", () => {
     expect(await tasksOnly()).toEqual(before);
   });
 
-  test("set below what is pending refuses only what would add to that", async () => {
+  test("set below the number of pending tasks refuses only new pending tasks", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(2)]);
     await rig.operator().configure({ maxPending: 1 });
@@ -102,7 +102,7 @@ describe("a queue with maxPending", () => {
     expect(await tasksOnly()).toEqual(before);
   });
 
-  test("counts a task that would take the place of its own ghost", async () => {
+  test("counts a task that would replace its own ghost", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(1)]);
     await queue.cancel("a");
@@ -112,7 +112,7 @@ describe("a queue with maxPending", () => {
     expect(await tasksOnly()).toEqual(before);
   });
 
-  test("counts what waits in groups, held or not, and does not count what works, is delayed or was cancelled", async () => {
+  test("counts tasks of groups, ready or held, but no working, delayed or cancelled tasks", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxPending: 6 });
     await rig.operator().configureGroup("a", { maxWorking: 1 });
@@ -133,7 +133,7 @@ describe("a queue with maxPending", () => {
     await expect(queue.enqueue(1)).rejects.toMatchObject(full);
   });
 
-  test("refuses nothing that is in the queue already: requeued, due and reclaimed tasks may be more", async () => {
+  test("may be exceeded by requeued, due and reclaimed tasks", async () => {
     const queue = rig.queue({ lease: 1_000 });
     await rig.operator().configure({ maxPending: 2 });
     await queue.enqueueMany(many(2));
@@ -147,7 +147,7 @@ describe("a queue with maxPending", () => {
     await expect(queue.enqueue(1)).rejects.toMatchObject(full);
   });
 
-  test("takes exactly so many from many producers at once", async () => {
+  test("is not exceeded by many producers at once", async () => {
     await rig.operator().configure({ maxPending: 25 });
     const asked = Array.from({ length: 20 }, async (_, i) =>
       i % 2 === 0 ? elsewhere().enqueue(i) : elsewhere().enqueueMany(many(4)),
@@ -159,8 +159,8 @@ describe("a queue with maxPending", () => {
   });
 });
 
-describe("maxPending is seen", () => {
-  test("at once by the instance that sets it, by new ones, and by every batch", async () => {
+describe("a change of maxPending applies", () => {
+  test("at once for the instance that sets it, for new instances, and for every batch", async () => {
     const old = elsewhere();
     const own = rig.queue();
     await old.enqueue(1);
@@ -171,7 +171,7 @@ describe("maxPending is seen", () => {
     await expect(old.enqueueMany(many(2))).rejects.toMatchObject(full);
   });
 
-  test("within a minute by an instance that has noted the queue before, and from then on at every enqueue", async () => {
+  test("within a minute for an instance that registered the queue before, and then at every enqueue", async () => {
     const clock = vi.spyOn(Date, "now").mockReturnValue(1_000_000);
     const old = elsewhere();
     await old.enqueue(1);
@@ -185,7 +185,7 @@ describe("maxPending is seen", () => {
     await expect(old.enqueue(4)).rejects.toMatchObject(full);
   });
 
-  test("no more, at once by all, when it is unset", async () => {
+  test("at once for all instances when it is unset", async () => {
     const old = elsewhere();
     await rig.operator().configure({ maxPending: 1 });
     await old.enqueue(1);

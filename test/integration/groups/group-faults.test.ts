@@ -7,8 +7,8 @@ import { key, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 
-describe("what groups must not do to each other, or to themselves", () => {
-  test("a limited group's due timer is heeded however much else is in line", async () => {
+describe("groups do not harm each other", () => {
+  test("a limited group's due timer is followed, also behind many other tasks", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 30));
@@ -22,38 +22,38 @@ describe("what groups must not do to each other, or to themselves", () => {
       );
       rig.now += 1_100;
     }
-    // A tenth counts until it has wholly passed.
+    // A tenth of a period counts until it has wholly passed.
     expect(slow).toBe(20);
   });
 
-  test("a timer is set again where Redis had no room for what it let in", async () => {
+  test("a timer is set again if Redis had no room for the tasks it admitted", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 3));
     await (await queue.dequeue())[0]?.complete();
     rig.now += 1_200;
     await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
-    const { delayed, limited: held, fair } = await rig.space();
+    const { delayed, limited, fair } = await rig.space();
     expect([...delayed]).toEqual([["~g:slow", rig.now + 60_000]]);
-    expect([held.size, fair.size]).toEqual([2, 0]);
+    expect([limited.size, fair.size]).toEqual([2, 0]);
     rig.now += 60_000;
     await rig.sweepOnce();
     expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
   });
 
-  test("a task that falls due where Redis has no room for it is tried again in a minute", async () => {
+  test("a task that is due while Redis is full is tried again in a minute", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a", group: "g", delay: 1_000 });
     rig.now += 1_000;
     await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
     const { delayed, fair } = await rig.space();
-    // The half says that it belongs in `fair`.
+    // The half millisecond marks a task that belongs in `fair`.
     expect([[...delayed], fair.size]).toEqual([[["a", rig.now + 60_000.5]], 0]);
     rig.now += 60_001;
     expect((await queue.dequeue()).map(({ id }) => id)).toEqual(["a"]);
   });
 
-  test("a limit whose group has no number, as a failover may leave it, holds nothing and stops nobody", async () => {
+  test("a limit without a group number, as after a failover, holds no task back", async () => {
     const queue = rig.queue();
     await groupSettings(rig)("g", "m=1");
     await queue.enqueueMany(ofGroup("g", 3));
@@ -61,7 +61,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     expect((await rig.space()).limited.size).toBe(0);
   });
 
-  test("more timers than one call looks after are told of by the sweep", async () => {
+  test("the sweep replies more if more timers are due than one call handles", async () => {
     const queue = rig.queue();
     const names = Array.from({ length: 230 }, (_, i) => `g${i}`);
     for (const name of names) await rig.operator().configureGroup(name, { rate: { max: 1, per: "1s" } });
@@ -75,7 +75,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     expect(sweeps).toBeLessThan(5);
   });
 
-  test("a hand-back after virtual time began anew gives no other group an advantage", async () => {
+  test("a task handed back after virtual time restarted gives no other group an advantage", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("a", 100));
     const taken = await queue.dequeue({ max: 100 });
@@ -87,7 +87,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     expect(timesOf(await deliveries(queue, 10), "a")).toBe(5);
   });
 
-  test("ghosts in the list cost those without a group nothing", async () => {
+  test("ghosts in the list take no turns from tasks without a group", async () => {
     const queue = rig.queue();
     const cancelled = await queue.enqueueMany(ofGroup(undefined, 100));
     await queue.enqueueMany(ofGroup(undefined, 20));
@@ -97,7 +97,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     expect(timesOf(order, "")).toBeGreaterThanOrEqual(9);
   });
 
-  test("a high priority goes before the group's ready ones of a lower, also at its limit", async () => {
+  test("a high priority comes before the group's ready tasks of lower priority, also at its limit", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 2 });
     await queue.enqueueMany(ofGroup("g", 10));
@@ -112,7 +112,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     ]);
   });
 
-  test("tells when a rate leaves room also where this very call used it up", async () => {
+  test("a dequeue that uses up a rate reports when it has room again", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 3));
@@ -120,13 +120,13 @@ describe("what groups must not do to each other, or to themselves", () => {
     expect([batch.length, batch.nextDueAt]).toEqual([1, START + 1_100]);
   });
 
-  test("a group's tasks are not held up by one whose record is gone", async () => {
+  test("a task with a lost record does not block its group", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await queue.enqueue("lost", { group: "g", id: "lost" });
     await (await queue.dequeue())[0]?.requeue();
     await queue.enqueue("next", { group: "g", id: "next" });
-    // The changing record still says whose the entry in `fair` is.
+    // The changing record still names the group of the entry in `fair`.
     await rig.command("HDEL", key("tasks"), "lost");
     expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
     expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["next"]);
@@ -134,7 +134,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     await rig.command("HDEL", key("tasks"), ".lost");
   });
 
-  test("hundreds of groups in one call keep every command within bounds", async () => {
+  test("every command stays within bounds with hundreds of groups in one call", async () => {
     const queue = rig.queue();
     for (let g = 0; g < 600; g++) await groupSettings(rig)(`g${g}`, `n=${g + 1};r=1/60000`);
     const largest = await largestCommand(async () => {
@@ -155,11 +155,11 @@ describe("what groups must not do to each other, or to themselves", () => {
       expect(delivered).toBe(600);
     });
     expect(largest).toBeGreaterThan(100);
-    // The command's name and its key stand before a thousand arguments.
+    // The command's name and its key come before a thousand arguments.
     expect(largest).toBeLessThanOrEqual(2 + 1_000);
   });
 
-  test("hundreds of groups at their limits are put aside in bounded calls, and stand in nobody's way", async () => {
+  test("hundreds of groups at their limits are held in bounded calls, and block no other group", async () => {
     const queue = rig.queue();
     const names = Array.from({ length: 600 }, (_, g) => `g${g}`);
     const enqueue = () => queue.enqueueMany(names.map((group) => ({ payload: 0, group })));
@@ -182,7 +182,7 @@ describe("what groups must not do to each other, or to themselves", () => {
   });
 });
 
-/** How many words the largest command has that a script sends meanwhile. */
+/** The number of words in the largest command that scripts send during `run`. */
 async function largestCommand(run: () => Promise<unknown>): Promise<number> {
   const client = createClient({ url: rig.redis.url, RESP: 2 });
   await client.connect();

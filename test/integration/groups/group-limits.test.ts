@@ -4,9 +4,9 @@ import { groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const settle = groupSettings(rig);
+const writeSettings = groupSettings(rig);
 
-describe("a group's limit on how many work at once", () => {
+describe("a group's maxWorking", () => {
   test.each([
     ["whose lease expired", async () => void (rig.now += 1_000)],
     ["that was requeued", async (task: LeasedTask | undefined) => void (await task?.requeue())],
@@ -14,9 +14,9 @@ describe("a group's limit on how many work at once", () => {
       "that was handed back",
       async (task: LeasedTask | undefined) => void (await task?.requeue({ unstarted: true })),
     ],
-  ])("lets a task of a higher priority %s in before those of a lower one that it holds", async (_, back) => {
+  ])("admits a task of higher priority %s before held tasks of a lower one", async (_, back) => {
     const queue = rig.queue();
-    await settle("capped", "n=1;m=1");
+    await writeSettings("capped", "n=1;m=1");
     await queue.enqueue(0, { id: "high", group: "capped", priority: 1 });
     const [high] = await queue.dequeue({ lease: 1_000 });
     await queue.enqueue(0, { id: "low", group: "capped" });
@@ -31,9 +31,9 @@ describe("a group's limit on how many work at once", () => {
     expect(given).toEqual(["high", "low", "lower"]);
   });
 
-  test("is never exceeded, holds nobody else up, and is filled again as soon as one ends", async () => {
+  test("is never exceeded, delays no other group, and is filled again as soon as one task ends", async () => {
     const queue = rig.queue();
-    await settle("capped", "n=1;m=3");
+    await writeSettings("capped", "n=1;m=3");
     await queue.enqueueMany(ofGroup("capped", 200));
     await queue.enqueueMany(ofGroup("free", 20));
     const batch = await queue.dequeue({ max: 100 });
@@ -54,7 +54,7 @@ describe("a group's limit on how many work at once", () => {
     expect((await queue.counts()).pending).toBe(196);
   });
 
-  test("says to come back in a second while it holds tasks that wait for working ones", async () => {
+  test("sets nextDueAt to one second while it holds tasks back", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("capped", { maxWorking: 2 });
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1h" } });
@@ -71,7 +71,8 @@ describe("a group's limit on how many work at once", () => {
     expect([second.count, second.in]).toEqual([2, 1_000]);
     await second.batch[0]?.complete();
     const third = await next();
-    // Nothing is held for working tasks any more; the other group's rate tells when, or its lease's end is sooner.
+    // No task is held for working ones any more: the other group's rate gives the time, unless its lease ends
+    // sooner.
     expect([third.count, third.in]).toEqual([1, 300_000]);
     await second.batch[1]?.complete();
     await third.batch[0]?.complete();
@@ -80,9 +81,9 @@ describe("a group's limit on how many work at once", () => {
     expect(await next()).toMatchObject({ count: 2 });
   });
 
-  test("counts leases that expire, and what is requeued waits behind what was held", async () => {
+  test("frees expired leases, and requeued tasks wait behind held ones", async () => {
     const queue = rig.queue({ lease: 1_000 });
-    await settle("capped", "n=7;m=1");
+    await writeSettings("capped", "n=7;m=1");
     await queue.enqueueMany(ofGroup("capped", 3));
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([0]);
     rig.now += 1_000;
@@ -93,12 +94,12 @@ describe("a group's limit on how many work at once", () => {
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([0]);
   });
 
-  test("set over a backlog puts it aside in bounded calls, and over working ones waits until enough have ended", async () => {
+  test("set over a backlog holds it in bounded calls, and waits until enough working tasks have ended", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("late", 1_000));
     const taken = await queue.dequeue({ max: 5 });
     await queue.enqueueMany(ofGroup("late", 1_000));
-    await settle("late", "n=2;m=2");
+    await writeSettings("late", "n=2;m=2");
     await queue.enqueue("other", { group: "free" });
     const others: unknown[] = [];
     for (let calls = 0; others.length === 0 && calls < 10; calls++) {
@@ -111,9 +112,9 @@ describe("a group's limit on how many work at once", () => {
     expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
   });
 
-  test("is given back by a cancelled, a rejected and a flagged task", async () => {
+  test("is freed by a cancelled, a rejected and a flagged task", async () => {
     const queue = rig.queue();
-    await settle("capped", "n=1;m=2");
+    await writeSettings("capped", "n=1;m=2");
     const ids = (await queue.enqueueMany(ofGroup("capped", 8))).map(({ id }) => id);
     await queue.cancel(ids[0] as string); // ready
     await queue.cancel(ids[7] as string); // held
@@ -126,10 +127,10 @@ describe("a group's limit on how many work at once", () => {
     expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual([ids[3], ids[4]]);
   });
 
-  test("under several callers at once", async () => {
+  test("is never exceeded by several callers at once", async () => {
     const queue = rig.queue();
-    await settle("a", "n=1;m=2");
-    await settle("b", "n=2;m=5");
+    await writeSettings("a", "n=1;m=2");
+    await writeSettings("b", "n=2;m=5");
     await queue.enqueueMany([...ofGroup("a", 60), ...ofGroup("b", 60), ...ofGroup("c", 60)]);
     const working = new Map<string, number>();
     let done = 0;
@@ -151,10 +152,10 @@ describe("a group's limit on how many work at once", () => {
   });
 });
 
-describe("a group's limit on how often it is dequeued", () => {
-  test("lets through so many in any period, tells when there is more, and holds nobody else up", async () => {
+describe("a group's rate", () => {
+  test("is kept in any period, reports when it has room again, and delays no other group", async () => {
     const queue = rig.queue();
-    await settle("slow", "n=1;r=3/10000");
+    await writeSettings("slow", "n=1;r=3/10000");
     await queue.enqueueMany(ofGroup("slow", 7));
     await queue.enqueueMany(ofGroup("free", 2));
     const times: number[] = [];
@@ -178,7 +179,7 @@ describe("a group's limit on how often it is dequeued", () => {
     expect((await rig.space()).limited.size).toBe(0);
   });
 
-  test("set over a backlog holds from the next dequeue on", async () => {
+  test("set over a backlog applies from the next dequeue on", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("late", 10));
     await rig.operator().configureGroup("late", { rate: { max: 2, per: "1h" } });
@@ -187,7 +188,7 @@ describe("a group's limit on how often it is dequeued", () => {
     expect(await rig.operator().groupSettings("late")).toMatchObject({ ready: 0, limited: 8 });
   });
 
-  test("says when there is more, and not to come back in a second, beside a maxWorking that leaves room", async () => {
+  test("sets nextDueAt to when it has room again if a maxWorking beside it has room", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("slow", { maxWorking: 5, rate: { max: 1, per: "1h" } });
     await queue.enqueueMany(ofGroup("slow", 3));
@@ -196,9 +197,9 @@ describe("a group's limit on how often it is dequeued", () => {
     expect([none.length, none.nextDueAt]).toEqual([0, START + 3_960_000 - (START % 360_000)]);
   });
 
-  test("goes on by the sweep alone, without counting a timer as a task", async () => {
+  test("is followed by the sweep alone, and its timer does not count as a task", async () => {
     const queue = rig.queue();
-    await settle("slow", "n=1;r=1/1000");
+    await writeSettings("slow", "n=1;r=1/1000");
     await queue.enqueueMany(ofGroup("slow", 3));
     await queue.dequeue({ max: 3 });
     expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0, working: 1 });
@@ -210,7 +211,7 @@ describe("a group's limit on how often it is dequeued", () => {
   });
 });
 
-test("a held task of a higher priority goes past one of its group that is handed back", async () => {
+test("a held task of higher priority comes before a task of its group that is handed back", async () => {
   const queue = rig.queue();
   await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
   await rig.operator().configureGroup("g", { maxWorking: 1 });

@@ -5,11 +5,11 @@ import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
 
-/** What settings leave in the tasks hash. */
+/** The fields of the tasks hash that settings write. */
 const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups)/);
 
 describe("settings of a group", () => {
-  test("are the defaults where none are set, and looking at them changes nothing", async () => {
+  test("are the defaults if none are set, and reading them changes nothing", async () => {
     expect(await rig.operator().groupSettings("a")).toEqual({
       queue: QUEUE,
       group: "a",
@@ -44,7 +44,7 @@ describe("settings of a group", () => {
     expect(await fields()).toEqual({ "~groups": "1" });
   });
 
-  test("give each limited group a number of its own, which is never used twice", async () => {
+  test("give each limited group its own number, which is never used twice", async () => {
     const operator = rig.operator();
     await operator.configureGroup("a", { maxWorking: 1 });
     await operator.configureGroup("b", { rate: { max: 1, per: 1_000 } });
@@ -60,7 +60,7 @@ describe("settings of a group", () => {
     });
   });
 
-  test("of names with any character are those of that group alone", async () => {
+  test("of names with special characters belong to that group alone", async () => {
     const operator = rig.operator();
     for (const name of ["a;m=9", "a%3Bm=9", "s:x", "hosts"])
       await operator.configureGroup(name, { weight: 9 });
@@ -73,7 +73,7 @@ describe("settings of a group", () => {
     expect(await operator.settings()).toMatchObject({ maxWorking: null });
   });
 
-  test("say how many of its tasks are ready, working and held", async () => {
+  test("report how many of its tasks are ready, working and held", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 5 });
     await queue.enqueueMany([...many(12, { group: "a" }), ...many(3, { group: "b" })]);
@@ -105,10 +105,10 @@ describe("settings of a group", () => {
   });
 });
 
-describe("a group's limit that is loosened", () => {
+describe("a loosened limit of a group", () => {
   const held = async () => (await rig.space()).limited.size;
 
-  test("lets in at once what it held, in order, as far as there is room", async () => {
+  test("admits held tasks at once, in order, as far as there is room", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 2 });
     await queue.enqueueMany(many(20, { group: "a" }));
@@ -119,7 +119,7 @@ describe("a group's limit that is loosened", () => {
     expect(tasks.map(({ payload }) => payload)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  test("or unset lets in a hundred, and the next dequeues or sweeps the rest; then no field of it is left", async () => {
+  test("or unset admits a hundred tasks, and later dequeues or sweeps the rest; then none of its fields remain", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 1 });
     await queue.enqueueMany(many(351, { group: "a" }));
@@ -144,7 +144,7 @@ describe("a group's limit that is loosened", () => {
     expect(await fields()).toEqual({ "~groups": "1" });
   });
 
-  test("after which it is tightened again holds what is too much, in the old order", async () => {
+  test("that is tightened again holds the excess tasks, in the old order", async () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("a", { maxWorking: 1 });
@@ -161,7 +161,7 @@ describe("a group's limit that is loosened", () => {
     expect(order).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test("by a larger rate counts what was dequeued already, and by another period too", async () => {
+  test("with a larger rate or another period still counts earlier dequeues", async () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("a", { rate: { max: 2, per: "10s" } });
@@ -178,7 +178,7 @@ describe("a group's limit that is loosened", () => {
     expect((await fields())["~g:a"]).toBe(`1;v=${rig.now + 3};w=20`);
   });
 
-  test("of a group without tasks brings no other into the account of groups", async () => {
+  test("of a group without tasks leaves plain tasks plain", async () => {
     await rig.queue().enqueue("plain");
     await rig.operator().configureGroup("a", { maxWorking: 3, weight: 7 });
     expect((await rig.space()).tasks.has("~fair")).toBe(false);

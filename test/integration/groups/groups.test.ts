@@ -3,10 +3,10 @@ import { deliveries, groupSettings, ofGroup, timesOf } from "../../support/group
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const settle = groupSettings(rig);
+const writeSettings = groupSettings(rig);
 
 describe("groups share a queue by weighted fair queueing", () => {
-  test("a group of ten beside one of a thousand is done after twenty deliveries, also in batches", async () => {
+  test("a group of ten tasks beside one of a thousand is done after twenty deliveries, also in batches", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("large", 1_000));
     await queue.enqueueMany(ofGroup("small", 10));
@@ -16,11 +16,11 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect((await queue.counts()).pending).toBe(990);
   });
 
-  test("at every delivery no waiting group is more than one behind its share, in proportion to weights", async () => {
+  test("at every delivery no waiting group is more than one task behind its share by weight", async () => {
     const queue = rig.queue();
     const weights: Record<string, number> = { a: 1, b: 2, c: 5 };
     for (const [group, weight] of Object.entries(weights)) {
-      await settle(group, `k=${weight}`);
+      await writeSettings(group, `k=${weight}`);
       await queue.enqueueMany(ofGroup(group, 100));
     }
     const order = await deliveries(queue, 120);
@@ -44,11 +44,11 @@ describe("groups share a queue by weighted fair queueing", () => {
     }
   });
 
-  test("tasks without a group are a group of weight 1 of their own", async () => {
+  test("tasks without a group are one group of weight 1", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup(undefined, 100));
     await queue.enqueueMany(ofGroup("a", 50));
-    await settle("b", "k=3");
+    await writeSettings("b", "k=3");
     await queue.enqueueMany(ofGroup("b", 50));
     const order = await deliveries(queue, 50);
     expect([timesOf(order, ""), timesOf(order, "a"), timesOf(order, "b")]).toEqual([10, 10, 30]);
@@ -57,7 +57,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect((await rig.space()).tasks.has("~fair")).toBe(false);
   });
 
-  test("a group that had nothing to do gathers no credit, and one that was served owes none", async () => {
+  test("an idle group gains no credit, and a busy one owes none", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("busy", 300));
     await deliveries(queue, 200);
@@ -66,7 +66,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect([timesOf(order, "busy"), timesOf(order, "late")]).toEqual([20, 20]);
   });
 
-  test("those without a group that come into an empty list have no turn from before", async () => {
+  test("tasks without a group that enter an empty list do not reuse an earlier turn", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup(undefined, 1));
     await queue.enqueueMany(ofGroup("busy", 300));
@@ -76,7 +76,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect([timesOf(next, "busy"), timesOf(next, "")]).toEqual([20, 20]);
   });
 
-  test("among a flood of one-task groups a group gets its turn", async () => {
+  test("a group gets its turn among a flood of one-task groups", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("steady", 20));
     const flood = async (from: number) =>
@@ -86,11 +86,11 @@ describe("groups share a queue by weighted fair queueing", () => {
       await flood(round * 10);
       order.push(...(await deliveries(queue, 11)));
     }
-    // In each round ten one-task groups and the steady one wait: it is one of eleven.
+    // In each round ten one-task groups and the steady group wait: it gets one of eleven turns.
     expect(timesOf(order, "steady")).toBe(10);
   });
 
-  test("no delivery is spent on groups that have nothing left", async () => {
+  test("no delivery is spent on empty groups", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 30; i++) await queue.enqueueMany(ofGroup(`g${i}`, i < 25 ? 1 : 20));
     const got: number[] = [];
@@ -100,7 +100,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect(await deliveries(queue, 21)).toHaveLength(21);
   });
 
-  test("what is cancelled is paid back: the group's next task waits no longer for it", async () => {
+  test("a cancelled task is refunded: the group's next task does not wait longer for it", async () => {
     const queue = rig.queue();
     const mine = await queue.enqueueMany(ofGroup("a", 50));
     await queue.enqueueMany(ofGroup("b", 50));
@@ -110,7 +110,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect(order.toSorted()).toEqual(["a", "b", "b", "next"]);
   });
 
-  test("requeued, reclaimed, promoted and handed back tasks wait by their group's share", async () => {
+  test("requeued, reclaimed, promoted and handed back tasks wait for their group's share", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("large", 100));
     await queue.enqueueMany(ofGroup("small", 4, { lease: 1_000 }));
@@ -120,7 +120,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     await small[0]?.requeue();
     await small[1]?.requeue({ delay: 500 });
     await small[2]?.requeue({ unstarted: true });
-    // The one handed back has its old tag, so it is foremost.
+    // The task handed back has its old tag, so it comes first.
     const [back] = await queue.dequeue();
     expect(back).toMatchObject({ id: small[2]?.id, attempt: 2 });
     expect(await queue.get(small[2]?.id ?? "")).toMatchObject({ charged: 1 });
@@ -130,7 +130,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect(timesOf(order, "small")).toBe(3 + 1);
   });
 
-  test("a group's state goes with its last task", async () => {
+  test("a group's state is removed with its last task", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([...ofGroup("hosts", 2), ...ofGroup("et", 2), ...ofGroup("x;y%z=1!", 2)]);
     expect((await queue.dequeue({ max: 6 })).map(({ group = "" }) => group).toSorted()).toEqual([
@@ -169,7 +169,7 @@ describe("priorities", () => {
     ).toEqual(["a", "b"]);
   });
 
-  test("hold for tasks that were delayed, requeued or reclaimed too", async () => {
+  test("also hold for delayed, requeued and reclaimed tasks", async () => {
     const queue = rig.queue({ lease: 1_000 });
     await queue.enqueue("low", { id: "low" });
     await queue.enqueue("high", { id: "high", priority: 3, delay: 100 });

@@ -7,7 +7,7 @@ const rig = useRig();
 
 const HOUR = 3_600_000;
 
-/** How many tasks a queue gives in so many periods of a second, pulled ten times a second. */
+/** The number of tasks dequeued in `periods` seconds, with ten dequeues a second. */
 async function givenWithin(queue: Queue, periods: number): Promise<number> {
   let given = 0;
   for (let pulls = 0; pulls < 10 * periods; pulls++) {
@@ -17,14 +17,14 @@ async function givenWithin(queue: Queue, periods: number): Promise<number> {
   return given;
 }
 
-describe("after a clock that jumps back an hour, a rate loses at most one period (law 4)", () => {
+describe("a rate loses at most one period after a clock that jumps back an hour (law 4)", () => {
   test("of a queue", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ rate: { max: 5, per: "1s" } });
     await queue.enqueueMany(many(100));
     expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
     rig.now -= HOUR;
-    // No period sees more than it should, either.
+    // No period exceeds the rate, either.
     expect(await givenWithin(queue, 1)).toBe(0);
     expect(await givenWithin(queue, 2)).toBeGreaterThanOrEqual(5);
   });
@@ -39,7 +39,7 @@ describe("after a clock that jumps back an hour, a rate loses at most one period
     expect(await givenWithin(queue, 2)).toBeGreaterThanOrEqual(5);
   });
 
-  test("of more groups than one pull looks after", async () => {
+  test("of more groups than one dequeue handles", async () => {
     const queue = rig.queue();
     const groups = Array.from({ length: 70 }, (_, i) => `g${i}`);
     for (const group of groups) {
@@ -51,11 +51,11 @@ describe("after a clock that jumps back an hour, a rate loses at most one period
     for (let i = 0; i < 3; i++) expect(await queue.dequeue()).toHaveLength(0);
     rig.now += 1_100;
     expect(await queue.dequeue({ max: 100 })).toHaveLength(70);
-    // What notes the jump is gone with it.
+    // The field that notes the jump is removed with it.
     expect((await rig.space()).tasks.get("~fair")).not.toMatch(/;c=/);
   });
 
-  test("of a group whose tasks are ready, and of one with a limit on what works besides", async () => {
+  test("of a group whose tasks are ready, with a maxWorking besides", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { rate: { max: 2, per: "1s" }, maxWorking: 3 });
     await queue.enqueueMany(many(10, { group: "g" }));
@@ -70,7 +70,7 @@ describe("after a clock that jumps back an hour, a rate loses at most one period
 });
 
 test.each(["a queue", "a group"])(
-  "after a short jump of the clock to and fro no period of %s sees more than its rate",
+  "no period of %s exceeds its rate after a short jump of the clock back and forth",
   async (which) => {
     const queue = rig.queue();
     const rate = { max: 5, per: "10s" } as const;
@@ -88,7 +88,7 @@ test.each(["a queue", "a group"])(
   },
 );
 
-test("a jump of the clock to and fro loses no task of a limited group", async () => {
+test("a jump of the clock back and forth loses no task of a limited group", async () => {
   const queue = rig.queue();
   await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
   await queue.enqueueMany(many(30, { group: "g" }));

@@ -8,8 +8,8 @@ const rig = useRig();
 
 const working = async () => (await rig.space()).working.size;
 
-describe("maxWorking, for a queue", () => {
-  test("bounds a batch, and what comes after it until one ends", async () => {
+describe("maxWorking of a queue", () => {
+  test("bounds a batch, and later batches until a task ends", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxWorking: 3 });
     await queue.enqueueMany(many(200));
@@ -26,7 +26,7 @@ describe("maxWorking, for a queue", () => {
     expect(tasks.map(({ payload }) => payload)).toEqual([5]);
   });
 
-  test("is never exceeded by callers at once, in batches and singly, and all tasks get done", async () => {
+  test("is never exceeded by callers at once, in batches or one by one, and all tasks get done", async () => {
     const most = 5;
     await rig.operator().configure({ maxWorking: most });
     await rig.queue().enqueueMany(many(150));
@@ -59,7 +59,7 @@ describe("maxWorking, for a queue", () => {
     expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
   });
 
-  test("set below what is working waits until enough have ended", async () => {
+  test("set below the number of working tasks waits until enough have ended", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(10));
     const tasks = await queue.dequeue({ max: 5 });
@@ -75,7 +75,7 @@ describe("maxWorking, for a queue", () => {
     expect(await queue.dequeue({ max: 5 })).toHaveLength(4);
   });
 
-  test("is given back by leases that expired, at the next dequeue, and those go to the front (I6 I8)", async () => {
+  test("is freed by expired leases at the next dequeue, and their tasks go to the front (I6 I8)", async () => {
     const queue = rig.queue({ lease: 1_000 });
     await rig.operator().configure({ maxWorking: 2 });
     await queue.enqueueMany(many(100));
@@ -105,7 +105,7 @@ describe("maxWorking, for a queue", () => {
   });
 });
 
-/** Chance that is the same in each run: numbers from 0 to most. */
+/** Returns random whole numbers from 0 to `most`, the same in each run of one seed. */
 function chance(seed: number) {
   let state = seed;
   return (most: number) => {
@@ -114,12 +114,12 @@ function chance(seed: number) {
   };
 }
 
-/** The most dequeues in any period of that length. */
+/** The largest number of dequeues in any period of `per` milliseconds. */
 function busiest(times: readonly number[], per: number): number {
   return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + per).length));
 }
 
-/** Dequeues as soon as it is told to come back, `count` tasks in all; says when each was taken. */
+/** Dequeues `count` tasks, each time at the reported `nextDueAt`, and returns when each was leased. */
 async function takeAll(queue: Queue, count: number, max: number): Promise<number[]> {
   const times: number[] = [];
   let promised = false;
@@ -136,8 +136,8 @@ async function takeAll(queue: Queue, count: number, max: number): Promise<number
   return times;
 }
 
-describe("rate, for a queue", () => {
-  test("bounds the dequeues in any period, whenever callers come and however many they want", async () => {
+describe("rate of a queue", () => {
+  test("bounds the dequeues in any period, at any times and batch sizes", async () => {
     for (let seed = 1; seed <= 12; seed++) {
       const any = chance(seed);
       await rig.command("FLUSHALL");
@@ -155,7 +155,7 @@ describe("rate, for a queue", () => {
     }
   });
 
-  test("tells when to come back, and then there is a task", async () => {
+  test("reports a nextDueAt at which there is a task", async () => {
     for (const [max, per, batch] of [
       [1, 1_000, 1],
       [3, 10_000, 10],
@@ -169,13 +169,13 @@ describe("rate, for a queue", () => {
       const from = rig.now;
       const times = await takeAll(queue, 40, batch);
       expect(busiest(times, per)).toBe(max);
-      // No more than a tenth of a period is lost by counting in tenths.
+      // Counting in tenths of a period loses at most two tenths.
       const periods = Math.ceil(40 / max) - 1;
       expect(rig.now - from).toBeLessThanOrEqual(periods * (per + 2 * Math.ceil(per / 10)));
     }
   });
 
-  test("counts what is requeued or reclaimed anew, and neither resends nor polls that find nothing", async () => {
+  test("counts requeued and reclaimed tasks again, but neither resends nor empty dequeues", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ rate: { max: 3, per: "10s" } });
     expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
@@ -189,7 +189,7 @@ describe("rate, for a queue", () => {
     expect([last.length, last.nextDueAt]).toEqual([0, START + 11_000]);
   });
 
-  test("beside maxWorking: whichever is less", async () => {
+  test("beside maxWorking applies as far as it is the lower limit", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ rate: { max: 3, per: "10s" }, maxWorking: 2 });
     await queue.enqueueMany(many(10));
@@ -201,7 +201,7 @@ describe("rate, for a queue", () => {
     expect([none.length, none.nextDueAt]).toEqual([0, START + 11_000]);
   });
 
-  test("that leaves room says to come back in a second while maxWorking is reached", async () => {
+  test("with room left sets nextDueAt to one second while maxWorking is reached", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ rate: { max: 3, per: "10s" }, maxWorking: 1 });
     await queue.enqueueMany(many(2));
@@ -210,7 +210,7 @@ describe("rate, for a queue", () => {
     expect([none.length, none.nextDueAt]).toEqual([0, START + 1_000]);
   });
 
-  test("that is changed counts on: also in another period, and when it is lowered", async () => {
+  test("that is changed still counts earlier dequeues, also for another period or a lower rate", async () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await queue.enqueueMany(many(100));
@@ -223,7 +223,7 @@ describe("rate, for a queue", () => {
     await operator.configure({ rate: { max: 2, per: "1m" } });
     const none = await queue.dequeue({ max: 9 });
     expect(none).toHaveLength(0);
-    // Five of the six must have passed out before one more is one of two.
+    // Five of the six dequeues must leave the period before one more is allowed beside the last.
     rig.now = none.nextDueAt ?? 0;
     expect(rig.now).toBeLessThanOrEqual(START + 69_000 + 12_000);
     times.push(...(await queue.dequeue({ max: 9 })).map(() => rig.now));
@@ -234,7 +234,7 @@ describe("rate, for a queue", () => {
     expect(await queue.dequeue({ max: 100 })).toHaveLength(100 - times.length);
   });
 
-  test("that is lowered waits until all that are too many have passed out", async () => {
+  test("that is lowered waits until the excess dequeues have left the period", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(9));
     await rig.operator().configure({ rate: { max: 3, per: "10s" } });
@@ -249,11 +249,11 @@ describe("rate, for a queue", () => {
     expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
   });
 
-  test("with a shorter period counts what was dequeued just now, until that has passed", async () => {
+  test("with a shorter period counts recent dequeues until that period has passed", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(9));
     for (const early of [0, 9_900]) {
-      // A tenth of the longer period begins; its dequeue counts as of the end of that tenth, or as of now.
+      // A tenth of the longer period begins. Its dequeue counts as of the end of that tenth, or as of now.
       rig.now += 10_000 - (rig.now % 10_000) + 1_000_000 + early;
       await rig.operator().configure({ rate: { max: 1, per: "100s" } });
       expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
@@ -264,7 +264,7 @@ describe("rate, for a queue", () => {
     }
   });
 
-  test("that is unset leaves nothing behind, and lets all through", async () => {
+  test("that is unset leaves no field behind, and allows every dequeue", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ rate: { max: 1, per: "1d" } });
     await queue.enqueueMany(many(10));
@@ -274,7 +274,7 @@ describe("rate, for a queue", () => {
     expect(await queue.dequeue({ max: 20 })).toHaveLength(9);
   });
 
-  test("a clock that jumps back lengthens the wait and forgets nothing (law 4)", async () => {
+  test("lengthens the wait and forgets no dequeue if the clock jumps back (law 4)", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ rate: { max: 2, per: "10s" } });
     await queue.enqueueMany(many(5));

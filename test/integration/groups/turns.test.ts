@@ -21,7 +21,7 @@ async function drain(queue: Queue, max: number): Promise<string[]> {
   }
 }
 
-/** After how many deliveries the last of a group has come. */
+/** The number of deliveries after which the group's last task was delivered. */
 const end = (order: readonly string[], group: string) =>
   order.findLastIndex((id) => id.startsWith(group)) + 1;
 
@@ -30,15 +30,18 @@ const beside = async (queue: Queue, count: number) => {
   await queue.enqueueMany(many("small", 0, count));
 };
 
-describe("those behind a task that leaves its group's line move up", () => {
-  test.each([1, 7, 100, 200])("cancelled from the front, taken %i at a time", async (max) => {
-    const queue = rig.queue();
-    await beside(queue, 100);
-    for (let i = 0; i < 90; i++) await queue.cancel(`small${i}`);
-    expect(end(await drain(queue, max), "small")).toBe(20);
-  });
+describe("tasks behind one that leaves its group's line move up", () => {
+  test.each([1, 7, 100, 200])(
+    "if it is cancelled from the front, and tasks are dequeued %i at a time",
+    async (max) => {
+      const queue = rig.queue();
+      await beside(queue, 100);
+      for (let i = 0; i < 90; i++) await queue.cancel(`small${i}`);
+      expect(end(await drain(queue, max), "small")).toBe(20);
+    },
+  );
 
-  test.each([1, 50])("cancelled here and there, taken %i at a time", async (max) => {
+  test.each([1, 50])("if it is cancelled in between, and tasks are dequeued %i at a time", async (max) => {
     const queue = rig.queue();
     await beside(queue, 100);
     for (let i = 0; i < 100; i++) if (i % 10 !== 9) await queue.cancel(`small${i}`);
@@ -49,7 +52,7 @@ describe("those behind a task that leaves its group's line move up", () => {
     );
   });
 
-  test("cancelled behind, what comes after them has their turns", async () => {
+  test("if tasks are cancelled at the end, later tasks get their turns", async () => {
     const queue = rig.queue();
     await beside(queue, 100);
     for (let i = 99; i >= 10; i--) await queue.cancel(`small${i}`);
@@ -59,7 +62,7 @@ describe("those behind a task that leaves its group's line move up", () => {
     expect(order.filter((id) => id.startsWith("small")).slice(-5)).toEqual(ids(many("small", 100, 105)));
   });
 
-  test("in a line far longer than what moves up at once", async () => {
+  test("in a line far longer than one call moves up", async () => {
     const queue = rig.queue();
     await beside(queue, 900);
     await queue.enqueueMany(many("large", 1_000, 1_600));
@@ -70,7 +73,7 @@ describe("those behind a task that leaves its group's line move up", () => {
     for (const [i, place] of small.entries()) expect(Math.abs(place - 2 * i)).toBeLessThanOrEqual(1);
   });
 
-  test("purged in part, also where the purge ends in the middle", async () => {
+  test("if tasks are purged in part, also if the purge ends in the middle", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many("small", 0, 500));
     rig.now += 1_000;
@@ -92,7 +95,7 @@ describe("those behind a task that leaves its group's line move up", () => {
     expect(end(await drain(queue, 100), "small")).toBe(20);
   });
 
-  test("and a limit's held ones come in behind them", async () => {
+  test("and the held tasks of a limit come in behind them", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("small", { maxWorking: 20 });
     await beside(queue, 60);
@@ -101,7 +104,7 @@ describe("those behind a task that leaves its group's line move up", () => {
     expect(order).toEqual(ids(many("small", 15, 35)));
   });
 
-  test("by what it would cost now, where the group's weight has changed since", async () => {
+  test("by the cost at the current weight, if the group's weight has changed", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many("a", 0, 20));
     await rig.operator().configureGroup("a", { weight: 10 });
@@ -112,23 +115,23 @@ describe("those behind a task that leaves its group's line move up", () => {
     expect(moved).toEqual(Array.from({ length: 19 }, () => 2_520));
   });
 
-  test("and a turn that is left over from a task that is no more brings nothing into line", async () => {
+  test("and a leftover turn of a removed task adds nothing to the line", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many("a", 0, 3));
     const left = [...(await rig.space()).fairByGroup.keys()].filter((turn) => turn.endsWith(" a2"));
     await queue.cancel("a2");
     await rig.command("ZADD", key("fair-by-group"), "0", ...left);
     await queue.cancel("a0");
-    const { fair, fairByGroup: order } = await rig.space();
+    const { fair, fairByGroup } = await rig.space();
     expect([...fair.keys()]).toEqual(["a1"]);
     await rig.command(
       "ZREM",
       key("fair-by-group"),
-      ...[...order.keys()].filter((turn) => turn.endsWith(" a2")),
+      ...[...fairByGroup.keys()].filter((turn) => turn.endsWith(" a2")),
     );
   });
 
-  test("one that was handed back, and then cancelled, has had its turn", async () => {
+  test("but not behind one that was handed back and then cancelled, which has had its turn", async () => {
     const queue = rig.queue();
     await beside(queue, 10);
     const batch = await queue.dequeue({ max: 6 });
@@ -142,7 +145,7 @@ describe("those behind a task that leaves its group's line move up", () => {
 describe("moving up is bounded", () => {
   const groups = Array.from({ length: 20 }, (_, i) => `g${i}x`);
 
-  test("a group is purged in calls of 160 tasks, however many others stand between", async () => {
+  test("a group is purged in few calls, also with many other tasks in between", async () => {
     const queue = rig.queue();
     for (const group of groups) await queue.enqueueMany(many(group, 0, 1_000));
     let requests = 0;
@@ -158,7 +161,7 @@ describe("moving up is bounded", () => {
     expect((await queue.counts()).pending).toBe(19_000);
   });
 
-  test("one that leaves far behind moves nobody", async () => {
+  test("a task that leaves far behind the front moves no other", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many("a", 0, 900));
     await queue.cancel("a0");
@@ -168,7 +171,7 @@ describe("moving up is bounded", () => {
     expect((await rig.space()).fair).toEqual(before);
   });
 
-  test("where many groups move at once a hundred tasks of each do, and the rest when their turns come", async () => {
+  test("if many groups move at once, a hundred tasks of each do, and the rest at their turns", async () => {
     const queue = rig.queue();
     for (const group of groups) await queue.enqueueMany(many(group, 0, 600));
     for (const group of groups) await queue.cancel(`${group}0`);
@@ -185,7 +188,7 @@ describe("moving up is bounded", () => {
     }
     expect(order).toHaveLength(20 * 599);
     expect(most).toBeGreaterThan(1_800);
-    // A hundred of each, and those whose turns the 200 that were taken had.
+    // A hundred of each group, and the turns of the 200 tasks that were dequeued.
     expect(most).toBeLessThanOrEqual(2_000 + 200);
     for (let round = 0; round < 599; round++) {
       const turn = order.slice(20 * round, 20 * round + 20);
@@ -193,7 +196,7 @@ describe("moving up is bounded", () => {
     }
   });
 
-  test("a group whose state went back in time gets no turn twice", async () => {
+  test("a group whose state was rolled back gets no turn twice", async () => {
     const queue = rig.queue();
     for (const group of ["a", "b"]) await queue.enqueueMany(many(group, 0, 1_000));
     await queue.cancel("a0");
@@ -209,8 +212,8 @@ describe("moving up is bounded", () => {
   });
 });
 
-/** Two queues: one knows nothing of the tasks that the other loses before their turn. */
-test.each([1, 2, 3, 4])("all goes on as if they had never come (%i)", async (seed) => {
+/** Two queues: only one gets the tasks that are cancelled before their turn. */
+test.each([1, 2, 3, 4])("cancelled tasks change the order of the others in no way (%i)", async (seed) => {
   const roll = dice(seed);
   const pick = (count: number) => Math.floor(roll() * count);
   const queues = [rig.queue(), new Queue("twin", { transport: rig.transport, now: () => rig.now })] as const;
@@ -219,7 +222,7 @@ test.each([1, 2, 3, 4])("all goes on as if they had never come (%i)", async (see
     for (const name of [QUEUE, "twin"])
       await rig.command("HSET", `sluice:{${name}}:tasks`, `~s:${group}`, `1;k=${weight}`);
   }
-  /** By group and priority, in line: each task, and whether it is to go before its turn. */
+  /** The tasks in line, by group and priority, and whether each is to be cancelled before its turn. */
   const lines = new Map<string, { id: string; doomed: boolean }[]>();
   let count = 0;
   const enqueue = async (size: number) => {
@@ -234,7 +237,7 @@ test.each([1, 2, 3, 4])("all goes on as if they had never come (%i)", async (see
     await queues[0].enqueueMany(tasks.map(({ doomed: _, ...task }) => task));
     await queues[1].enqueueMany(tasks.flatMap(({ doomed, ...task }) => (doomed ? [] : [task])));
   };
-  /** Cancels what could come among the next, and some of the others. */
+  /** Cancels all doomed tasks among the next `next`, and some of the others. */
   const clear = async (next: number) => {
     for (const [key, line] of lines) {
       const kept = [];
@@ -248,7 +251,7 @@ test.each([1, 2, 3, 4])("all goes on as if they had never come (%i)", async (see
   const deliver = async (max: number) => {
     await clear(max);
     const [one, other] = [ids(await queues[0].dequeue({ max })), ids(await queues[1].dequeue({ max }))];
-    // A batch ends where the next of a group has to move up first.
+    // A batch ends early if the next task of a group has to move up first.
     one.push(...(one.length < other.length ? ids(await queues[0].dequeue({ max: max - one.length })) : []));
     expect(one).toEqual(other);
     for (const [key, line] of lines) {

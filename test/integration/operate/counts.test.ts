@@ -4,7 +4,7 @@ import { QUEUE, START, useRig } from "../../support/rig.ts";
 const rig = useRig();
 
 describe("counts", () => {
-  test("of a queue that never was are all zero", async () => {
+  test("of an unknown queue are all zero", async () => {
     expect(await rig.queue().counts()).toEqual({
       queue: QUEUE,
       pending: 0,
@@ -20,7 +20,7 @@ describe("counts", () => {
     expect(await rig.keySpace()).toEqual({});
   });
 
-  test("tell where tasks are, how old the next is, and when something is due", async () => {
+  test("report how many tasks are in each state, the age of the next, and the next due time", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
     await queue.enqueue("d", { delay: "1m" });
@@ -42,14 +42,14 @@ describe("counts", () => {
     });
   });
 
-  test("tell how old the next is also where only groups wait", async () => {
+  test("report the age of the next task also if only groups wait", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { group: "g" });
     rig.now += 5_000;
     expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 5_000 });
   });
 
-  test("tell the age of the oldest, however many came after it", async () => {
+  test("report the age of the oldest task, also with many newer ones", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 12; i++) {
       await queue.enqueue(i);
@@ -60,7 +60,7 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 11, oldestAge: 11_000 });
   });
 
-  test.for([2, 10, 250, 1_000])("look past %i cancelled tasks for the oldest", async (cancelled) => {
+  test.for([2, 10, 250, 1_000])("skip %i cancelled tasks to find the oldest", async (cancelled) => {
     const queue = rig.queue();
     const ids = Array.from({ length: cancelled }, (_, i) => `t${i}`);
     await queue.enqueueMany(ids.map((id) => ({ id, payload: id })));
@@ -70,13 +70,13 @@ describe("counts", () => {
     await queue.enqueue("last");
     await Promise.all(ids.map((id) => queue.cancel(id)));
     const expected = cancelled < 1_000 ? 1_000 : 2_000;
-    // Behind a thousand of them it is no more than bounded: by the age of the last of these.
+    // Behind a thousand ghosts the age is only a bound: the age of the last ghost.
     expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: expected });
     await Promise.all(["next", ...ids].map((id) => queue.cancel(id)));
     expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: cancelled < 1_000 ? 0 : 2_000 });
   });
 
-  test("tell the age of a task that took the place of a cancelled one of its id", async () => {
+  test("report the age of a task that replaced the ghost of its id", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await queue.enqueue(2, { id: "b" });
@@ -88,7 +88,7 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: 1_000 });
   });
 
-  test("take no cancelled entry for the task that its id has now", async () => {
+  test("do not take a ghost for the current task of its id", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["x", "y"].map((id) => ({ id, payload: id })));
     await queue.cancel("x");
@@ -98,7 +98,7 @@ describe("counts", () => {
   });
 
   test.for([{ priority: 9 }, { group: "g" }])(
-    "tell the greater age of the next plain task and the next with %o",
+    "report the greater age of the next plain task and the next with %o",
     async (options) => {
       const queue = rig.queue();
       await queue.enqueue("old", options);
@@ -108,7 +108,7 @@ describe("counts", () => {
     },
   );
 
-  test("tell the age of a plain task that one of a higher priority goes before", async () => {
+  test("report the age of a plain task behind one of higher priority", async () => {
     const queue = rig.queue();
     await queue.enqueue("old");
     rig.now += 60_000;
@@ -116,7 +116,7 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: 60_000 });
   });
 
-  test("leave out what a group's limit holds while other tasks wait", async () => {
+  test("leave out held tasks of a group while other tasks wait", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
@@ -130,7 +130,7 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 61_000 });
   });
 
-  test("tell how old the next is also where the limit of its group holds all that wait", async () => {
+  test("report the age of the next task also if its group's limit holds all tasks", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
@@ -149,7 +149,7 @@ describe("a clock that jumps back (law 4)", () => {
     expect((await queue.counts()).oldestAge).toBe(0);
   });
 
-  test("leaves the transitions that a task has made readable", async () => {
+  test("keeps the transitions of a task readable", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     rig.now -= 5_000;

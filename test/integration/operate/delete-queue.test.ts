@@ -4,12 +4,12 @@ import { parts, queueKeys } from "../../../src/queue/core/keys.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-/** What stays of a deleted queue for five minutes: that the call which deleted it has run. */
+/** The only key of a deleted queue, for five minutes: it notes that the deleting call has run. */
 const CALLS = key("operator-calls");
 
 const registered = async () => (await listQueues(rig.transport)).queues.map(({ name }) => name);
 
-/** A queue that has every key; the tasks that are working. */
+/** Fills a queue so that every key exists, and returns its working tasks. */
 async function fill() {
   const queue = rig.queue();
   await rig.operator().configure({ maxWorking: 100, statistics: true });
@@ -29,7 +29,7 @@ async function fill() {
 }
 
 describe("deleting a queue", () => {
-  test("removes every key of it and its place among the queues, and nothing of another's", async () => {
+  test("removes all its keys and its registration, and nothing of another queue", async () => {
     const other = rig.queue();
     await fill();
     const space = Object.keys(await rig.keySpace());
@@ -46,7 +46,7 @@ describe("deleting a queue", () => {
     expect(await rig.operator().settings()).toMatchObject({ maxWorking: null, statistics: false });
   });
 
-  test("is refused while tasks are working, says how many, and changes nothing (I3)", async () => {
+  test("is refused while tasks are working, reports how many, and changes nothing (I3)", async () => {
     const working = await fill();
     const { [CALLS]: _, ...before } = await rig.keySpace();
     expect(await rig.operator().deleteQueue()).toEqual({ ok: false, code: "still_working", working: 2 });
@@ -57,14 +57,14 @@ describe("deleting a queue", () => {
     expect(Object.keys(await rig.keySpace())).toEqual([CALLS]);
   });
 
-  test("with force tells holders that their lease is lost, also once the queue has begun anew", async () => {
+  test("with force makes every lease lost, also if the queue is created again", async () => {
     const [one, two] = await fill();
     await rig.operator().deleteQueue({ force: true });
     expect(await one?.complete("late")).toMatchObject({ ok: false, code: "lease_lost" });
     expect(await one?.extend()).toMatchObject({ ok: false, code: "lease_lost" });
     const queue = rig.queue();
     await queue.enqueue("new life", { id: two?.id ?? "" });
-    // Lease numbers begin anew: it is the token that tells the old receipt from the new.
+    // Lease numbers begin at 1 again: the token distinguishes the old receipt from the new one.
     for (let lease = 1; lease <= 4; lease++) {
       const [again] = await queue.dequeue();
       expect(await two?.complete("late")).toMatchObject({ ok: false, code: "lease_lost" });
@@ -73,12 +73,12 @@ describe("deleting a queue", () => {
     expect(await queue.get(two?.id ?? "")).toMatchObject({ state: "pending", attempt: 4 });
   });
 
-  test("of one that never was is done already", async () => {
+  test("of an unknown queue succeeds", async () => {
     expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
     expect(Object.keys(await rig.keySpace())).toEqual([CALLS]);
   });
 
-  test("does not keep it from beginning anew, and then it is listed again at once", async () => {
+  test("allows the queue to be created again, and to be listed at once", async () => {
     const queue = rig.queue();
     await queue.enqueue("one", { id: "a", dedup: { key: "k", window: "1d" } });
     expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
@@ -89,7 +89,7 @@ describe("deleting a queue", () => {
     expect((await queue.dequeue()).map(({ payload, attempt }) => [payload, attempt])).toEqual([["two", 1]]);
   });
 
-  test("takes away 100,000 tasks in one call", async () => {
+  test("removes 100,000 tasks in one call", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 100; i++) {
       await queue.enqueueMany(Array.from({ length: 1_000 }, (_, j) => ({ payload: j })));
@@ -100,7 +100,7 @@ describe("deleting a queue", () => {
 });
 
 describe("a copy of a deletion (law 5)", () => {
-  test("that arrives when the queue has begun anew deletes nothing, and leaves it listed", async () => {
+  test("that arrives after the queue is created again deletes nothing, and keeps it listed", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     await rig.operator().deleteQueue({ idempotencyKey: "one" });
@@ -111,7 +111,7 @@ describe("a copy of a deletion (law 5)", () => {
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual([2]);
   });
 
-  test("that was refused is refused again, when nobody works any more too", async () => {
+  test("of a refused deletion is refused again, also if no task is working any more", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     const [task] = await queue.dequeue();

@@ -6,8 +6,8 @@ import { paging } from "../../support/paging.ts";
 const rig = useRig();
 const { pages, listed } = paging(rig);
 
-describe("pending tasks come in the order of delivery", () => {
-  /** What dequeue gives, one by one. */
+describe("pending tasks are listed in the order of delivery", () => {
+  /** The ids that dequeue delivers, one by one. */
   async function delivered(): Promise<string[]> {
     const ids: string[] = [];
     for (;;) {
@@ -18,7 +18,7 @@ describe("pending tasks come in the order of delivery", () => {
     }
   }
 
-  test("without cancelled ones, and each once, also where its own ghost is in the list", async () => {
+  test("without cancelled tasks, and each task once, also if its own ghost is in the list", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(named(["a", "b", "c", "d"]));
     await queue.cancel("a");
@@ -34,7 +34,7 @@ describe("pending tasks come in the order of delivery", () => {
     expect(await listed({ state: "delayed" })).toEqual([]);
   });
 
-  test("a task of a group that its own ghost precedes in the list comes once, in its group's place", async () => {
+  test("a grouped task behind its own ghost is listed once", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(named(["a", "b"]));
     await queue.cancel("a");
@@ -44,7 +44,7 @@ describe("pending tasks come in the order of delivery", () => {
     expect((await listed({ state: "pending" })).toSorted()).toEqual(["a", "b"]);
   });
 
-  test("with groups and priorities it is theirs, page by page too", async () => {
+  test("also with groups and priorities, and page by page", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       ...named(["l0", "l1", "l2", "l3", "l4", "l5"]),
@@ -59,7 +59,7 @@ describe("pending tasks come in the order of delivery", () => {
     expect(await delivered()).toEqual(whole);
   });
 
-  test("what a group's limit holds back comes last", async () => {
+  test("held tasks of a group come last", async () => {
     await rig.operator().configureGroup("capped", { maxWorking: 1 });
     await rig
       .queue()
@@ -74,7 +74,7 @@ describe("pending tasks come in the order of delivery", () => {
     expect(await delivered()).toEqual(found.flat());
   });
 
-  test("peek gives the next ones with their payloads and leases none", async () => {
+  test("peek returns the next tasks with their payloads and leases none", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       ...named(["a", "b", "c"]),

@@ -8,7 +8,7 @@ import { paging } from "../../support/paging.ts";
 const rig = useRig();
 const { listed } = paging(rig);
 
-describe("a search finds exactly what is meant", () => {
+describe("a search finds exactly the matching tasks", () => {
   async function mixed() {
     const queue = rig.queue();
     const errors: [id: string, error: unknown][] = [
@@ -46,12 +46,12 @@ describe("a search finds exactly what is meant", () => {
     [";G=a;", ["letters"]],
     ["\n;G=a", []],
     ["nowhere", []],
-  ])("of the text %j", async (text, found) => {
+  ])("by the text %j", async (text, found) => {
     await mixed();
     expect((await listed({ state: "rejected", text })).toSorted()).toEqual(found.toSorted());
   });
 
-  test("of text in results and in the last error of what waits or is worked on, and never in bytes", async () => {
+  test("by text in results and in the last errors of waiting tasks, but never in bytes", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(named(["done", "bytes", "again", "later", "fresh"]));
     const [done, bytes, again, later] = await queue.dequeue({ max: 4 });
@@ -105,7 +105,7 @@ describe("a search finds exactly what is meant", () => {
     expect(await dead({ endedSince: START + 5_001 })).toEqual([]);
     expect(await dead({ enqueuedSince: START, enqueuedUntil: START + 1 })).toHaveLength(4);
     expect(await dead({ enqueuedUntil: START })).toEqual([]);
-    // What has not ended did so at no time.
+    // A task that has not ended has no end time.
     await queue.enqueue("p", { id: "p" });
     expect(await listed({ state: "pending", endedUntil: START + 1e9 })).toEqual([]);
     expect(await listed({ state: "pending", enqueuedSince: START + 5_000 })).toEqual(["p"]);

@@ -8,7 +8,7 @@ import { paging } from "../../support/paging.ts";
 const rig = useRig();
 const { pages, listed } = paging(rig);
 
-/** One task in each state, and one that was cancelled. */
+/** One task in each state, and a cancelled one. */
 async function oneOfEach() {
   const queue = rig.queue({ maxAttempts: 1 });
   await queue.enqueueMany(named(["working", "completed", "rejected", "cancelled", "pending"]));
@@ -22,7 +22,7 @@ async function oneOfEach() {
 
 describe("the tasks of a state", () => {
   test.each(["pending", "delayed", "working", "completed", "rejected"] as const)(
-    "%s: each as get shows it, and no others",
+    "%s: each as get returns it, and no others",
     async (state) => {
       await oneOfEach();
       const before = await rig.keySpace();
@@ -32,7 +32,7 @@ describe("the tasks of a state", () => {
     },
   );
 
-  test("with their payloads where that is asked for, beside headers, results and errors", async () => {
+  test("with payloads on request, beside headers, results and errors", async () => {
     await oneOfEach();
     await rig.queue().enqueue(new Uint8Array([0, 255]), { id: "bytes", headers: { a: "ü\n" } });
     const payloads = async (state: TaskState) => {
@@ -50,13 +50,13 @@ describe("the tasks of a state", () => {
     ]);
   });
 
-  test("cancelled ones are shown where their reason is asked for, and nowhere else", async () => {
+  test("include cancelled tasks only if their reason is asked for", async () => {
     await oneOfEach();
     expect(await listed({ state: "rejected", reason: "cancelled" })).toEqual(["cancelled"]);
     expect(await listed({ state: "rejected" })).toEqual(["rejected"]);
   });
 
-  test("of an empty queue, and of one whose ends have passed, are none", async () => {
+  test("of an empty queue, or after all records have expired, are none", async () => {
     expect(await rig.operator().list({ state: "pending" })).toEqual({
       tasks: [],
       cursor: null,
@@ -71,7 +71,7 @@ describe("the tasks of a state", () => {
     expect([...(await rig.space()).expiry]).toEqual([]);
   });
 
-  test("do not include keys of deduplication, timers or lost workers, which share their places", async () => {
+  test("do not include dedup keys, timers or lost workers, which are in the same keys", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a", dedup: { key: "k", window: "1d" } });
     await queue.dequeue({ worker: { name: "w", silentAfter: "1h" } });
@@ -90,7 +90,7 @@ describe("page by page", () => {
   const ids = sortedIds(25);
 
   test.each(["pending", "delayed", "working", "completed", "rejected"] as const)(
-    "%s: all in order, none twice, also where hundreds have the same time",
+    "%s: all in order, none twice, also if many have the same time",
     async (state) => {
       const queue = rig.queue();
       if (state === "rejected") await bury(queue, named(ids));
@@ -106,7 +106,7 @@ describe("page by page", () => {
     },
   );
 
-  test("goes on where it was after the members that it had shown are gone, of one time or of many", async () => {
+  test("continues after its place if the listed tasks were removed, at equal or different times", async () => {
     for (const step of [0, 1]) {
       await rig.command("FLUSHALL");
       const queue = rig.queue();
@@ -124,7 +124,7 @@ describe("page by page", () => {
     }
   });
 
-  test("orders ids by their bytes, as Redis does, whatever they are", async () => {
+  test("orders ids by their bytes, as Redis does", async () => {
     const strange = ["Z", "a", "A", "a!", "a-b", "aB", "ab", "a~", "0", "z", "a b".replace(" ", "_")];
     await rig.queue().enqueueMany(named(strange, { delay: "1m" }));
     const inOrder = strange.toSorted((a, b) => (a < b ? -1 : 1));
@@ -135,7 +135,7 @@ describe("page by page", () => {
     expect(found.flat()).toEqual(inOrder);
   });
 
-  test("does not go over its bounds: a page of records of a megabyte is cut, and the next goes on", async () => {
+  test("is bounded in bytes: a page of large payloads is cut, and the next one continues", async () => {
     const queue = rig.queue();
     const big = "x".repeat(1_000_000);
     for (const id of ids.slice(0, 6)) await queue.enqueue(big, { id });
@@ -148,14 +148,14 @@ describe("page by page", () => {
     expect(await pages({ state: "pending", maxBytes: 2_500_000 })).toEqual([ids.slice(0, 6)]);
   });
 
-  test("looks at a thousand tasks a call, however few it finds", async () => {
+  test("looks at no more than a thousand tasks a call", async () => {
     const queue = rig.queue();
     await bury(queue, [...named(sortedIds(2_000)), { id: "u", payload: "needle" }]);
     const found = await pages({ state: "rejected", text: "needle" });
     expect(found).toEqual([[], [], ["u"]]);
   });
 
-  test("a cursor of another form, state or number is refused", async () => {
+  test("refuses an invalid cursor, state or number", async () => {
     await oneOfEach();
     const list = (options: object) => rig.operator().list(options as ListTasksOptions);
     const refused = (path: string) => ({ code: "invalid_argument", path });
@@ -185,8 +185,8 @@ describe("page by page", () => {
   });
 });
 
-describe("a record of a newer release, or one beyond reading, hides no other", () => {
-  test("it is left out and counted", async () => {
+describe("an unreadable record hides no other task", () => {
+  test("a record of a newer release, or an invalid one, is left out and counted", async () => {
     const queue = rig.queue();
     await bury(queue, named(["a", "b", "c", "d"]));
     const intact = (await rig.space()).tasks;

@@ -4,7 +4,7 @@ import { QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 
-/** What another function instance has: a transport of its own, and nothing remembered. */
+/** A queue of another function instance, which has its own transport and no memory of this one. */
 const elsewhere = () => {
   const transport = { send: rig.transport.send };
   const options = { transport, now: () => rig.now };
@@ -12,7 +12,7 @@ const elsewhere = () => {
 };
 
 describe("a paused queue", () => {
-  test("gives nothing to any instance, from the next request on, and says why", async () => {
+  test("delivers nothing to any instance, from the next request on, and reports why", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
     await queue.dequeue();
@@ -27,7 +27,7 @@ describe("a paused queue", () => {
     expect(await queue.counts()).toMatchObject({ pending: 1, working: 1, paused: true });
   });
 
-  test("says so to copies of a pull as to the first, and gives them what it leased before", async () => {
+  test("answers copies of a dequeue like the first one, and returns tasks that it leased before", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
     const [first] = await queue.dequeue({ token: "token-01" });
@@ -42,7 +42,7 @@ describe("a paused queue", () => {
     expect([...(await queue.dequeue({ token: "token-02" }))]).toEqual([]);
   });
 
-  test("goes on taking tasks, settling, sweeping and cancelling", async () => {
+  test("still enqueues, settles, sweeps and cancels", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1 }, { payload: 2, lease: 1_000 }]);
     const [one] = await queue.dequeue({ max: 2 });
@@ -56,7 +56,7 @@ describe("a paused queue", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0, working: 0, paused: true });
   });
 
-  test("gives the rest in order once it is resumed", async () => {
+  test("delivers the rest in order after it is resumed", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([1, 2, 3].map((payload) => ({ payload })));
     await rig.operator().pause();
@@ -68,7 +68,7 @@ describe("a paused queue", () => {
     expect((await rig.space()).tasks.has("~set")).toBe(false);
   });
 
-  test("gives nothing of groups and priorities either, and their shares are as before", async () => {
+  test("delivers no grouped or prioritised tasks either, and keeps their shares", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "a", "b"].map((group) => ({ payload: group, group })));
     await queue.enqueue("first", { priority: 9 });
@@ -81,7 +81,7 @@ describe("a paused queue", () => {
     expect(tasks.map(({ payload }) => payload)).toEqual(["first", "a", "b", "a"]);
   });
 
-  test("answers the copy of a dequeue that ran before", async () => {
+  test("answers the copy of a dequeue that ran before the pause", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([1, 2, 3].map((payload) => ({ payload })));
     const first = await queue.dequeue({ max: 2, token: "token-01" });
@@ -92,7 +92,7 @@ describe("a paused queue", () => {
     expect((await queue.dequeue({ token: "token-02" })).paused).toBe(true);
   });
 
-  test("leases nothing to the first copy of a dequeue whose second was told that it is paused (law 5)", async () => {
+  test("leases nothing to a late first copy of a dequeue that was answered as paused (law 5)", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     await rig.operator().pause();
@@ -114,7 +114,7 @@ describe("pausing and resuming", () => {
     expect(await operator.settings()).toMatchObject({ paused: false, maxWorking: 8, events: true });
   });
 
-  test("twice is once", async () => {
+  test("twice has the effect of once", async () => {
     const operator = rig.operator();
     await operator.pause();
     const { tasks } = await rig.space();
@@ -124,7 +124,7 @@ describe("pausing and resuming", () => {
     expect(await operator.resume()).toMatchObject({ paused: false });
   });
 
-  test("of a queue without tasks lists it", async () => {
+  test("register a queue without tasks", async () => {
     await rig.operator().pause();
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
   });

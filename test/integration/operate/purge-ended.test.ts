@@ -7,8 +7,8 @@ import { purging, WINDOW } from "../../support/purging.ts";
 const rig = useRig();
 const { enqueue, calls, nothingLeft } = purging(rig);
 
-describe("ended tasks", () => {
-  test("dead letters go, within five minutes of their end leaving a tombstone, and cancelled ones stay", async () => {
+describe("a purge of ended tasks", () => {
+  test("removes dead letters, with a tombstone for five minutes, and keeps cancelled tasks", async () => {
     const queue = rig.queue();
     await bury(queue, named(["old"]));
     rig.now += WINDOW;
@@ -26,7 +26,7 @@ describe("ended tasks", () => {
     expect((await queue.enqueue(1, { id: "new" })).created).toBe(false);
   });
 
-  test("completed ones go, and no other record does", async () => {
+  test("removes completed tasks, and no other record", async () => {
     const queue = rig.queue();
     await bury(queue, named(["dead"]));
     await enqueue(named(sortedIds(1_500)));
@@ -44,7 +44,7 @@ describe("ended tasks", () => {
     ]);
   });
 
-  test("5,000 dead letters in bounded calls, or in one call that goes on by itself", async () => {
+  test("removes 5,000 dead letters in bounded calls, or in one call that continues by itself", async () => {
     await bury(rig.queue(), named(sortedIds(5_000)));
     rig.now += WINDOW;
     expect(await calls({ state: "rejected", limit: 700 })).toEqual([
@@ -58,7 +58,7 @@ describe("ended tasks", () => {
     await nothingLeft();
   });
 
-  test("by error text, group, reason and time", async () => {
+  test("filters by error text, group, reason and time", async () => {
     const purge = async (filter: object) => {
       await rig.command("FLUSHALL");
       rig.now = START;
@@ -82,7 +82,7 @@ describe("ended tasks", () => {
     expect(await purge({ reason: "lease_expired" })).toEqual(["a", "b", "c"]);
   });
 
-  test("two callers at once delete each once, and a second copy of a call goes on", async () => {
+  test("by two callers at once removes each task once, and a copy of a call finds nothing left", async () => {
     await rig.operator().configure({ statistics: true });
     await bury(rig.queue(), named(sortedIds(1_500)));
     const done = await Promise.all([1, 2].map(() => rig.operator().purge({ state: "rejected" })));
@@ -91,7 +91,7 @@ describe("ended tasks", () => {
     expect(await rig.operator().purge({ state: "rejected" })).toMatchObject({ purged: 0 });
   });
 
-  test("finished tasks do not pile up, as Blueque's do: a sweep and time leave nothing of them", async () => {
+  test("is not needed for ended tasks to expire: finished tasks do not pile up", async () => {
     const queue = rig.queue({ resultTtl: 0, deadTtl: "10m" });
     await queue.enqueueMany(named(sortedIds(600)));
     const batch = await queue.dequeue({ max: 600 });

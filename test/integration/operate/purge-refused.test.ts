@@ -9,13 +9,13 @@ import { purging } from "../../support/purging.ts";
 const rig = useRig();
 const { enqueue, nothingLeft } = purging(rig);
 
-describe("where it may not go on", () => {
+describe("a purge that may not run", () => {
   afterEach(async () => {
     await rig.command("ACL", "SETUSER", "default", "+@all");
     await rig.command("CONFIG", "SET", "maxmemory", "0");
   });
 
-  test("working tasks are never purged", async () => {
+  test("never removes working tasks", async () => {
     await rig.queue().enqueue(1, { id: "a" });
     const [task] = await rig.queue().dequeue();
     const before = await rig.keySpace();
@@ -37,7 +37,7 @@ describe("where it may not go on", () => {
     ["rejected", "the cursor of pending tasks", { cursor: "pending 0 -" }, "cursor"],
     ["rejected", "a limit of none", { limit: 0 }, "limit"],
     ["dead", "an unknown state", {}, "state"],
-  ])("bad input is refused: of %s tasks %s", async (state, _, options, path) => {
+  ])("refuses bad input: of %s tasks %s", async (state, _, options, path) => {
     await rig.queue().enqueue(1);
     await bury(rig.queue(), named(["a"]));
     const before = await rig.keySpace();
@@ -58,7 +58,7 @@ describe("where it may not go on", () => {
     await queue.enqueueMany(named(["g1", "g2"], { group: "g" }));
   }
 
-  test("a full Redis lets it, for it frees", async () => {
+  test("runs on a full Redis, because it frees memory", async () => {
     await someOfAll();
     await rig.command("CONFIG", "SET", "maxmemory", "1");
     for (const [state, purged] of Object.entries({ pending: 4, delayed: 1, completed: 1, rejected: 1 })) {
@@ -69,7 +69,7 @@ describe("where it may not go on", () => {
   });
 
   test.each(["pending", "delayed", "completed", "rejected"] as const)(
-    "a hash that takes no record refuses it, and every %s task is where it was",
+    "fails if Redis cannot write records, and every %s task keeps its place",
     async (state) => {
       await someOfAll();
       await rig.command("ACL", "SETUSER", "default", "-hset");
@@ -83,7 +83,7 @@ describe("where it may not go on", () => {
     },
   );
 
-  test("records of a newer release stay as and where they are, and are counted", async () => {
+  test("keeps records of a newer release in place, and counts them", async () => {
     await someOfAll();
     const ids = ["a", "later", "done", "dead", "g1"];
     const intact = (await rig.space()).tasks;
@@ -109,7 +109,7 @@ describe("where it may not go on", () => {
     }
   });
 
-  test("many of a newer release end a purge of the list, and few do not hold up those behind them", async () => {
+  test("stops at many records of a newer release in the list, and skips a few", async () => {
     await enqueue(named(sortedIds(1_500)));
     const newer = async (ids: readonly string[]) => {
       for (const id of ids) await rig.command("HSET", key("tasks"), `.${id}`, "2;x\n");
@@ -129,7 +129,7 @@ describe("where it may not go on", () => {
     for (const id of ["t0000", "t1200", ...ids]) await rig.command("HDEL", key("tasks"), `.${id}`);
   });
 
-  test("an id without its record, in any place, harms no other and is left to the deep sweep", async () => {
+  test("leaves an id without a record to the deep sweep, and removes the others", async () => {
     await someOfAll();
     const intact = (await rig.space()).tasks;
     await rig.queue().enqueueMany([...named(["g3"], { group: "g" }), ...named(["later2"], { delay: "1m" })]);
@@ -145,7 +145,7 @@ describe("where it may not go on", () => {
     ["delayed", 0, ["t0320", "t0499"]],
     ["rejected", 0, ["t0320", "t0499"]],
   ] as const)(
-    "where Redis has no room for all of the %s tasks (priority %i), those that went are told, and the others are where they were",
+    "reports what it removed if Redis has no room for all %s tasks (priority %i), and keeps the others in place",
     async (state, priority, left) => {
       const tasks = named(sortedIds(500), { priority, ...(state === "delayed" && { delay: "1m" }) });
       if (state === "rejected") await bury(rig.queue(), tasks);
@@ -154,7 +154,7 @@ describe("where it may not go on", () => {
         transport: manyAtOnce(roomFor(rig.transport, 2)),
         now: () => rig.now,
       });
-      // What waits begins with the held ones, of which there are none.
+      // A purge of pending tasks begins with the held ones, of which there are none here.
       const calls = state === "pending" && priority > 0 ? 2 : 1;
       let purged = 0;
       let cursor: string | null = null;
@@ -177,7 +177,7 @@ describe("where it may not go on", () => {
     },
   );
 
-  test("settings of a newer release refuse it", async () => {
+  test("is refused by settings of a newer release", async () => {
     await someOfAll();
     await rig.command("HSET", key("tasks"), "~set", "2;x");
     const before = await rig.keySpace();
@@ -187,7 +187,7 @@ describe("where it may not go on", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("an entry of the list that is no task goes, and is counted as broken", async () => {
+  test("removes an entry of the list that is not deliverable, and counts it as broken", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(named(["a", "lost"]));
     await rig.command("HDEL", key("tasks"), "lost");
@@ -196,15 +196,15 @@ describe("where it may not go on", () => {
   });
 });
 
-describe("options that are misspelt or of another type", () => {
+describe("an option that is misspelt or of the wrong type", () => {
   test.each<[string, (operator: ReturnType<typeof rig.operator>) => Promise<unknown>, string]>([
-    ["purge with a dry run", (o) => o.purge({ state: "pending", dryRun: true } as never), "dryRun"],
-    ["purge with a misspelt filter", (o) => o.purge({ state: "pending", groups: "a" } as never), "groups"],
-    ["redrive with a text for dryRun", (o) => o.redrive({ dryRun: "yes" } as never), "dryRun"],
-    ["redrive of an id alone", (o) => o.redrive("d1" as never), "options"],
-    ["redrive with a misspelt filter", (o) => o.redrive({ txt: "x" } as never), "txt"],
-    ["list with a misspelt filter", (o) => o.list({ state: "pending", txt: "x" } as never), "txt"],
-    ["peek of a number", (o) => o.peek(5 as never), "options"],
+    ["in purge with a dry run", (o) => o.purge({ state: "pending", dryRun: true } as never), "dryRun"],
+    ["in purge with a misspelt filter", (o) => o.purge({ state: "pending", groups: "a" } as never), "groups"],
+    ["in redrive with a text for dryRun", (o) => o.redrive({ dryRun: "yes" } as never), "dryRun"],
+    ["in redrive of a single id", (o) => o.redrive("d1" as never), "options"],
+    ["in redrive with a misspelt filter", (o) => o.redrive({ txt: "x" } as never), "txt"],
+    ["in list with a misspelt filter", (o) => o.list({ state: "pending", txt: "x" } as never), "txt"],
+    ["in peek of a number", (o) => o.peek(5 as never), "options"],
   ])("%s is refused and changes nothing", async (_, call, path) => {
     await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
     const before = await rig.keySpace();

@@ -7,8 +7,8 @@ import { purging, WINDOW } from "../../support/purging.ts";
 const rig = useRig();
 const { enqueue, calls, nothingLeft } = purging(rig);
 
-describe("pending tasks", () => {
-  test("are cancelled, all of them, and leave tombstones and no ghosts (I1)", async () => {
+describe("a purge of pending tasks", () => {
+  test("cancels all of them, and leaves tombstones and no ghosts (I1)", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(named(["a", "b", "c"]));
     await queue.cancel("b");
@@ -28,7 +28,7 @@ describe("pending tasks", () => {
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["anew"]);
   });
 
-  test("in bounded calls, ghosts among them", async () => {
+  test("runs in bounded calls, also with ghosts among them", async () => {
     await enqueue(named(sortedIds(2_500)));
     for (const id of sortedIds(2_500).filter((_, i) => i % 50 === 0)) await rig.queue().cancel(id);
     const counts = await calls({ state: "pending" });
@@ -39,7 +39,7 @@ describe("pending tasks", () => {
     await nothingLeft();
   });
 
-  test("a list of nothing but ghosts is dropped in bounded calls too", async () => {
+  test("drops a list of ghosts in bounded calls too", async () => {
     await enqueue(named(sortedIds(1_500)));
     for (const id of sortedIds(1_500)) await rig.queue().cancel(id);
     const first = await rig.operator().purge({ state: "pending", budget: 0, limit: 500 });
@@ -52,14 +52,14 @@ describe("pending tasks", () => {
     expect((await rig.space()).pending).toEqual([]);
   });
 
-  test("a limit leaves the others in their order", async () => {
+  test("with a limit keeps the others in their order", async () => {
     await enqueue(named(sortedIds(10)));
     const first = await rig.operator().purge({ state: "pending", limit: 4 });
     expect([first.purged, first.cursor === null]).toEqual([4, false]);
     expect((await rig.space()).pending.toReversed()).toEqual(sortedIds(10).slice(4));
   });
 
-  test("of which one waits beside its own ghost: both go", async () => {
+  test("removes a task together with its own ghost", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(named(["a", "b"]));
     await queue.cancel("a");
@@ -74,7 +74,7 @@ describe("pending tasks", () => {
     await nothingLeft();
   });
 
-  test("whose ghost is met while the task itself is delayed, keep the delayed one", async () => {
+  test("that finds a ghost of a delayed task keeps the delayed task", async () => {
     const queue = rig.queue();
     await queue.enqueue("old", { id: "a" });
     await queue.cancel("a");
@@ -86,7 +86,7 @@ describe("pending tasks", () => {
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["anew"]);
   });
 
-  test("of groups go with what they would have cost, held ones too, and the groups are as new", async () => {
+  test("of groups refunds their tasks, also held ones, so that the groups begin as new", async () => {
     const queue = rig.queue({ resultTtl: 0 });
     await rig.operator().configureGroup("capped", { maxWorking: 2 });
     await queue.enqueueMany([
@@ -109,7 +109,7 @@ describe("pending tasks", () => {
     expect(order.slice(3).toSorted()).toEqual(["c2", "m2", "n2"]);
   });
 
-  test("of the list that go leave those that come after them no advantage over the groups, and no less", async () => {
+  test("of the list gives later plain tasks no advantage over groups, and no disadvantage", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([...named(["l1", "l2", "l3"]), ...named(sortedIds(30), { group: "g" })]);
     await queue.dequeue({ max: 4 });
@@ -121,7 +121,7 @@ describe("pending tasks", () => {
     expect(order.toSorted()).toEqual(["h", "h", "k", "k"]);
   });
 
-  test("of one group, by its filter, and of no other", async () => {
+  test("by a filter removes the tasks of one group, and of no other", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       ...named(["a1", "a2", "a3"], { group: "a" }),
@@ -135,7 +135,7 @@ describe("pending tasks", () => {
     expect((await queue.dequeue({ max: 9 })).map(({ id }) => id).toSorted()).toEqual(["b1", "b2", "l1"]);
   });
 
-  test("while others enqueue and dequeue: each is delivered or cancelled, once", async () => {
+  test("beside consumers delivers or cancels each task once", async () => {
     const queue = rig.queue();
     await enqueue(named(sortedIds(2_000)));
     const delivered: string[] = [];
@@ -153,8 +153,8 @@ describe("pending tasks", () => {
   });
 });
 
-describe("delayed tasks", () => {
-  test("are cancelled, and timers stay", async () => {
+describe("a purge of delayed tasks", () => {
+  test("cancels them, and keeps timers", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       ...named(["a", "b"], { delay: "1m" }),
@@ -168,7 +168,7 @@ describe("delayed tasks", () => {
     expect(await queue.get("c")).toMatchObject({ state: "rejected", reason: "cancelled" });
   });
 
-  test("by a filter, in bounded calls", async () => {
+  test("can be filtered, in bounded calls", async () => {
     await enqueue(named(sortedIds(1_200), { delay: "1m" }));
     rig.now += 1;
     await enqueue(named(["new"], { delay: "1m" }));

@@ -11,8 +11,8 @@ import { named, sortedIds } from "../../support/new-tasks.ts";
 
 const rig = useRig();
 
-describe("in bounded calls", () => {
-  test("5,000 dead letters, each once, in order, with the calls told apart", async () => {
+describe("a redrive in bounded calls", () => {
+  test("redrives 5,000 dead letters, each once, in order, with the count of each call", async () => {
     await bury(rig.queue(), named(sortedIds(5_000)));
     let cursor: string | null | undefined;
     const counts: number[] = [];
@@ -31,7 +31,7 @@ describe("in bounded calls", () => {
     expect(ids).toEqual(sortedIds(5_000));
   });
 
-  test("or in one that goes on by itself until its limit", async () => {
+  test("continues by itself until its limit", async () => {
     await bury(rig.queue(), named(sortedIds(2_500)));
     const first = await rig.operator().redrive({ limit: 2_100 });
     expect([first.redriven, first.cursor === null]).toEqual([2_100, false]);
@@ -42,14 +42,14 @@ describe("in bounded calls", () => {
     });
   });
 
-  test("two callers at once redrive each of them once", async () => {
+  test("by several callers at once redrives each task once", async () => {
     await bury(rig.queue(), named(sortedIds(3_000)));
     const done = await Promise.all([1, 2, 3].map(() => rig.operator().redrive()));
     expect(done.reduce((sum, { redriven }) => sum + redriven, 0)).toBe(3_000);
     expect((await rig.space()).pending.toSorted()).toEqual(sortedIds(3_000));
   });
 
-  test("one that dies again while it goes on is left for another time", async () => {
+  test("leaves a task that is rejected again meanwhile to a later call", async () => {
     const queue = rig.queue();
     await bury(queue, named(["a", "b", "c"]));
     const first = await rig.operator().redrive({ limit: 1 });
@@ -59,7 +59,7 @@ describe("in bounded calls", () => {
     expect([...(await rig.space()).dead.keys()]).toEqual(["a"]);
   });
 
-  test("an id that stands twice in one call of the script gets one answer twice", async () => {
+  test("answers an id that is given twice in one call of the script twice", async () => {
     await bury(rig.queue(), named(["a"]));
     const args = {
       testNow: String(rig.now),
@@ -78,7 +78,7 @@ describe("in bounded calls", () => {
     expect((await rig.space()).pending).toEqual(["a"]);
   });
 
-  test("where Redis has no room for all, those that went are told, and the next call goes on", async () => {
+  test("reports what it redrove if Redis has no room for all, and the next call continues", async () => {
     const ids = sortedIds(500);
     await bury(rig.queue(), named(ids));
     const transport = manyAtOnce(roomFor(rig.transport, 2));
@@ -92,7 +92,7 @@ describe("in bounded calls", () => {
     expect((await rig.space()).pending.toReversed()).toEqual(ids);
   });
 
-  test("payloads of a megabyte end a call early, and the next goes on, by filter and by id", async () => {
+  test("ends a call early at large payloads, and the next call continues, by filter and by id", async () => {
     const queue = rig.queue();
     const ids = sortedIds(20);
     for (const id of ids) await queue.enqueue("x".repeat(1_000_000), { id });
@@ -113,8 +113,8 @@ describe("in bounded calls", () => {
   });
 });
 
-describe("a request that arrives twice (law 5)", () => {
-  test("by id says the same and does no more, before the task is leased and, with its lease number, after", async () => {
+describe("a redrive that arrives twice (law 5)", () => {
+  test("by id returns the same and does no more, and with a lease number also after the next lease", async () => {
     const queue = rig.queue();
     await bury(queue, named(["a"]));
     const { lease } = (await queue.get("a")) ?? {};
@@ -131,7 +131,7 @@ describe("a request that arrives twice (law 5)", () => {
     expect(await rig.keySpace()).toEqual(dead);
   });
 
-  test("a task that was requeued and never dead was not redriven", async () => {
+  test("by id of a task that was requeued, and never a dead letter, is refused", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.requeue();
@@ -140,7 +140,7 @@ describe("a request that arrives twice (law 5)", () => {
     ]);
   });
 
-  test("the settlement that made the dead letter gets its old answer after the redrive", async () => {
+  test("does not change the answer to a copy of the earlier reject", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const [task] = await queue.dequeue();
@@ -151,7 +151,7 @@ describe("a request that arrives twice (law 5)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("by filter goes on where the first copy stopped", async () => {
+  test("by filter continues where the first copy stopped", async () => {
     await bury(rig.queue(), named(sortedIds(30)));
     for (const redriven of [20, 10, 0]) {
       expect(await rig.operator().redrive({ limit: 20 })).toMatchObject({ redriven });
@@ -160,13 +160,13 @@ describe("a request that arrives twice (law 5)", () => {
   });
 });
 
-describe("where Redis or a record does not allow it", () => {
+describe("a redrive that Redis or a record does not allow", () => {
   afterEach(async () => {
     await rig.command("ACL", "SETUSER", "default", "+@all");
     await rig.command("CONFIG", "SET", "maxmemory", "0");
   });
 
-  test("a full Redis lets dead letters go on, for nothing grows", async () => {
+  test("still runs on a full Redis, because no data grows", async () => {
     await bury(rig.queue(), named(sortedIds(500)));
     await rig.command("CONFIG", "SET", "maxmemory", "1");
     expect(await rig.operator().redrive({ group: "none" })).toMatchObject({ redriven: 0 });
@@ -174,7 +174,7 @@ describe("where Redis or a record does not allow it", () => {
     expect((await rig.space()).dead.size).toBe(0);
   });
 
-  test("a hash that takes no record refuses all of it, and nothing has changed", async () => {
+  test("fails if Redis cannot write records, and changes nothing", async () => {
     await bury(rig.queue(), named(["a", "b"], { group: "g" }));
     await bury(rig.queue(), named(["c", "d"]));
     await rig.command("ACL", "SETUSER", "default", "-hset");
@@ -184,7 +184,7 @@ describe("where Redis or a record does not allow it", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("records of a newer release stay as they are, and are counted", async () => {
+  test("keeps records of a newer release as they are, and counts them", async () => {
     await bury(rig.queue(), named(["a", "b", "c"]));
     const record = (await rig.space()).tasks.get(".b") ?? "";
     await rig.command("HSET", key("tasks"), ".b", "2;x\n");
@@ -197,7 +197,7 @@ describe("where Redis or a record does not allow it", () => {
     await rig.command("HSET", key("tasks"), ".b", record);
   });
 
-  test("settings of a newer release refuse it", async () => {
+  test("is refused by settings of a newer release", async () => {
     await bury(rig.queue(), named(["a"]));
     await rig.command("HSET", key("tasks"), "~set", "2;x");
     const before = await rig.keySpace();
@@ -205,7 +205,7 @@ describe("where Redis or a record does not allow it", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("a dead letter whose payload is gone is left to the deep sweep", async () => {
+  test("leaves a dead letter without a payload to the deep sweep", async () => {
     await bury(rig.queue(), named(["a", "b"]));
     const fixed = (await rig.space()).tasks.get("a") ?? "";
     await rig.command("HDEL", key("tasks"), "a");
@@ -228,7 +228,7 @@ describe("where Redis or a record does not allow it", () => {
     ["ids[1]", { ids: ["a", "~set"] }],
     ["ids[1]", { ids: ["a", null] }],
     ["ids[0].lease", { ids: [{ id: "a", lease: -1 }] }],
-  ])("bad input is refused: %s in %j", async (path, options) => {
+  ])("refuses bad input: %s in %j", async (path, options) => {
     await bury(rig.queue(), named(["a"]));
     const before = await rig.keySpace();
     await expect(rig.operator().redrive(options as object)).rejects.toMatchObject({

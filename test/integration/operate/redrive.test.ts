@@ -9,8 +9,8 @@ async function dequeued(max = 1_000): Promise<string[]> {
   return (await rig.queue().dequeue({ max })).map(({ id }) => id);
 }
 
-describe("a dead letter that is redriven", () => {
-  test("is pending again with its payload: attempt goes on, nothing is charged, the last error stays (I4 I5)", async () => {
+describe("a redriven dead letter", () => {
+  test("is pending again with its payload: its attempt continues, nothing is charged, its last error stays (I4 I5)", async () => {
     const queue = rig.queue({ maxAttempts: 2 });
     await queue.enqueue({ to: "a" }, { id: "a", headers: { h: "1" } });
     await (await queue.dequeue())[0]?.requeue({ error: "first" });
@@ -44,7 +44,7 @@ describe("a dead letter that is redriven", () => {
     expect(await (await queue.dequeue())[0]?.requeue()).toMatchObject({ reason: "attempts_exhausted" });
   });
 
-  test("goes to the back, the longest dead first (I8)", async () => {
+  test("goes to the back, oldest dead letter first (I8)", async () => {
     await bury(rig.queue(), named(["c"]));
     rig.now += 1;
     await bury(rig.queue(), named(["b", "a"]));
@@ -53,20 +53,20 @@ describe("a dead letter that is redriven", () => {
     expect(await dequeued()).toEqual(["pending", "c", "a", "b"]);
   });
 
-  test("of a group gets a new tag, and waits where the group is at its limit", async () => {
+  test("of a group gets a new tag, and waits if the group is at its limit", async () => {
     const queue = rig.queue();
     await bury(queue, named(["a", "b", "c"], { group: "g", priority: 3 }));
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     expect(await rig.operator().redrive({ group: "g" })).toMatchObject({ redriven: 3 });
-    const { fair, limited: held, dead } = await rig.space();
-    expect([fair.size, held.size, dead.size]).toEqual([1, 2, 0]);
+    const { fair, limited, dead } = await rig.space();
+    expect([fair.size, limited.size, dead.size]).toEqual([1, 2, 0]);
     const [first] = await queue.dequeue({ max: 5 });
     expect(first?.id).toBe("a");
     await first?.complete();
     expect(await dequeued()).toEqual(["b"]);
   });
 
-  test("goes on travelling alone where it took its holders' leases with it (law 11)", async () => {
+  test("still travels alone if its leases expired (law 11)", async () => {
     const queue = rig.queue({ maxAttempts: 1, lease: 1_000 });
     await queue.enqueue(1, { id: "killer" });
     await queue.dequeue();
@@ -77,7 +77,7 @@ describe("a dead letter that is redriven", () => {
     expect(await dequeued(10)).toEqual(["killer"]);
   });
 
-  test("is told of in events' statistics", async () => {
+  test("is counted in the statistics", async () => {
     await rig.operator().configure({ statistics: true });
     await bury(rig.queue(), named(["a", "b"]));
     await rig.operator().redrive();
@@ -85,8 +85,8 @@ describe("a dead letter that is redriven", () => {
   });
 });
 
-describe("which are redriven", () => {
-  test("those of a filter: error text, group, reason, time", async () => {
+describe("a redrive", () => {
+  test("can be filtered by error text, group, reason and time", async () => {
     const queue = rig.queue();
     const redrive = async (filter: object) => {
       await rig.command("FLUSHALL");
@@ -114,7 +114,7 @@ describe("which are redriven", () => {
     expect(await redrive({})).toHaveLength(3);
   });
 
-  test("never cancelled ones, in bulk or by id", async () => {
+  test("never includes cancelled tasks, in bulk or by id", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await queue.cancel("a");
@@ -128,7 +128,7 @@ describe("which are redriven", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("by id each is answered for, and a refusal changes nothing (I3)", async () => {
+  test("by id answers for each task, and a refusal changes nothing (I3)", async () => {
     const queue = rig.queue({ deadTtl: 0 });
     await bury(queue, named(["kept-none"]));
     await queue.enqueueMany(named(["completed", "working", "pending", "removed"]));
@@ -149,13 +149,13 @@ describe("which are redriven", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("an id that is given twice is redriven once", async () => {
+  test("of an id that is given twice happens once", async () => {
     await bury(rig.queue(), named(["a"]));
     expect(await rig.operator().redrive({ ids: ["a", "a", { id: "a" }] })).toMatchObject({ redriven: 1 });
     expect((await rig.space()).pending).toEqual(["a"]);
   });
 
-  test("a dry run counts them and changes nothing, by filter and by id", async () => {
+  test("as a dry run counts tasks and changes nothing, by filter and by id", async () => {
     await bury(rig.queue(), named(sortedIds(1_500)));
     const before = await rig.keySpace();
     const dry = { dryRun: true };
@@ -170,8 +170,8 @@ describe("which are redriven", () => {
   });
 });
 
-describe("at a rate", () => {
-  test("the first is pending at once, and each other one later by its share of a second", async () => {
+describe("a redrive at a rate", () => {
+  test("makes the first task pending at once, and delays each further one by its share of a second", async () => {
     await bury(rig.queue(), named(["a", "b", "c", "d"]));
     expect(await rig.operator().redrive({ rate: 2 })).toMatchObject({ redriven: 4 });
     const { pending, delayed } = await rig.space();
@@ -186,7 +186,7 @@ describe("at a rate", () => {
     expect(await dequeued()).toEqual(["a", "b", "c"]);
   });
 
-  test("it goes on over several calls, also where they come faster, or later, than the rate", async () => {
+  test("continues over several calls, also if they come faster or later than the rate", async () => {
     await bury(rig.queue(), named(sortedIds(9)));
     const first = await rig.operator().redrive({ rate: 3, limit: 4 });
     rig.now += 10;
@@ -201,14 +201,14 @@ describe("at a rate", () => {
     );
   });
 
-  test("hundreds in one call keep it", async () => {
+  test("holds for hundreds of tasks in one call", async () => {
     await bury(rig.queue(), named(sortedIds(700)));
     await rig.operator().redrive({ rate: 100 });
     const { delayed } = await rig.space();
     expect([...delayed.values()]).toEqual(sortedIds(699).map((_, i) => START + 10 * (i + 1)));
   });
 
-  test("by id too, and of a group into its place", async () => {
+  test("also works by id, and for tasks of a group", async () => {
     await bury(rig.queue(), named(["a", "b"], { group: "g" }));
     await rig.operator().redrive({ ids: ["a", "b"], rate: 0.1 });
     expect([...(await rig.space()).delayed]).toEqual([["b", START + 10_000.5]]);

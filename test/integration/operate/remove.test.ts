@@ -15,7 +15,7 @@ async function completed(id = "a") {
   return { queue, task };
 }
 
-/** Everything that the queue's keys hold of an id. */
+/** All entries of an id in the queue's keys. */
 async function traces(id: string) {
   const { tasks, expiry, dead } = await rig.space();
   return {
@@ -26,7 +26,7 @@ async function traces(id: string) {
   };
 }
 
-describe("the record of a finished task is deleted", () => {
+describe("remove deletes the record of an ended task", () => {
   test("with its result; within five minutes of its end a tombstone keeps the id known", async () => {
     const { queue } = await completed();
     rig.now += 1_000;
@@ -41,7 +41,7 @@ describe("the record of a finished task is deleted", () => {
     expect(await traces("a")).toEqual({});
   });
 
-  test("a dead letter with its payload and error, at once where its end is long past", async () => {
+  test("of a dead letter with its payload and error, at once if its end is long past", async () => {
     await bury(rig.queue(), [{ id: "a", payload: "p" }]);
     rig.now += WINDOW;
     expect(await rig.operator().remove("a")).toEqual({ ok: true });
@@ -50,7 +50,7 @@ describe("the record of a finished task is deleted", () => {
     expect((await rig.queue().enqueue("anew", { id: "a" })).created).toBe(true);
   });
 
-  test("a dead letter within five minutes is no dead letter any more", async () => {
+  test("of a dead letter within five minutes, which then is no dead letter any more", async () => {
     await bury(rig.queue(), [{ id: "a", payload: "p" }]);
     expect(await rig.operator().remove("a")).toEqual({ ok: true });
     expect(await rig.operator().redrive()).toMatchObject({ redriven: 0, cursor: null });
@@ -58,7 +58,7 @@ describe("the record of a finished task is deleted", () => {
     expect(await traces("a")).toMatchObject({ fixed: "", expiry: START + WINDOW });
   });
 
-  test("also one that kept no result, and one that was cancelled", async () => {
+  test("of a task without a result, and of a cancelled one", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { id: "a", payload: 1, resultTtl: 0 },
@@ -71,7 +71,7 @@ describe("the record of a finished task is deleted", () => {
     expect(ghostsOf(await rig.space())).toBe(1);
   });
 
-  test("again says the same and changes nothing; after the tombstone the id is unknown", async () => {
+  test("once: a second call returns the same and changes nothing, until the tombstone expires", async () => {
     await completed();
     expect(await rig.operator().remove("a")).toEqual({ ok: true });
     const before = await rig.keySpace();
@@ -82,7 +82,7 @@ describe("the record of a finished task is deleted", () => {
     expect(await rig.operator().remove("a")).toEqual({ ok: false, code: "not_found" });
   });
 
-  test("of two callers at once both are told that it is gone, and it went once", async () => {
+  test("once for several callers at once, who all get ok", async () => {
     await completed();
     await rig.operator().configure({ statistics: true });
     const reported = await Promise.all([1, 2, 3].map(() => rig.operator().remove("a")));
@@ -92,7 +92,7 @@ describe("the record of a finished task is deleted", () => {
 });
 
 describe("a late copy of an earlier request (law 5, I7)", () => {
-  test("of the enqueue creates nothing and gets its old answer; another producer's is a duplicate", async () => {
+  test("of the enqueue creates nothing and gets its old answer; another producer gets a duplicate", async () => {
     const { queue } = await completed();
     await rig.operator().remove("a");
     const before = await rig.keySpace();
@@ -110,7 +110,7 @@ describe("a late copy of an earlier request (law 5, I7)", () => {
     expect(await queue.get("a")).toBeNull();
   });
 
-  test("an enqueue with `again` begins a new life, whose version goes on", async () => {
+  test("does not prevent a new life with `again`, whose version continues", async () => {
     const { queue } = await completed();
     const { version = 0 } = (await queue.get("a")) ?? {};
     await rig.operator().remove("a");
@@ -120,10 +120,10 @@ describe("a late copy of an earlier request (law 5, I7)", () => {
   });
 });
 
-describe("refused, with nothing changed (I3)", () => {
+describe("remove is refused, with nothing changed (I3)", () => {
   afterEach(async () => rig.command("ACL", "SETUSER", "default", "+@all"));
 
-  test("while the task lives: Blueque's delete took only complete and failed ones", async () => {
+  test("while the task is pending, delayed or working", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { id: "working", payload: 1 },
@@ -139,7 +139,7 @@ describe("refused, with nothing changed (I3)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("on a queue that is not the task's own", async () => {
+  test("on another queue", async () => {
     await completed();
     const other = new Operator("other", { transport: rig.transport, now: () => rig.now });
     const before = await rig.keySpace();
@@ -147,7 +147,7 @@ describe("refused, with nothing changed (I3)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("for an id of another form, and for a record of a newer release", async () => {
+  test("for an invalid id, and for a record of a newer release", async () => {
     await completed();
     await expect(rig.operator().remove("~set")).rejects.toMatchObject({
       code: "invalid_argument",
@@ -161,7 +161,7 @@ describe("refused, with nothing changed (I3)", () => {
     await rig.command("HSET", key("tasks"), ".a", record);
   });
 
-  test("by a Redis that takes no write of records", async () => {
+  test("by a Redis that cannot write records", async () => {
     await completed();
     await rig.command("ACL", "SETUSER", "default", "-hset");
     const before = await rig.keySpace();
@@ -170,7 +170,7 @@ describe("refused, with nothing changed (I3)", () => {
   });
 });
 
-describe("ghosts outlive the record", () => {
+describe("a ghost of an earlier life outlives the record", () => {
   /** A dead letter whose earlier life left a ghost in the list. */
   async function haunted() {
     const queue = rig.queue();
@@ -189,7 +189,7 @@ describe("ghosts outlive the record", () => {
   test.each([
     ["within", 0],
     ["after", WINDOW],
-  ])("%s five minutes of its end", async (_, later) => {
+  ])("if it is removed %s five minutes of its end", async (_, later) => {
     const queue = await haunted();
     rig.now += later;
     expect(await rig.operator().remove("a")).toEqual({ ok: true });
@@ -201,7 +201,7 @@ describe("ghosts outlive the record", () => {
     expect(ghostsOf(await rig.space())).toBe(0);
   });
 
-  test("also where its time passes: the payload goes and the id is free", async () => {
+  test("if it expires: the payload is removed and the id is free", async () => {
     const queue = await haunted();
     rig.now += 7 * 86_400_000;
     await rig.sweepOnce();

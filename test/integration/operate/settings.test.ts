@@ -6,7 +6,7 @@ import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 const rig = useRig();
 const TASKS = key("tasks");
 
-/** What settings leave in the tasks hash. */
+/** The fields of the tasks hash that settings write. */
 const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups|rate)/);
 
 const DEFAULTS = {
@@ -19,12 +19,12 @@ const DEFAULTS = {
 };
 
 describe("settings of a queue", () => {
-  test("that never was are the defaults, and looking at them changes nothing", async () => {
+  test("that does not exist are the defaults, and reading them changes nothing", async () => {
     expect(await rig.operator().settings()).toEqual(DEFAULTS);
     expect(await rig.keySpace()).toEqual({});
   });
 
-  test("are set one by one, the others staying as they are, and unset by null", async () => {
+  test("are set one by one, keep the others as they are, and are unset by null", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 5, rate: { max: 10, per: "1m" } });
     const all = { ...DEFAULTS, maxWorking: 5, rate: { max: 10, per: 60_000 }, maxPending: 9, events: true };
@@ -40,7 +40,7 @@ describe("settings of a queue", () => {
     expect(await fields()).toEqual({});
   });
 
-  test("as they were read can be set again", async () => {
+  test("can be set again as they were read", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 5, rate: { max: 10, per: "1m" }, statistics: true });
     const { paused, ...settings } = await operator.settings();
@@ -63,20 +63,20 @@ describe("settings of a queue", () => {
     [{ maxWorkers: 3 }, "maxWorkers"],
     [{ paused: true }, "paused"],
     [{ constructor: 3 }, "constructor"],
-  ])("%j is refused, also beside what is right, and nothing is set", async (changes, path) => {
+  ])("%j is refused, also beside valid settings, and nothing is set", async (changes, path) => {
     const refused = rig.operator().configure({ events: true, ...changes });
     await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
     expect(await rig.keySpace()).toEqual({});
   });
 
-  test("of another form than an object are refused", async () => {
+  test("that are not an object are refused", async () => {
     for (const changes of [null, undefined, 3, "events"]) {
       const refused = rig.operator().configure(changes as unknown as QueueChanges);
       await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "options" });
     }
   });
 
-  test("of a release of the same version keep what this one does not know (law 12)", async () => {
+  test("keep unknown fields of another release of the same version (law 12)", async () => {
     await rig.command("HSET", TASKS, "~set", "1;z=future");
     await rig.operator().configure({ maxWorking: 3 });
     expect(await fields()).toEqual({ "~set": "1;m=3;z=future" });
@@ -91,7 +91,7 @@ describe("settings of a newer release (law 12)", () => {
     ["statistics", (operator) => operator.statistics()],
     ["deleteQueue", (operator) => operator.deleteQueue({ force: true })],
   ];
-  test.each(acts)("%s says newer_schema and changes nothing", async (_, act) => {
+  test.each(acts)("%s throws newer_schema and changes nothing", async (_, act) => {
     await rig.command("HSET", TASKS, "~set", "2;m=3");
     await rig.command("ZADD", "sluice:queues", String(START), QUEUE);
     const before = await rig.keySpace();
@@ -100,7 +100,7 @@ describe("settings of a newer release (law 12)", () => {
   });
 
   test.each(["~s:a", "~g:a"])(
-    "in %s: configureGroup and groupSettings say so and change nothing",
+    "in %s: configureGroup and groupSettings throw newer_schema and change nothing",
     async (field) => {
       await rig.command("HSET", TASKS, field, "2;n=3");
       const before = await rig.keySpace();
@@ -116,7 +116,7 @@ describe("settings of a newer release (law 12)", () => {
 });
 
 describe("a copy of a configure (law 5)", () => {
-  test("that arrives after later ones changes nothing, and gets the settings as they are", async () => {
+  test("that arrives after later ones changes nothing, and gets the current settings", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });
     await operator.configureGroup("a", { weight: 2 }, { idempotencyKey: "two" });
@@ -132,7 +132,7 @@ describe("a copy of a configure (law 5)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("is no copy of another operation that has the same key", async () => {
+  test("is not taken for a copy of another operation with the same key", async () => {
     await rig.queue().enqueue(1);
     const again = { idempotencyKey: "one" };
     await rig.operator().configure({ maxWorking: 3 }, again);
@@ -141,7 +141,7 @@ describe("a copy of a configure (law 5)", () => {
     expect(await fields()).toEqual({});
   });
 
-  test("is known for five minutes, in a key that then goes by itself, and beside sixteen later calls at most", async () => {
+  test("is recognised for five minutes, in a key that then expires, and beside at most sixteen later calls", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });
     expect(Number(await rig.command("PTTL", key("operator-calls")))).toBeGreaterThan(290_000);

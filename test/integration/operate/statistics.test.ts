@@ -7,10 +7,10 @@ import { many } from "../../support/new-tasks.ts";
 const rig = useRig();
 
 const MINUTE = 60_000;
-/** Where the minute of the rig's start begins. */
+/** The start of the minute in which the rig begins. */
 const FIRST = START - (START % MINUTE);
 
-/** Minutes with news, by how many minutes after the first; of the events those that happened. */
+/** The minutes with events, by their number after the first, and the counts above 0. */
 function reported({ minutes }: QueueStatistics): Record<number, Partial<Record<QueueEvent, number>>> {
   const found: Record<number, Partial<Record<QueueEvent, number>>> = {};
   for (const { startsAt, ...counts } of minutes) {
@@ -23,7 +23,7 @@ function reported({ minutes }: QueueStatistics): Record<number, Partial<Record<Q
 const fields = async () => Object.keys(controlFields(await rig.space(), /^~(stats|m\d)/));
 
 describe("statistics", () => {
-  test("are off where only events are on", async () => {
+  test("are off if only events are on", async () => {
     const operator = rig.operator();
     await operator.configure({ events: true });
     expect(await operator.statistics()).toMatchObject({ on: false });
@@ -31,7 +31,7 @@ describe("statistics", () => {
     expect(await operator.statistics()).toMatchObject({ on: true });
   });
 
-  test("of a queue that keeps none are sixty empty minutes, and looking at them changes nothing", async () => {
+  test("of a queue that keeps none are sixty empty minutes, and reading them changes nothing", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(3));
     await (await queue.dequeue())[0]?.complete();
@@ -56,7 +56,7 @@ describe("statistics", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("count what happened to tasks, each event once", async () => {
+  test("count each event of a task once", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     await queue.enqueueMany(many(6, { maxAttempts: 2 }));
@@ -126,7 +126,7 @@ describe("statistics", () => {
     });
   });
 
-  test("are kept by the minute, and a minute without news is empty", async () => {
+  test("are kept by the minute, and a minute without events is empty", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     await queue.enqueueMany(many(4));
@@ -143,7 +143,7 @@ describe("statistics", () => {
     });
   });
 
-  test("of the last sixty minutes: older ones go, whether the ring has come round or nothing happened", async () => {
+  test("are those of the last sixty minutes: older ones are removed", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     const expected: Record<number, object> = {};
@@ -164,7 +164,7 @@ describe("statistics", () => {
     expect(reported(await rig.operator().statistics())).toEqual({ 209: { enqueued: 1 } });
   });
 
-  test("tell what to scale by: the mean of the five minutes that are over", async () => {
+  test("report the mean of the last five full minutes, to scale by", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     for (let minute = 0; minute < 6; minute++) {
@@ -180,7 +180,7 @@ describe("statistics", () => {
     expect((await rig.operator().statistics()).perMinute).toMatchObject({ enqueued: 0, dequeued: 0 });
   });
 
-  test("count what the sweep of all queues takes back", async () => {
+  test("count tasks that the sweep of all queues reclaims", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     await queue.enqueueMany(many(200));
@@ -190,7 +190,7 @@ describe("statistics", () => {
     expect(reported(await rig.operator().statistics())[1]).toEqual({ reclaimed: 200 });
   });
 
-  test("that are turned off are not counted any more, and leave nothing", async () => {
+  test("that are turned off are no longer counted, and leave no field", async () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await operator.configure({ statistics: true, events: true });
@@ -207,7 +207,7 @@ describe("statistics", () => {
     expect(reported(await operator.statistics())).toEqual({});
   });
 
-  test("of a clock that jumps back count on in the last minute (law 4)", async () => {
+  test("continue in the last minute if the clock jumps back (law 4)", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     rig.now += 5 * MINUTE;
@@ -218,7 +218,7 @@ describe("statistics", () => {
     expect(reported(await rig.operator().statistics())).toEqual({ 5: { enqueued: 5 } });
   });
 
-  test("count nothing for an enqueue that is refused", async () => {
+  test("count nothing for a refused enqueue", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true, maxPending: 3 });
     await queue.enqueueMany(many(2));

@@ -8,11 +8,13 @@ import { deepTools, pageByPage } from "../../support/deep.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
-// What happens between two calls of one deep sweep. After each test the rig holds the queue against every invariant.
+// What happens between two calls of one deep sweep. After each test the rig checks every invariant.
 const rig = useRig();
-const { look, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, enqueue, drained } = deepTools(rig);
 
-/** What a command is called here: by its script and second argument where that is no number, or by its first words. */
+/**
+ * A short name of a command: its script, with the argument that says which part it reads, or its first words.
+ */
 const nameOf = (command: Command) => {
   if (!("script" in command)) return command.slice(0, 2).join(" ");
   const { script, args } = command;
@@ -20,7 +22,7 @@ const nameOf = (command: Command) => {
   return ["scan", "recountGroups"].includes(script.name) ? `${script.name} ${args[1]}` : script.name;
 };
 
-/** A deep sweep; before the first command of each name something else happens. */
+/** Runs a deep sweep, and each given function before the first command of its name. */
 async function lookWith(happens: Readonly<Record<string, () => Promise<unknown>>>) {
   const left = new Map(Object.entries(happens));
   const transport: Transport = {
@@ -39,7 +41,7 @@ async function lookWith(happens: Readonly<Record<string, () => Promise<unknown>>
   return faults.map(({ fault, ids }) => [fault, ...ids]);
 }
 
-test("entries that move on while it looks are found again, and the one that comes out first is kept", async () => {
+test("an entry that moves while it looks is found again, and of two the first in line is kept", async () => {
   await rig.queue().enqueueMany(numbered(20));
   await rig.command("LINSERT", key("pending"), "BEFORE", "t15", "t5");
   const newcomers = async () => void (await rig.queue().enqueueMany(numbered(100, {}, "new")));
@@ -61,25 +63,25 @@ test("a task that leaves the list and comes back while it looks gets no second p
   expect((await rig.space()).pending).toEqual(["a", "b"]);
 });
 
-test("ghosts that come and go while it counts stay counted as they are", async () => {
+test("ghosts added or dropped while it counts stay counted correctly", async () => {
   await enqueue("x", "y", "z");
   const queue = rig.queue();
   await queue.cancel("x");
   const faults = await lookWith({
-    // It drops the ghost of x, and leases y.
+    // The dequeue drops the ghost of x, and leases y.
     "scan tasks": () => queue.dequeue(),
     [`LRANGE ${key("pending")}`]: () => queue.cancel("z"),
   });
   expect(faults).toEqual([]);
   expect(await queue.counts()).toMatchObject({ pending: 0, working: 1 });
-  expect((await look()).faults).toEqual([]);
+  expect((await runDeepSweep()).faults).toEqual([]);
 });
 
-test("as many ghosts as before it began, but others: it leaves their count as it is", async () => {
+test("the count of ghosts is kept if others replaced them meanwhile", async () => {
   await enqueue("a");
   await rig.queue().cancel("a");
   const faults = await lookWith({
-    // Drops the ghost, and leases nothing.
+    // The dequeue drops the ghost, and leases nothing.
     "scan tasks": () => rig.queue().dequeue(),
     "control counts": async () => {
       await enqueue("b");
@@ -88,10 +90,10 @@ test("as many ghosts as before it began, but others: it leaves their count as it
   });
   expect(faults).toEqual([]);
   expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
-  expect((await look()).faults).toEqual([]);
+  expect((await runDeepSweep()).faults).toEqual([]);
 });
 
-test("as many ghosts as before it began, but one of them in the place of a new task: likewise", async () => {
+test("the count of ghosts is kept if a new task became a ghost meanwhile", async () => {
   await enqueue("a");
   await rig.queue().cancel("a");
   rig.now += 300_000;
@@ -104,7 +106,7 @@ test("as many ghosts as before it began, but one of them in the place of a new t
   expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
 });
 
-test("as many timers as before it began, but others: it leaves their count as it is", async () => {
+test("the count of timers is kept if others replaced them meanwhile", async () => {
   await rig.operator().configureGroup("soon", { rate: { max: 1, per: "10s" } });
   await rig.operator().configureGroup("late", { rate: { max: 1, per: "1h" } });
   await enqueue({ id: "a", group: "soon" }, { id: "b", group: "late" }, { id: "c", group: "soon" });
@@ -122,7 +124,7 @@ test("as many timers as before it began, but others: it leaves their count as it
   expect(await rig.queue().counts()).toMatchObject({ delayed: 0 });
 });
 
-test("a queue that is deleted while it counts and begins anew is not held against what it was", async () => {
+test("a queue that is deleted and created again while it counts is not repaired from old counts", async () => {
   const limited = () => rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
   const hold = async () => {
     await limited();
@@ -144,17 +146,19 @@ test("a queue that is deleted while it counts and begins anew is not held agains
   expect(await rig.queue().counts()).toMatchObject({ pending: 1, delayed: 0 });
 });
 
-test("two at once: neither corrects what the other has corrected", async () => {
+test("two at once do not repair the same count twice", async () => {
   await enqueue("a", "b");
   for (const id of ["a", "b"]) await rig.queue().cancel(id);
   await rig.command("HSET", key("tasks"), "~ghosts", "7");
   const others: unknown[] = [];
-  const faults = await lookWith({ "control counts": async () => others.push((await look()).faults[0]?.ids) });
+  const faults = await lookWith({
+    "control counts": async () => others.push((await runDeepSweep()).faults[0]?.ids),
+  });
   expect([others, faults]).toEqual([[["~ghosts"]], []]);
   expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
 });
 
-test("two at once: what is put aside between their ends stays counted", async () => {
+test("with two at once, an entry put aside between their ends stays counted", async () => {
   await enqueue("a", "b");
   const putAside = async () => {
     await rig.command("RPUSH", key("pending"), "lost");
@@ -163,16 +167,16 @@ test("two at once: what is put aside between their ends stays counted", async ()
   await putAside();
   await lookWith({
     "control counts": async () => {
-      await look();
+      await runDeepSweep();
       await putAside();
     },
   });
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
-  await look();
+  await runDeepSweep();
   expect(await rig.queue().counts()).toMatchObject({ broken: 0 });
 });
 
-test("what was put aside in a queue that was deleted while it looks is not taken for what is put aside later", async () => {
+test("entries put aside after a queue is deleted and created again stay counted", async () => {
   const putAside = async () => {
     await enqueue("a", "b");
     await rig.command("RPUSH", key("pending"), "lost");
@@ -185,7 +189,7 @@ test("what was put aside in a queue that was deleted while it looks is not taken
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
 });
 
-test("a task that falls due while it looks, and whose ghost is gone, gets no second place", async () => {
+test("a task that is promoted while it looks, and whose ghost is lost, gets no second place", async () => {
   await enqueue("a");
   await rig.queue().cancel("a");
   await rig.queue().enqueue("anew", { id: "a", again: true, delay: "1s" });
@@ -196,10 +200,10 @@ test("a task that falls due while it looks, and whose ghost is gone, gets no sec
   };
   expect(await lookWith({ placeLost: promote })).toEqual([]);
   expect((await rig.space()).pending).toEqual(["a"]);
-  expect((await look()).faults).toMatchObject([{ fault: "ghosts_wrong", ids: ["a"] }]);
+  expect((await runDeepSweep()).faults).toMatchObject([{ fault: "ghosts_wrong", ids: ["a"] }]);
 });
 
-test("the state of a group is never the same twice, however its tasks come and go", async () => {
+test("the state of a group changes with every change of its tasks, so that an old count is not written", async () => {
   await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
   const state = async () => (await rig.space()).tasks.get("~g:g") ?? "";
   const before = await state();
@@ -212,7 +216,7 @@ test("the state of a group is never the same twice, however its tasks come and g
   expect(await rig.operator().groupSettings("g")).toMatchObject({ ready: 2 });
 });
 
-test("what dequeue puts aside while it looks is left to the next one", async () => {
+test("entries that dequeue puts aside while it looks are left to the next deep sweep", async () => {
   await enqueue("a", "b");
   const putAside = async () => {
     await rig.command("RPUSH", key("pending"), "lost");
@@ -222,14 +226,14 @@ test("what dequeue puts aside while it looks is left to the next one", async () 
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
   expect(await lookWith({ [`LRANGE ${key("pending")}`]: putAside })).toEqual([]);
   expect(await rig.queue().counts()).toMatchObject({ broken: 1, working: 2 });
-  await look();
+  await runDeepSweep();
   expect(await rig.queue().counts()).toMatchObject({ broken: 0, working: 2 });
 });
 
-test("a group that goes on between its count and what is made of that is left as it is", async () => {
+test("a group that changes between its count and the repair is left as it is", async () => {
   await rig.queue().enqueueMany(numbered(600, { group: "g" }, "g"));
   await rig.queue().enqueueMany(numbered(600, { group: "h" }, "h"));
-  // Where one call can count them all it does; here the caller has counted.
+  // If one call can count all its tasks it also repairs; in this group the caller has counted.
   expect(await lookWith({ "recountGroups 1": () => rig.queue().dequeue({ max: 3 }) })).toEqual([]);
   expect(await rig.operator().groupSettings("g")).toMatchObject({ ready: 598, working: 2 });
 });

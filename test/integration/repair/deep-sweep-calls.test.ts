@@ -7,21 +7,21 @@ import { deepTools, pageByPage } from "../../support/deep.ts";
 import { roomFor } from "../../support/no-room.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
-// How the deep sweep is called: which queues, in which steps, within which bounds, and what refuses it.
+// How the deep sweep is called: for which queues, in which steps, within which bounds, and what it refuses.
 const rig = useRig();
-const { look, found, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, found, enqueue, drained } = deepTools(rig);
 
 describe("queues", () => {
   const queue = (name: string) => new Queue(name, { transport: rig.transport, now: () => rig.now });
 
-  test("all registered ones by their names, those wanted, or one that is not registered", async () => {
+  test("are all registered ones, those chosen by a filter, or one that is not registered", async () => {
     for (const name of ["c", "a", "b"]) {
       await queue(name).enqueue(1, { id: "t" });
       await rig.command("DEL", `sluice:{${name}}:pending`);
     }
     await rig.command("ZREM", "sluice:queues", "c");
-    const names = async (options: Parameters<typeof look>[0]) => {
-      const { faults, queues } = await look(options);
+    const names = async (options: Parameters<typeof runDeepSweep>[0]) => {
+      const { faults, queues } = await runDeepSweep(options);
       return [queues, ...faults.map(({ queue: name, fault, ids }) => [name, fault, ...ids])];
     };
     expect(await names({ queues: (name) => name !== "a" })).toEqual([1, ["b", "place_missing", "t"]]);
@@ -30,12 +30,12 @@ describe("queues", () => {
     expect(await names({ queue: "nothing there".replaceAll(" ", "-") })).toEqual([1]);
   });
 
-  test("one that cannot be looked at is told, and the others are looked at all the same", async () => {
+  test("that cannot be checked are reported, and the others are checked", async () => {
     for (const name of ["a", "b", "c"]) await queue(name).enqueue(1, { id: "t" });
     await rig.command("SET", "sluice:{a}:dead", "text");
     await rig.command("HSET", "sluice:{b}:tasks", "~set", "2;new");
     await rig.command("DEL", "sluice:{c}:pending");
-    expect(await look()).toMatchObject({
+    expect(await runDeepSweep()).toMatchObject({
       queues: 1,
       faults: [{ queue: "c", fault: "place_missing" }],
       failed: [
@@ -46,7 +46,7 @@ describe("queues", () => {
     });
   });
 
-  test("with no time at all, call by call, through every queue to the end, repairing on the way", async () => {
+  test("are all checked and repaired, call by call, also with a budget of 0", async () => {
     for (const name of ["a", "b", "c"]) {
       await queue(name).enqueueMany([
         { payload: 1, id: "x" },
@@ -57,16 +57,20 @@ describe("queues", () => {
     const repaired: string[] = [];
     let cursor: string | null = "a/working/0";
     while (cursor !== null) {
-      const report = await look({ budget: 0, cursor });
+      const report = await runDeepSweep({ budget: 0, cursor });
       repaired.push(...report.faults.flatMap(({ queue: name, ids }) => ids.map((id) => `${name} ${id}`)));
       cursor = report.cursor;
     }
     expect(repaired.toSorted()).toEqual(["a x", "a y", "b x", "b y", "c x", "c y"]);
   });
 
-  test("a queue that went away between two calls is passed by", async () => {
+  test("that are removed between two calls are skipped", async () => {
     for (const name of ["a", "c"]) await queue(name).enqueue(1);
-    expect(await look({ cursor: "b/tasks/17" })).toMatchObject({ queues: 1, failed: [], cursor: null });
+    expect(await runDeepSweep({ cursor: "b/tasks/17" })).toMatchObject({
+      queues: 1,
+      failed: [],
+      cursor: null,
+    });
   });
 });
 
@@ -80,7 +84,7 @@ describe("what it refuses", () => {
     [{ budget: "soon" }, "budget"],
     [{ queue: "no queue" }, "queue"],
   ])("%j", async (options, path) => {
-    await expect(look(options)).rejects.toMatchObject({ code: "invalid_argument", path });
+    await expect(runDeepSweep(options)).rejects.toMatchObject({ code: "invalid_argument", path });
   });
 
   test("an abort stops it before the next request", async () => {
@@ -102,21 +106,21 @@ describe("what it refuses", () => {
 });
 
 describe("bounds", () => {
-  test("large payloads are looked at a few at a time, and repaired with their results and errors as they were", async () => {
+  test("large payloads are read a few at a time, and repaired with their errors intact", async () => {
     const payload = "x".repeat(900_000);
     for (let i = 0; i < 40; i++) await rig.queue().enqueue(payload, { id: `t${i}`, maxAttempts: 0 });
     const batch = await rig.queue().dequeue({ max: 10 });
     for (const task of batch) await task.requeue({ error: { text: "e".repeat(10_000) } });
     await rig.command("DEL", key("pending"));
     const send = vi.spyOn(rig.transport, "send");
-    const { faults } = await look();
+    const { faults } = await runDeepSweep();
     const sizes = send.mock.calls.flatMap(([commands]) =>
       commands.flatMap((command) =>
         "script" in command && command.args[1] === "tasks" ? [Number(command.args[3])] : [],
       ),
     );
     expect(faults).toMatchObject([{ fault: "place_missing", count: 40 }]);
-    // Four megabytes a request, or some more where there are control fields among them.
+    // Four megabytes a request, or some more if there are control fields among them.
     expect(sizes[0]).toBeLessThanOrEqual(16);
     expect(Math.max(...sizes.slice(1))).toBeLessThanOrEqual(16);
     expect(sizes[1]).toBeLessThanOrEqual(4);
@@ -126,7 +130,7 @@ describe("bounds", () => {
     expect((await drained()).length).toBe(40);
   });
 
-  test("more tasks than are compared with the list at once, some without a place, some in two", async () => {
+  test("more tasks than it compares with the list at once, some without a place, some in two", async () => {
     const count = 100_300;
     for (let i = 0; i < count; i += 1_000) {
       const tasks = Array.from({ length: Math.min(1_000, count - i) }, (_, j) => ({
@@ -138,7 +142,7 @@ describe("bounds", () => {
     for (let i = 0; i < 300; i++) await rig.command("LSET", key("pending"), String(i * 301), `t${i * 50}`);
     const entries = (await rig.space()).pending;
     const missing = count - new Set(entries).size;
-    const { faults } = await look({ budget: "1h" });
+    const { faults } = await runDeepSweep({ budget: "1h" });
     expect(missing).toBeGreaterThan(290);
     expect(faults).toMatchObject([
       { fault: "two_places", count: missing },
@@ -146,7 +150,7 @@ describe("bounds", () => {
     ]);
   });
 
-  test("groups with more tasks than one call counts: page by page, and only those that rest", async () => {
+  test("groups with more tasks than one call counts are counted page by page, if they do not change", async () => {
     for (let i = 0; i < 3; i++)
       await enqueue(...Array.from({ length: 700 }, (_, j) => ({ id: `t${i}-${j}`, group: `g${i}` })));
     await rig.queue().dequeue({ max: 50 });
@@ -155,7 +159,7 @@ describe("bounds", () => {
     let audits = 0;
     const send = async (commands: readonly Command[], options?: Parameters<typeof busy.send>[1]) => {
       const fair = commands.some((command) => "script" in command && command.args[1] === "fair");
-      // While they are counted, one group goes on.
+      // While they are counted, one group changes.
       if (fair && ++audits % 4 === 0) await rig.queue().enqueue(1, { group: "g1" });
       return busy.send(commands, options);
     };
@@ -165,7 +169,7 @@ describe("bounds", () => {
   });
 });
 
-test("a Redis without room refuses the repair as a whole, and what is missing is found another time", async () => {
+test("a full Redis refuses the repair as a whole, and a later deep sweep repairs it", async () => {
   await enqueue("a", "b", { id: "g", group: "g" });
   await rig.command("LREM", key("pending"), "1", "a");
   await rig.command("DEL", key("fair"), key("fair-by-group"));
@@ -187,7 +191,7 @@ describe("over HTTP, as Upstash runs scripts", () => {
   });
   afterAll(() => gateway.close());
 
-  test("every script names the keys that it touches, and an idle queue costs some dozens of commands", async () => {
+  test("every script declares the keys that it touches, and an idle queue costs less than 150 commands", async () => {
     const transport = upstash({ url: gateway.url, token: gateway.token });
     await rig.operator().configureGroup("g", { maxWorking: 1, rate: { max: 1, per: "1s" } });
     await enqueue("a", "b", { id: "g1", group: "g" }, { id: "g2", group: "g" }, { id: "d", delay: 5 });

@@ -7,13 +7,14 @@ import { deepTools, pageByPage } from "../../support/deep.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 import { saboteur } from "../../support/saboteur.ts";
 
-// A deep sweep first glances at a queue. What a glance calls sound the whole sweep must call sound, too.
-const rig = useRig({ sound: false });
-const { look, enqueue } = deepTools(rig);
+// A deep sweep first checks a queue quickly. If this check finds no fault, the whole sweep must not find one
+// either.
+const rig = useRig({ checkInvariants: false });
+const { runDeepSweep, enqueue } = deepTools(rig);
 const seed = Number(process.env["SABOTAGE_SEED"] ?? Date.now() % 1_000_000_000);
 const ids = Array.from({ length: 24 }, (_, i) => `t${i}`);
 
-async function glance() {
+async function check() {
   const call = callOf(checkScript, queueKeys(QUEUE), { testNow: String(rig.now) });
   const [outcome] = await rig.transport.send([call]);
   return checkScript.decode(outcome && "reply" in outcome ? outcome.reply : "");
@@ -21,7 +22,7 @@ async function glance() {
 
 const wholeSweep = () => deepSweep(pageByPage(rig.transport), { now: () => rig.now, queue: QUEUE });
 
-/** A small queue with something in each place. */
+/** A small queue with an entry in each place. */
 async function smallQueue(): Promise<void> {
   const operator = rig.operator();
   await operator.configure({ statistics: true, maxPending: 1_000 });
@@ -45,16 +46,16 @@ async function smallQueue(): Promise<void> {
   await held[2]?.requeue({ delay: 500 });
 }
 
-test(`whatever one or two blows do to a small queue: where a glance finds nothing, a whole sweep does not either (SABOTAGE_SEED=${seed})`, async () => {
+test(`after one or two acts of sabotage, a whole sweep finds no fault that the quick check missed (SABOTAGE_SEED=${seed})`, async () => {
   let sound = 0;
   for (let i = 0; i < 40; i++) {
     await rig.command("FLUSHALL");
     await smallQueue();
-    expect(await glance()).toMatchObject({ valid: true });
+    expect(await check()).toMatchObject({ valid: true });
     const strike = saboteur(rig, seed + i, ids, new Set());
     for (let blows = 0; blows <= i % 2; blows++) await strike();
     const before = await rig.keySpace();
-    const seen = await glance().catch(() => ({ valid: false }));
+    const seen = await check().catch(() => ({ valid: false }));
     expect(await rig.keySpace()).toEqual(before);
     const { faults, failed } = await wholeSweep();
     if (seen.valid) {
@@ -63,20 +64,20 @@ test(`whatever one or two blows do to a small queue: where a glance finds nothin
       sound++;
     }
   }
-  // Some blows miss.
+  // Some acts damage nothing.
   expect(sound).toBeLessThan(32);
 });
 
-test("what a whole sweep has repaired a glance calls sound, with as many entries", async () => {
+test("after a whole sweep the quick check finds no fault, and as many entries", async () => {
   for (let i = 0; i < 20; i++) {
     await rig.command("FLUSHALL");
     await smallQueue();
     const strike = saboteur(rig, seed + i, ids, new Set());
     for (let blows = 0; blows < 6; blows++) await strike();
-    // A count that its own repairs change is left to the next.
+    // A count that the sweep's own repairs change is left to the next sweep.
     for (let sweeps = 0; sweeps < 2; sweeps++) await wholeSweep();
     const { entries, faults, failed } = await wholeSweep();
-    expect([seed + i, faults, failed, await glance()]).toEqual([
+    expect([seed + i, faults, failed, await check()]).toEqual([
       seed + i,
       [],
       [],
@@ -88,20 +89,20 @@ test("what a whole sweep has repaired a glance calls sound, with as many entries
 test.each([
   ["more members in a place than it reads", 129, {}],
   ["more bytes than it reads", 40, { payload: "x".repeat(100_000) }],
-])("a queue with %s is looked at page by page", async (_, count, options) => {
+])("a queue with %s is checked page by page", async (_, count, options) => {
   await enqueue(...Array.from({ length: count }, (__, i) => ({ id: `t${i}`, ...options })));
-  expect(await glance()).toMatchObject({ valid: false });
-  expect(await look()).toMatchObject({ queues: 1, entries: 2 * count, faults: [] });
+  expect(await check()).toMatchObject({ valid: false });
+  expect(await runDeepSweep()).toMatchObject({ queues: 1, entries: 2 * count, faults: [] });
 });
 
-test("sound queues share requests, and those after one that ends the budget wait for the next call", async () => {
+test("queues without faults share requests, and those after the end of the budget wait for the next call", async () => {
   for (const name of ["a", "b", "c", "d"]) await rig.command("HSET", `sluice:{${name}}:tasks`, "~lease", "7");
   await rig.command(
     "ZADD",
     "sluice:queues",
     ...["a", "b", "c", "d"].flatMap((name) => [String(rig.now), name]),
   );
-  await rig.command("LPUSH", "sluice:{c}:pending", "nobody");
+  await rig.command("LPUSH", "sluice:{c}:pending", "lost");
   let requests = 0;
   const transport = {
     send: (...args: Parameters<typeof rig.transport.send>) => {
@@ -116,10 +117,10 @@ test("sound queues share requests, and those after one that ends the budget wait
   expect([cursor, faults]).toMatchObject([null, [{ queue: "c", fault: "payload_missing" }]]);
 });
 
-test("a sound queue that has schedules: these are looked at, too", async () => {
+test("the schedules of a queue without faults are checked too", async () => {
   const schedules = new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now });
   await schedules.put("s", { every: "1h", payload: 1 });
-  expect(await glance()).toMatchObject({ valid: true, hasSchedules: true });
+  expect(await check()).toMatchObject({ valid: true, hasSchedules: true });
   await rig.command("HDEL", key("timetable"), "s");
-  expect((await look()).faults).toMatchObject([{ fault: "schedule_broken", ids: ["s"] }]);
+  expect((await runDeepSweep()).faults).toMatchObject([{ fault: "schedule_broken", ids: ["s"] }]);
 });

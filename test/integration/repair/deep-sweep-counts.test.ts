@@ -3,12 +3,12 @@ import { deepTools } from "../../support/deep.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 
-// Damage of one kind at a time. After each test the rig holds the queue against every invariant.
+// Damage of one kind at a time. After each test the rig checks every invariant.
 const rig = useRig();
 const { found, enqueue, drained } = deepTools(rig);
 
-describe("what is counted is counted anew", () => {
-  test("ghosts: of an id, and of all", async () => {
+describe("a deep sweep repairs", () => {
+  test("the count of ghosts of one id, and of all", async () => {
     await enqueue("a", "b", "c", "d");
     for (const id of ["a", "b", "c"]) await rig.queue().cancel(id);
     await rig.command("LREM", key("pending"), "1", "a");
@@ -23,7 +23,7 @@ describe("what is counted is counted anew", () => {
     expect(await drained()).toEqual(["d"]);
   });
 
-  test("tasks that are held behind their group's limit", async () => {
+  test("the count of tasks held behind their group's limit", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue(...["g0", "g1", "g2"].map((id) => ({ id, group: "g" })));
     await rig.queue().dequeue();
@@ -34,7 +34,7 @@ describe("what is counted is counted anew", () => {
     expect(await rig.command("HGET", key("tasks"), "~fair")).toBe(times);
   });
 
-  test("a ghost that is nowhere, of an id that is otherwise forgotten", async () => {
+  test("a ghost without an entry, of an id without any other record", async () => {
     await enqueue("a", "b");
     await rig.queue().cancel("a");
     rig.now += 300_000;
@@ -44,7 +44,7 @@ describe("what is counted is counted anew", () => {
     expect(await rig.command("HMGET", key("tasks"), "a", ".a")).toEqual([null, null]);
   });
 
-  test("what dequeue put aside: found, and the count begins anew", async () => {
+  test("the count of entries that dequeue put aside, which restarts at 0", async () => {
     await enqueue("a", "b");
     await rig.command("HSET", key("tasks"), "a", "junk");
     expect(await drained()).toEqual(["b"]);
@@ -54,7 +54,7 @@ describe("what is counted is counted anew", () => {
   });
 
   test.each(["", "1;w=7", "1;h=2", "1;0=5,9", "1;w=x;h=y;0=z", "junk"])(
-    "the state %j of a group, whose tasks go on, behind its limit",
+    "the state %j of a group, whose tasks are then delivered within its limit",
     async (state) => {
       await rig.operator().configureGroup("g", { maxWorking: 2 });
       await enqueue(...Array.from({ length: 6 }, (_, i) => ({ id: `g${i}`, group: "g" })));
@@ -69,7 +69,7 @@ describe("what is counted is counted anew", () => {
     },
   );
 
-  test("the state of a group that has tasks held back: what is held from now on stands behind them", async () => {
+  test("the state of a group with held tasks: tasks held later come behind them", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await rig.queue().enqueueMany(numbered(4, { group: "g" }, "a"));
     await rig.command("HDEL", key("tasks"), "~g:g");
@@ -78,7 +78,7 @@ describe("what is counted is counted anew", () => {
     expect(await drained()).toEqual(["a0", "a1", "a2", "a3", "b0", "b1"]);
   });
 
-  test("the state of a group all of whose tasks are held: they come in again", async () => {
+  test("the state of a group whose tasks are all held: they are admitted again", async () => {
     await rig.operator().configureGroup("g", { rate: { max: 1, per: "1m" } });
     await rig.queue().enqueueMany(numbered(3, { group: "g" }, "a"));
     await (await rig.queue().dequeue())[0]?.complete();
@@ -87,7 +87,7 @@ describe("what is counted is counted anew", () => {
     expect((await rig.queue().dequeue({ max: 9 })).map(({ id }) => id)).toEqual(["a1"]);
   });
 
-  test("a task of a group that is no more takes no room at its limit: another is let in", async () => {
+  test("the state of a group of which a working task is lost: another task is admitted", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 2 });
     await rig.queue().enqueueMany(numbered(5, { group: "g" }, "a"));
     await rig.queue().dequeue({ max: 2 });
@@ -98,7 +98,7 @@ describe("what is counted is counted anew", () => {
     expect([...(await rig.space()).fair.keys()]).toEqual(["a2"]);
   });
 
-  test("what one group holds back is not counted as another's", async () => {
+  test("nothing if several groups hold tasks", async () => {
     for (const group of ["g", "h", "i"]) {
       await rig.operator().configureGroup(group, { maxWorking: 1 });
       await rig.queue().enqueueMany(numbered(5, { group }, group));
@@ -107,14 +107,14 @@ describe("what is counted is counted anew", () => {
     expect(await found()).toEqual({});
   });
 
-  test("the state of a group that has nothing", async () => {
+  test("the state of a group without tasks, by removing it", async () => {
     await enqueue("a");
     await rig.command("HSET", key("tasks"), "~g:ghost town", "1;w=3;h=1;0=5,2");
     expect(await found()).toEqual({ group_wrong: ["ghost town"] });
     expect(await rig.command("HEXISTS", key("tasks"), "~g:ghost town")).toBe(0);
   });
 
-  test("~fair: without it nobody sees the tasks of groups", async () => {
+  test("~fair, without which no dequeue finds the tasks of groups", async () => {
     await enqueue({ id: "a", group: "g" }, { id: "b", priority: 2 }, "c");
     await rig.command("HDEL", key("tasks"), "~fair");
     const seen = await rig.queue().dequeue({ max: 3 });
@@ -124,18 +124,18 @@ describe("what is counted is counted anew", () => {
     expect(await drained()).toEqual(["b", "c", "a"]);
   });
 
-  test("a virtual time beyond all others, that an entry from nowhere brought", async () => {
+  test("a virtual time far too high, from a damaged entry", async () => {
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "h" }, "c");
     await rig.command("ZADD", key("fair"), String(10 * 2 ** 49 - 1), "a");
     await rig.command("HSET", key("tasks"), "~fair", `1;0=${2 ** 49 - 1};l=${2 ** 49 - 1}`);
     await rig.command("HSET", key("tasks"), "~g:g", `1;0=${2 ** 49 - 1},1`);
     await found();
-    // The one that is next comes at once, and the list has no tag from before.
+    // The next entry comes at once, and the list keeps no earlier tag.
     expect((await rig.space()).tasks.get("~fair")).toBe("1");
     expect((await drained()).toSorted()).toEqual(["a", "b", "c"]);
   });
 
-  test("a tag of the list beyond all others, behind which its tasks would wait for those of every group", async () => {
+  test("a list tag far too high, with which plain tasks would wait for every group", async () => {
     await enqueue("plain");
     await rig.queue().enqueueMany(numbered(20, { group: "g" }));
     await rig.command("HSET", key("tasks"), "~fair", `1;l=${2 ** 49 - 1}`);
@@ -143,7 +143,7 @@ describe("what is counted is counted anew", () => {
     expect((await drained()).slice(0, 3)).toContain("plain");
   });
 
-  test("the lease counter: no number is given out twice", async () => {
+  test("the lease counter, so that no number is used twice", async () => {
     await enqueue("a", "b");
     const [a] = await rig.queue().dequeue();
     await rig.command("HDEL", key("tasks"), "~lease");
@@ -158,7 +158,7 @@ describe("what is counted is counted anew", () => {
     expect((await rig.queue().get("c"))?.lease).toBeGreaterThan((await rig.queue().get("b"))?.lease ?? 0);
   });
 
-  test("the lease counter, back in time: no number that an ended lease had is given out again", async () => {
+  test("a lease counter rolled back, so that no ended lease's number is used again", async () => {
     await enqueue("x", "y", "z");
     await rig.queue().dequeue();
     const [y] = await rig.queue().dequeue();
@@ -169,7 +169,7 @@ describe("what is counted is counted anew", () => {
     expect((await rig.queue().get("z"))?.lease).toBeGreaterThan(2);
   });
 
-  test("the lease counter, beyond reading while nobody works: likewise", async () => {
+  test("an invalid lease counter without working tasks, so that no number is used again", async () => {
     await enqueue("x", "y");
     const [x] = await rig.queue().dequeue();
     await x?.complete();
@@ -180,8 +180,8 @@ describe("what is counted is counted anew", () => {
   });
 });
 
-describe("turns", () => {
-  test("one more, one less, one of another group, one out of order", async () => {
+describe("turns are repaired", () => {
+  test("if one is added, one is missing, one is of another group, and one is out of order", async () => {
     const ids = ["a", "b", "c", "d"];
     await enqueue(...ids.map((id) => ({ id, group: "g" })));
     const [a = "", b = "", c = ""] = (await rig.space()).fairByGroup.keys();
@@ -195,12 +195,12 @@ describe("turns", () => {
   });
 });
 
-describe("workers, timers and keys", () => {
-  test("hands: a lease more, one less, one out of order", async () => {
+describe("a deep sweep of workers, timers and keys", () => {
+  test("repairs worker leases: one added, one missing, one out of order", async () => {
     await enqueue("a", "b", "c");
     await rig.queue().dequeue({ max: 3, worker: { name: "w", incarnation: "1" } });
-    const hands = [...(await rig.space()).workerLeases.keys()];
-    await rig.command("ZREM", key("worker-leases"), hands[0] ?? "");
+    const leases = [...(await rig.space()).workerLeases.keys()];
+    await rig.command("ZREM", key("worker-leases"), leases[0] ?? "");
     await rig.command(
       "ZADD",
       key("worker-leases"),
@@ -209,7 +209,7 @@ describe("workers, timers and keys", () => {
       "0",
       "junk",
       "3",
-      hands[1] ?? "",
+      leases[1] ?? "",
     );
     const { worker_lease_wrong: wrong } = await found();
     expect(wrong).toEqual(["a", "b", "junk"]);
@@ -217,7 +217,7 @@ describe("workers, timers and keys", () => {
   });
 
   test.each([{ name: "w" }, { name: "w", incarnation: "0" }, { name: "w", incarnation: "a" }])(
-    "a worker that is being failed stays until nothing is in its hands: %j",
+    "keeps a worker that is being failed until it has no leases: %j",
     async (worker) => {
       await enqueue("a");
       await rig.queue().dequeue({ worker });
@@ -228,7 +228,7 @@ describe("workers, timers and keys", () => {
     },
   );
 
-  test("a record without a worker; and a worker of which nothing is known leaves, which is no fault", async () => {
+  test("removes a record without a worker, and a worker without a record, which is no fault", async () => {
     await enqueue("a", "b");
     for (const name of ["x", "y"])
       await rig
@@ -241,7 +241,7 @@ describe("workers, timers and keys", () => {
     expect(await rig.queue().counts()).toMatchObject({ workers: 0 });
   });
 
-  test("no worker that is failed in several calls, one of whose incarnations has nothing", async () => {
+  test("finds no fault in a worker that is failed in several calls, with an incarnation without tasks", async () => {
     await enqueue("a", "b", "c");
     await rig.queue().dequeue({ worker: { name: "x" } });
     await rig.queue().dequeue({ max: 2, worker: { name: "x", incarnation: "2" } });
@@ -251,7 +251,7 @@ describe("workers, timers and keys", () => {
     expect(await rig.queue().counts()).toMatchObject({ workers: 0, pending: 3 });
   });
 
-  test("the alarm for silent workers, and how many timers there are", async () => {
+  test("repairs the alarm for silent workers, and the count of timers", async () => {
     await enqueue("a");
     await rig.queue().dequeue({ worker: { name: "x", silentAfter: 1_000 } });
     await rig.command("ZREM", key("delayed"), "~w");
@@ -265,7 +265,7 @@ describe("workers, timers and keys", () => {
     expect((await rig.space()).pending).toEqual(["a"]);
   });
 
-  test("an alarm without a timer, where there are no workers: the next worker sets one", async () => {
+  test("removes an alarm without a timer if there are no workers, and the next worker sets one", async () => {
     await enqueue("a");
     await rig.command("HSET", key("tasks"), "~alarm", "5");
     expect(await found()).toEqual({ timer_wrong: ["~alarm"] });
@@ -275,7 +275,7 @@ describe("workers, timers and keys", () => {
     expect((await rig.space()).pending).toEqual(["a"]);
   });
 
-  test("a worker that would never be silent is silent now", async () => {
+  test("counts a worker that would never be silent as silent now", async () => {
     await enqueue("a");
     await rig.queue().dequeue({ worker: { name: "w", silentAfter: "1m" }, lease: "30d" });
     await rig.command("ZADD", key("workers"), "inf", "w ");
@@ -284,7 +284,7 @@ describe("workers, timers and keys", () => {
     expect((await rig.space()).pending).toEqual(["a"]);
   });
 
-  test("the timer of a group whose rate holds tasks back", async () => {
+  test("repairs the timer of a group whose rate holds tasks", async () => {
     await rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
     await rig
@@ -299,7 +299,7 @@ describe("workers, timers and keys", () => {
     expect(await drained()).toEqual(["b"]);
   });
 
-  test("a dedup key that no time would end", async () => {
+  test("gives a dedup key without an expiry its time", async () => {
     await enqueue({ id: "a", dedup: { key: "k", window: "1h" } });
     await rig.command("ZREM", key("expiry"), "~d:k");
     expect(await found()).toEqual({ expiry_missing: ["~d:k"] });

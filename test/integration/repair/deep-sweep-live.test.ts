@@ -5,11 +5,11 @@ import { deepSweep, sweep, type LeasedTask } from "../../../src/index.ts";
 import { deepTools } from "../../support/deep.ts";
 import { key, useRig } from "../../support/rig.ts";
 
-// What cleaners of other queues do to those who work beside them must not happen here.
+// Faults of cleaners in other queue systems, which must not happen beside live producers and consumers here.
 const rig = useRig();
-const { look, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, enqueue, drained } = deepTools(rig);
 
-test("two deep sweeps at once, all the time, beside producers, consumers, cancellers and sweepers: they find nothing, and each task is completed by one", async () => {
+test("two deep sweeps at once beside producers, consumers and sweeps find nothing, and each task is completed once", async () => {
   const open = () => rig.queue<number>({ now: undefined, lease: 60, maxAttempts: 0 });
   const operator = rig.operator();
   await operator.configureGroup("capped", { maxWorking: 3 });
@@ -83,38 +83,38 @@ test("two deep sweeps at once, all the time, beside producers, consumers, cancel
   expect(looks).toBeGreaterThan(5);
 });
 
-describe("the faults of another queue's cleaners", () => {
-  test("between a lease and its end no work is stolen, however often it is looked at, nor after its deadline", async () => {
+describe("the deep sweep has no fault of other queues' cleaners", () => {
+  test("no leased task is taken away, also by repeated sweeps or after its deadline", async () => {
     await enqueue("a", { id: "g", group: "g" });
     const tasks = await rig.queue().dequeue({ max: 2, lease: 1_000 });
     rig.now += 1_000;
-    await Promise.all([look(), look(), look()]);
+    await Promise.all([runDeepSweep(), runDeepSweep(), runDeepSweep()]);
     expect((await rig.space()).pending).toEqual([]);
     for (const task of tasks) expect(await task.complete()).toMatchObject({ ok: true });
   });
 
-  test("two cleaners at once duplicate nothing, also where there is something to repair", async () => {
+  test("two at once duplicate nothing, also if there are faults to repair", async () => {
     const ids = Array.from({ length: 120 }, (_, i) => `t${i}`);
     await enqueue(...ids);
     const held = await rig.queue().dequeue({ max: 20 });
     await rig.command("DEL", key("pending"), key("working"));
-    const reports = await Promise.all([look(), look()]);
+    const reports = await Promise.all([runDeepSweep(), runDeepSweep()]);
     const repaired = reports.flatMap(({ faults }) => faults).reduce((sum, { count }) => sum + count, 0);
     expect(repaired).toBe(120);
     for (const task of held) expect(await task.complete()).toMatchObject({ code: "lease_lost" });
     expect((await drained()).toSorted()).toEqual(ids.toSorted());
   });
 
-  test("ids without payload at the head of the line do not make a dequeue come back empty", async () => {
+  test("ids without a payload at the front do not make a dequeue return empty", async () => {
     await enqueue("a");
     await rig.command("RPUSH", key("pending"), "ghost", "ghost", "other");
     expect((await rig.queue().dequeue()).map(({ id }) => id)).toEqual(["a"]);
   });
 
-  test("what it costs grows as the queue does, and no more, and it never asks for all keys", async () => {
+  test("its cost grows no faster than the queue, and it never reads all keys", async () => {
     const commands = async () => {
       await rig.command("CONFIG", "RESETSTAT");
-      expect(await look()).toMatchObject({ faults: [] });
+      expect(await runDeepSweep()).toMatchObject({ faults: [] });
       const stats = String(await rig.command("INFO", "commandstats"));
       expect(stats).not.toMatch(/cmdstat_(keys|scan|hgetall|lrem|smembers|sort):/);
       return [...stats.matchAll(/calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);

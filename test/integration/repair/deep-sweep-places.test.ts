@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { deepTools } from "../../support/deep.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
-// Damage of one kind at a time. After each test the rig holds the queue against every invariant.
+// Damage of one kind at a time. After each test the rig checks every invariant.
 const rig = useRig();
-const { look, found, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, found, enqueue, drained } = deepTools(rig);
 
-describe("an id without a payload is taken out, and stands in nobody's way (I1)", () => {
+describe("an id without a payload is removed, and blocks no task (I1)", () => {
   test.each(["fair", "limited", "working", "dead", "expiry", "delayed"])("in %s", async (place) => {
     await enqueue("a");
     await rig.command("ZADD", key(place), "7", "lost");
@@ -17,7 +17,7 @@ describe("an id without a payload is taken out, and stands in nobody's way (I1)"
     expect(await drained()).toEqual(["a"]);
   });
 
-  test("in pending, between others, that keep their order", async () => {
+  test("in pending, between other tasks, which keep their order", async () => {
     await enqueue("a", "b", "c", "d");
     await rig.command("HDEL", key("tasks"), "b");
     await rig.command("RPUSH", key("pending"), "lost", "lost", "what ever it is \u0001");
@@ -39,7 +39,7 @@ describe("an id without a payload is taken out, and stands in nobody's way (I1)"
     expect(await drained()).toEqual(ids);
   });
 
-  test("of a task of a group, whose place is then another's", async () => {
+  test("of a group, whose place the next task takes", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" }, { id: "c", group: "g" });
     await rig.command("HDEL", key("tasks"), "a", "b");
@@ -47,7 +47,7 @@ describe("an id without a payload is taken out, and stands in nobody's way (I1)"
     expect(await drained()).toEqual(["c"]);
   });
 
-  test("of a delayed, a working and a rejected task: the last stays known", async () => {
+  test("of a delayed, a working and a rejected task; the rejected id stays known", async () => {
     await enqueue("w", "r", { id: "d", delay: 1_000 });
     const [working, rejected] = await rig.queue().dequeue({ max: 2, worker: { name: "worker" } });
     await rejected?.reject("no");
@@ -63,7 +63,7 @@ describe("an id without a payload is taken out, and stands in nobody's way (I1)"
     expect(await rig.queue().enqueue("again", { id: "w" })).toMatchObject({ created: true });
   });
 
-  test("a key or note whose time is set and that is not there is forgotten", async () => {
+  test("an expiry time of a missing dedup key is removed", async () => {
     await enqueue({ id: "a", dedup: { key: "k", window: "1h" } });
     await rig.command("HDEL", key("tasks"), "~d:k");
     expect(await found()).toEqual({ record_missing: ["~d:k"] });
@@ -71,10 +71,10 @@ describe("an id without a payload is taken out, and stands in nobody's way (I1)"
 });
 
 describe("a payload without a place gets one, by its record (law 10)", () => {
-  test("waiting: at the back of the list, once however many look", async () => {
+  test("pending: at the back of the list, once, also with several deep sweeps at once", async () => {
     await enqueue("a", "b", "c");
     await rig.command("LREM", key("pending"), "1", "a");
-    const reports = await Promise.all([look(), look(), look()]);
+    const reports = await Promise.all([runDeepSweep(), runDeepSweep(), runDeepSweep()]);
     expect(reports.flatMap(({ faults }) => faults)).toEqual([
       { queue: QUEUE, fault: "place_missing", count: 1, ids: ["a"] },
     ]);
@@ -82,10 +82,10 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
     expect(await found()).toEqual({});
   });
 
-  test("all of them, where the whole list is gone", async () => {
+  test("pending: all of them, if the whole list is lost", async () => {
     await enqueue(...Array.from({ length: 250 }, (_, i) => `t${i}`));
     await rig.command("DEL", key("pending"));
-    expect((await look()).faults).toMatchObject([{ fault: "place_missing", count: 250 }]);
+    expect((await runDeepSweep()).faults).toMatchObject([{ fault: "place_missing", count: 250 }]);
     expect((await drained()).length).toBe(250);
   });
 
@@ -98,7 +98,7 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
     expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0, broken: 0 });
   });
 
-  test("delayed: at the back, for its time is not known any more", async () => {
+  test("delayed: at the back of the list, because its time is lost", async () => {
     await enqueue({ id: "a", delay: 1_000 }, { id: "b", delay: 1_000, group: "g" });
     await rig.command("DEL", key("delayed"));
     expect(await found()).toEqual({ place_missing: ["a", "b"] });
@@ -114,7 +114,7 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
     expect(await drained()).toEqual(["a"]);
   });
 
-  test("ended, with no time to go away at: that of its ttl", async () => {
+  test("ended: an expiry, by its ttl", async () => {
     await enqueue("a", "b", { id: "b3h", deadTtl: "3h" }, "c");
     const [a, b, b3h] = await rig.queue().dequeue({ max: 3 });
     await a?.complete("result");
@@ -133,7 +133,7 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
   });
 });
 
-describe("a task in two places keeps one, by its record and where it would be delivered first", () => {
+describe("a task in two places keeps one, by its record, or the one that is delivered first", () => {
   test.each([
     ["twice in the list", "a", ["LPUSH", "pending", "a", "a"], "two_places"],
     [
@@ -171,7 +171,7 @@ describe("a task in two places keeps one, by its record and where it would be de
     expect((await drained()).toSorted()).toEqual(["a", "b", "g"]);
   });
 
-  test("in delayed, not due, and in the list: it waits until it is due", async () => {
+  test("in delayed, not due, and in the list: it stays delayed", async () => {
     await enqueue({ id: "a", delay: 1_000 }, "b");
     await rig.command("RPUSH", key("pending"), "a");
     expect(await found()).toEqual({ two_places: ["a"] });

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { deepTools } from "../../support/deep.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
-// Damage of one kind at a time. After each test the rig holds the queue against every invariant.
+// Damage of one kind at a time. After each test the rig checks every invariant.
 const rig = useRig();
-const { look, found, enqueue, drained } = deepTools(rig);
+const { runDeepSweep, found, enqueue, drained } = deepTools(rig);
 
-describe("where record and place disagree, the record is right (I2)", () => {
-  test("marked working without a lease: taken back as if it had expired, to the front, or a dead letter", async () => {
+describe("if record and place disagree, the record is right (I2)", () => {
+  test("a working task without a lease is reclaimed to the front, or becomes a dead letter", async () => {
     await enqueue("a", { id: "last", maxAttempts: 1 }, { id: "g", group: "g" }, "b");
     const batch = await rig.queue().dequeue({ max: 3, worker: { name: "worker" } });
     expect(batch.map(({ id }) => id).toSorted()).toEqual(["a", "g", "last"]);
@@ -23,18 +23,21 @@ describe("where record and place disagree, the record is right (I2)", () => {
     ["number", /;w;1;/, ";w;0;"],
     ["token", /;w;1;[^;]+;/, ";w;1;;"],
     ["length", /(;w;1;[^;]+;\d+;)\d+/, "$1"],
-  ])("marked working with a lease without its %s, that nobody can hold: the same", async (_, said, says) => {
-    await enqueue("a");
-    await rig.queue().dequeue();
-    const record = String(await rig.command("HGET", key("tasks"), ".a"));
-    expect(record).toMatch(said);
-    await rig.command("HSET", key("tasks"), ".a", record.replace(said, says));
-    expect(await found()).toEqual({ lease_missing: ["a"] });
-    expect((await rig.space()).pending).toEqual(["a"]);
-    expect(await drained()).toEqual(["a"]);
-  });
+  ])(
+    "a working task with a lease without its %s, which no receipt can match, is reclaimed",
+    async (_, said, says) => {
+      await enqueue("a");
+      await rig.queue().dequeue();
+      const record = String(await rig.command("HGET", key("tasks"), ".a"));
+      expect(record).toMatch(said);
+      await rig.command("HSET", key("tasks"), ".a", record.replace(said, says));
+      expect(await found()).toEqual({ lease_missing: ["a"] });
+      expect((await rig.space()).pending).toEqual(["a"]);
+      expect(await drained()).toEqual(["a"]);
+    },
+  );
 
-  test("completed or cancelled, and with its payload still there: ended", async () => {
+  test("a completed or cancelled task that still has its payload has ended", async () => {
     await enqueue("a", "b");
     const fixed = String(await rig.command("HGET", key("tasks"), "a"));
     await (await rig.queue().dequeue())[0]?.complete("result");
@@ -45,7 +48,7 @@ describe("where record and place disagree, the record is right (I2)", () => {
     expect(await rig.queue().get("a")).toMatchObject({ state: "completed", result: "result" });
   });
 
-  test("known, with nothing left that says how it ended: known for five minutes more", async () => {
+  test("an ended task without a record of its end stays known for five more minutes", async () => {
     await enqueue("a");
     await (await rig.queue().dequeue())[0]?.complete("result");
     await rig.command("HDEL", key("tasks"), ".a");
@@ -57,7 +60,7 @@ describe("where record and place disagree, the record is right (I2)", () => {
     expect(await rig.queue().enqueue(1, { id: "a" })).toMatchObject({ created: true });
   });
 
-  test("among another group's tasks, or without a group: to its own place", async () => {
+  test("a task among another group's tasks, or among plain ones, moves to its own place", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" }, { id: "c", priority: 3 }, "d");
     await rig.command("ZADD", key("limited"), "5", "b");
@@ -67,18 +70,18 @@ describe("where record and place disagree, the record is right (I2)", () => {
     expect((await drained())[0]).toBe("c");
   });
 
-  test("delayed without, or with, the mark that says where it goes", async () => {
-    await enqueue({ id: "plain", delay: 10 }, { id: "shared", delay: 10, group: "g" });
-    await rig.command("ZADD", key("delayed"), `${START + 10}.5`, "plain", String(START + 10), "shared");
-    await rig.command("HDEL", key("tasks"), ".shared");
-    expect(await found()).toEqual({ time_broken: ["plain", "shared"], record_incomplete: ["shared"] });
+  test("a delayed task gets back the mark of its group, or loses a wrong one", async () => {
+    await enqueue({ id: "plain", delay: 10 }, { id: "grouped", delay: 10, group: "g" });
+    await rig.command("ZADD", key("delayed"), `${START + 10}.5`, "plain", String(START + 10), "grouped");
+    await rig.command("HDEL", key("tasks"), ".grouped");
+    expect(await found()).toEqual({ time_broken: ["grouped", "plain"], record_incomplete: ["grouped"] });
     rig.now += 10;
     await rig.sweepOnce();
     const { pending, fair } = await rig.space();
-    expect([pending, [...fair.keys()]]).toEqual([["plain"], ["shared"]]);
+    expect([pending, [...fair.keys()]]).toEqual([["plain"], ["grouped"]]);
   });
 
-  test("times that never come: now", async () => {
+  test("times that never come become now", async () => {
     await enqueue("w", "c", { id: "d", delay: 10 });
     const [w, c] = await rig.queue().dequeue({ max: 2 });
     await c?.complete();
@@ -92,9 +95,9 @@ describe("where record and place disagree, the record is right (I2)", () => {
   });
 });
 
-describe("a record beyond reading is kept where it does no harm, for seven days (law 10)", () => {
+describe("an unreadable record is kept apart for seven days (law 10)", () => {
   test.each(["1;nonsense", "x", "", "1;5;3", "1;1;1;1;1;q;1;;;\n"])(
-    "a changing record %j: the task begins anew",
+    "a changing record %j: the task begins again",
     async (record) => {
       await enqueue("a", "b");
       await rig.queue().dequeue();
@@ -109,7 +112,7 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
   );
 
   test.each(["pending", "delayed", "working", "rejected", "completed"])(
-    "a fixed record of a %s task: it is out of the way",
+    "a fixed record of a %s task: the task is removed",
     async (state) => {
       await enqueue("a", { id: "b", delay: state === "delayed" ? 5 : 0 }, "c");
       const batch = state === "pending" || state === "delayed" ? [] : await rig.queue().dequeue({ max: 2 });
@@ -134,7 +137,7 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
     expect(await drained()).toEqual(["a"]);
   });
 
-  test("an entry that bears the name of a control field, or of another's record", async () => {
+  test("an entry with the name of a control field, or of another task's record", async () => {
     await enqueue("a", "b");
     await rig.queue().dequeue();
     const names = ["~lease", ".a", "-", "~", ".", ""];
@@ -149,13 +152,13 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
     expect(await drained()).toEqual(["b"]);
   });
 
-  test("settings: the queue and its groups go on without", async () => {
+  test("settings: the queue and its groups continue without them", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
     await rig.command("HSET", key("tasks"), "~set", "1;m=many", "~s:g", "1;m=1;n=1;r=fast");
-    const { faults } = await look();
+    const { faults } = await runDeepSweep();
     expect(faults.find(({ fault }) => fault === "record_broken")?.ids).toEqual(["~set", "~s:g"]);
-    // Held tasks were looked at before. Nothing holds them any more.
+    // The held tasks were checked before the settings. Without a limit they no longer belong there.
     expect(await found()).toMatchObject({ wrong_place: ["b"], place_missing: ["b"] });
     expect(await drained()).toEqual(["a", "b"]);
   });
@@ -169,7 +172,7 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
     expect(await drained()).toEqual(["a", "b"]);
   });
 
-  test("a group's number for which the scores of held have no room is replaced by one that fits", async () => {
+  test("a group's number too large for the scores of limited is replaced by one that fits", async () => {
     await enqueue({ id: "a", group: "g" });
     await rig.command("HSET", key("tasks"), "~s:g", "1;m=1;n=999999");
     expect(await found()).toEqual({ control_broken: ["~s:g"] });
@@ -181,37 +184,37 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
   });
 });
 
-test("a group of which a newer release has a task is not counted by this one (law 12)", async () => {
+test("a group with a task of a newer release is not counted (law 12)", async () => {
   await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
   await rig.queue().dequeue();
   const record = String(await rig.command("HGET", key("tasks"), ".a"));
   await rig.command("HSET", key("tasks"), ".a", "2;new");
   const before = await rig.keySpace();
   for (const cursor of [undefined, `${QUEUE}/tasks/0`]) {
-    expect((await look({ cursor })).faults).toMatchObject([{ fault: "record_newer", ids: ["a"] }]);
+    expect((await runDeepSweep({ cursor })).faults).toMatchObject([{ fault: "record_newer", ids: ["a"] }]);
     expect(await rig.keySpace()).toEqual(before);
   }
   await rig.command("HSET", key("tasks"), ".a", record);
 });
 
-test("the turn of a newer release's task stays, and what its worker has in hand (law 12)", async () => {
-  await enqueue("leased", { id: "shared", group: "g" });
+test("the turn and the worker lease of a newer release's task are kept (law 12)", async () => {
+  await enqueue("leased", { id: "grouped", group: "g" });
   await rig.queue().dequeue({ worker: { name: "w" } });
   for (const [field, place] of [
-    ["shared", "fairByGroup"],
+    ["grouped", "fairByGroup"],
     [".leased", "workerLeases"],
   ] as const) {
     const record = String(await rig.command("HGET", key("tasks"), field));
     await rig.command("HSET", key("tasks"), field, "2;new");
     const before = await rig.keySpace();
     expect((await rig.space())[place].size).toBe(1);
-    expect((await look()).faults).toMatchObject([{ fault: "record_newer" }]);
+    expect((await runDeepSweep()).faults).toMatchObject([{ fault: "record_newer" }]);
     expect(await rig.keySpace()).toEqual(before);
     await rig.command("HSET", key("tasks"), field, record);
   }
 });
 
-test("a payload of an id that was forgotten, but for its ghosts, goes", async () => {
+test("a payload of an id that has only ghosts left is removed", async () => {
   await enqueue("a", "b");
   const fixed = String(await rig.command("HGET", key("tasks"), "a"));
   await rig.queue().cancel("a");
@@ -222,16 +225,19 @@ test("a payload of an id that was forgotten, but for its ghosts, goes", async ()
   expect(await drained()).toEqual(["b"]);
 });
 
-test("a newer release's record is reported, and left as it is wherever it stands (law 12)", async () => {
+test("a newer release's record is reported, and kept in any place (law 12)", async () => {
   await enqueue("a", "b", { id: "c", delay: 5 });
   await rig.queue().dequeue();
   await rig.command("HSET", key("tasks"), ".a", "2;new", "b", "2;new", ".c", "2;new");
   await rig.command("ZADD", key("dead"), "5", "b");
   const before = await rig.keySpace();
-  const { faults } = await look();
+  const { faults } = await runDeepSweep();
   expect(faults).toMatchObject([{ fault: "record_newer", ids: ["a", "c", "b"] }]);
   expect(await rig.keySpace()).toEqual(before);
   await rig.command("HSET", key("tasks"), "~set", "2;new");
-  expect(await look()).toMatchObject({ failed: [{ queue: QUEUE, code: "newer_schema" }], cursor: null });
+  expect(await runDeepSweep()).toMatchObject({
+    failed: [{ queue: QUEUE, code: "newer_schema" }],
+    cursor: null,
+  });
   await rig.command("FLUSHALL");
 });

@@ -4,7 +4,7 @@ import { deepTools } from "../../support/deep.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const { found, look } = deepTools(rig);
+const { found, runDeepSweep } = deepTools(rig);
 const schedules = () => new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now });
 const timetable = key("timetable");
 
@@ -16,7 +16,7 @@ const minutely = { cron: "* * * * *", payload: 1 } as const;
 const names = async () => [...(await rig.space()).schedules.keys()].toSorted();
 
 describe("a deep sweep", () => {
-  test("leaves sound schedules as they are: due, to come, paused and ended", async () => {
+  test("leaves valid schedules as they are: due, to come, paused and ended", async () => {
     await schedules().put("due", minutely);
     await schedules().put("x", { every: "1d", payload: 1 });
     await schedules().put("paused", { ...minutely, paused: true });
@@ -28,7 +28,7 @@ describe("a deep sweep", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("gives schedules their next occurrence again, the first from now on", async () => {
+  test("gives schedules their next occurrence again, counted from now", async () => {
     await schedules().put("x", minutely);
     await schedules().put("lost", { every: "1h", payload: 1 });
     await schedules().put("paused", { ...minutely, paused: true });
@@ -43,7 +43,7 @@ describe("a deep sweep", () => {
   });
 
   test.each(["inf", "-inf", "0", "-5", "1.5", NEVER])(
-    "gives a schedule whose next occurrence is said to be %s a sound one",
+    "repairs a schedule whose next occurrence is %s",
     async (score) => {
       await schedules().put("x", minutely);
       await rig.command("ZADD", key("schedules"), score, "x");
@@ -52,7 +52,7 @@ describe("a deep sweep", () => {
     },
   );
 
-  test("makes a paused schedule wait that was to occur", async () => {
+  test("stops a paused schedule that was due to occur", async () => {
     await schedules().put("x", { ...minutely, paused: true });
     await rig.command("ZADD", key("schedules"), String(FIRST), "x");
     expect(await found()).toEqual({ schedule_broken: ["x"] });
@@ -64,41 +64,41 @@ describe("a deep sweep", () => {
     ["its task", "HDEL", timetable, "x"],
     ["both", "HDEL", timetable, "x", ".x"],
     ["a record that can be read", "HSET", timetable, ".x", "junk"],
-    ["a record that says when", "HSET", timetable, ".x", "1;s=5"],
+    ["a record with a time", "HSET", timetable, ".x", "1;s=5"],
   ])("drops a schedule without %s", async (_, ...command) => {
     await schedules().put("x", minutely);
-    await schedules().put("sound", minutely);
+    await schedules().put("valid", minutely);
     await rig.command(...command);
     expect(await found()).toEqual({ schedule_broken: ["x"] });
-    expect(await names()).toEqual(["sound"]);
+    expect(await names()).toEqual(["valid"]);
   });
 
   test.each([
     ["was lost", "DEL", "sluice:queues"],
     ["has one that is too late", "ZADD", "sluice:queues", NEVER, `~${QUEUE}`],
-  ])("gives the queue a reminder again, where the registry %s", async (_, ...command) => {
+  ])("gives the queue its reminder again if the registry %s", async (_, ...command) => {
     await schedules().put("x", minutely);
     await rig.command(...command);
-    expect((await look({ queue: QUEUE })).faults).toEqual([]);
+    expect((await runDeepSweep({ queue: QUEUE })).faults).toEqual([]);
     rig.now = FIRST;
     expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ queues: 1, scheduled: 1 });
   });
 
-  test("leaves schedules to the newer release that has written them", async () => {
+  test("leaves schedules of a newer release as they are", async () => {
     await schedules().put("x", minutely);
     await rig.command("HSET", timetable, ".x", "2;what=ever");
     const before = await rig.keySpace();
-    expect((await look()).failed).toEqual([{ queue: QUEUE, code: "newer_schema" }]);
+    expect((await runDeepSweep()).failed).toEqual([{ queue: QUEUE, code: "newer_schema" }]);
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("leaves a schedule whose zone this runtime does not know, says so, and goes on with the others", async () => {
+  test("reports a schedule whose time zone the runtime does not know, and repairs the others", async () => {
     for (const name of ["a", "bad", "z"]) await schedules().put(name, minutely);
     await new Schedules("other", { transport: rig.transport, now: () => rig.now }).put("x", minutely);
     const record = "1;c=* * * * *;z=Mars/Olympus";
     await rig.command("HSET", timetable, ".bad", record);
     await rig.command("DEL", key("schedules"), "sluice:{other}:schedules");
-    const report = await look();
+    const report = await runDeepSweep();
     expect(report.failed).toEqual([{ queue: QUEUE, code: "unsupported" }]);
     expect(report.faults).toMatchObject([
       { queue: QUEUE, ids: ["a", "z"] },
@@ -108,7 +108,7 @@ describe("a deep sweep", () => {
     await schedules().remove("bad");
   });
 
-  test("takes nothing for broken that is put, paused, resumed or removed meanwhile", async () => {
+  test("finds no fault in schedules put, paused, resumed or removed meanwhile", async () => {
     for (let i = 0; i < 200; i++) await schedules().put(`s${i}`, minutely);
     const live = async () => {
       for (let i = 0; i < 200; i++) {
@@ -119,7 +119,7 @@ describe("a deep sweep", () => {
       }
     };
     const working = live();
-    for (let i = 0; i < 5; i++) expect((await look()).faults).toEqual([]);
+    for (let i = 0; i < 5; i++) expect((await runDeepSweep()).faults).toEqual([]);
     await working;
     expect((await names()).length).toBe(200);
   });

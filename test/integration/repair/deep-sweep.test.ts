@@ -3,11 +3,11 @@ import { deepSweep, type DeepSweepOptions } from "../../../src/index.ts";
 import { deepTools, pageByPage } from "../../support/deep.ts";
 import { useRig } from "../../support/rig.ts";
 
-// What a deep sweep does to a queue that nothing is wrong with.
+// What a deep sweep does to a queue without faults.
 const rig = useRig();
-const { look } = deepTools(rig);
+const { runDeepSweep } = deepTools(rig);
 
-/** Page by page, though a glance would do. */
+/** Checks page by page, even if the quick check finds no fault. */
 const thorough = (options: DeepSweepOptions = {}) =>
   deepSweep(pageByPage(rig.transport), { now: () => rig.now, ...options });
 
@@ -59,23 +59,23 @@ async function busyQueue(): Promise<void> {
   await operator.redrive({ ids: [held[1]?.id ?? ""] });
 }
 
-describe("a sound queue", () => {
+describe("a queue without faults", () => {
   beforeEach(busyQueue);
 
   test("is left as it is, byte for byte, and nothing is reported", async () => {
     const before = await rig.keySpace();
-    const report = await look();
+    const report = await runDeepSweep();
     expect(report).toMatchObject({ queues: 1, faults: [], failed: [], cursor: null });
     expect(report.entries).toBeGreaterThan(300);
     expect(await thorough()).toEqual(report);
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("also hours later, when everything is overdue, and after sweeps", async () => {
+  test("is left as it is hours later, with all deadlines overdue, and after sweeps", async () => {
     rig.now += 7_200_000;
     for (let i = 0; i < 12; i++) {
       const before = await rig.keySpace();
-      expect(await look()).toMatchObject({ faults: [], failed: [] });
+      expect(await runDeepSweep()).toMatchObject({ faults: [], failed: [] });
       expect(await thorough()).toMatchObject({ faults: [], failed: [] });
       expect(await rig.keySpace()).toEqual(before);
       await rig.sweepOnce(25);
@@ -84,7 +84,7 @@ describe("a sound queue", () => {
     }
   });
 
-  test("goes by as many calls as the budget makes, each at least one step", async () => {
+  test("is checked over several calls by the budget, each with at least one step", async () => {
     const before = await rig.keySpace();
     const whole = await thorough();
     let calls = 0;

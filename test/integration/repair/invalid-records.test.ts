@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { key, START, useRig } from "../../support/rig.ts";
 
-// What a release must do with records that it did not write so: other releases', or broken by a failover.
-const rig = useRig({ sound: false });
+// What a release does with records that it did not write so: of other releases, or damaged by a failover.
+const rig = useRig({ checkInvariants: false });
 
 describe("a record of a newer release is left as it is (law 12)", () => {
   const newer = (field: string) => rig.command("HSET", key("tasks"), field, "2;x=y\nunknown");
@@ -25,7 +25,7 @@ describe("a record of a newer release is left as it is (law 12)", () => {
     }
   });
 
-  test("of enqueues that share a request it refuses its own alone", async () => {
+  test("of enqueues that share a request only its own is refused", async () => {
     const queue = rig.queue();
     await queue.enqueue("b", { id: "b" });
     await newer("b");
@@ -38,7 +38,7 @@ describe("a record of a newer release is left as it is (law 12)", () => {
     expect((await rig.space()).tasks.get("b")).toBe("2;x=y\nunknown");
   });
 
-  test("dequeue gives what stands before it, and it keeps its place", async () => {
+  test("dequeue returns the tasks before it, and it keeps its place", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
     await newer(".b");
@@ -47,7 +47,7 @@ describe("a record of a newer release is left as it is (law 12)", () => {
     expect((await rig.space()).pending).toEqual(["c", "b"]);
   });
 
-  test("settle answers for it alone", async () => {
+  test("settle refuses it alone", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
     const batch = await queue.dequeue({ max: 2 });
@@ -58,7 +58,7 @@ describe("a record of a newer release is left as it is (law 12)", () => {
     expect([[...space.working.keys()], space.tasks.get(".b")]).toEqual([["b"], "2;x=y\nunknown"]);
   });
 
-  test("sweep reclaims and expires the others and says how many it left", async () => {
+  test("a sweep reclaims and expires the others and reports how many it left", async () => {
     const queue = rig.queue({ resultTtl: 0 });
     await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
     const [, , c, d] = await queue.dequeue({ max: 4, lease: 10 });
@@ -77,8 +77,8 @@ describe("a record of a newer release is left as it is (law 12)", () => {
   });
 });
 
-describe("an entry of the list that is no task to deliver is put aside and counted, never delivered (law 10)", () => {
-  test("an id without a payload, one that is working, one that has ended", async () => {
+describe("an entry of the list that is not deliverable is put aside and counted, never delivered (law 10)", () => {
+  test("an id without a payload, a working one, and an ended one", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c", "lost"].map((id) => ({ id, payload: id })));
     const [a, b] = await queue.dequeue({ max: 2 });
@@ -90,7 +90,7 @@ describe("an entry of the list that is no task to deliver is put aside and count
     expect(await a?.complete()).toMatchObject({ ok: true });
   });
 
-  test("a lease whose record is gone comes back as a first delivery", async () => {
+  test("a lease with a lost record returns as a first delivery", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "a", maxAttempts: 3 });
     const [stale] = await queue.dequeue({ lease: 10 });
@@ -102,7 +102,7 @@ describe("an entry of the list that is no task to deliver is put aside and count
     expect(await queue.get("a")).toMatchObject({ state: "working", attempt: 1, charged: 1 });
   });
 
-  test("records beyond reading harm no other task: without its fixed one a task is put aside, without the other it begins anew", async () => {
+  test("invalid records harm no other task: without its fixed record a task is put aside, without the changing one it begins again", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
     await rig.command("HSET", key("tasks"), "b", "1;nonsense", ".c", "1;nonsense", ".d", "1;;;;;;;;;\n");
@@ -125,7 +125,7 @@ describe("an entry of the list that is no task to deliver is put aside and count
     ["the ghosts", ".b", "1;1;5;0;0;;0;;;;g=abc\n"],
     ["the attempts allowed", "b", "1;5;m=x\n"],
     ["the times to live", "b", "1;5;r=x;d=x\n"],
-  ])("a number beyond reading, of %s, counts as absent (law 11)", async (_, field, head) => {
+  ])("an invalid number of %s counts as absent (law 11)", async (_, field, head) => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
     await rig.command("HSET", key("tasks"), field, field === "b" ? `${head}j"b"` : head);
@@ -142,7 +142,7 @@ describe("an entry of the list that is no task to deliver is put aside and count
   });
 
   test.each(["1", "=", "", "x;y"])(
-    "a record cut to %j is no newer release's: the queue goes on",
+    "a record cut to %j does not count as a newer release's: the queue continues",
     async (record) => {
       const queue = rig.queue();
       await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
@@ -155,20 +155,23 @@ describe("an entry of the list that is no task to deliver is put aside and count
   test.each([
     ["payload", "1;5\nsecret"],
     ["headers", "1;5;h=6\nsecretj1"],
-  ])("a task with %s beyond reading is left out of its batch, and shows none of it", async (_, record) => {
-    const queue = rig.queue({ maxAttempts: 1 });
-    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
-    await rig.command("HSET", key("tasks"), "b", record);
-    const batch = await queue.dequeue({ max: 3 });
-    expect(batch.map(({ id }) => id)).toEqual(["a", "c"]);
-    await rig.command("HSET", key("tasks"), "d", record);
-    await rig.command("LPUSH", key("pending"), "d");
-    const error = await queue.dequeue().catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: "unexpected_reply" });
-    expect(String(error)).not.toContain("secret");
-  });
+  ])(
+    "a task with unreadable %s is left out of its batch, and no error shows its content",
+    async (_, record) => {
+      const queue = rig.queue({ maxAttempts: 1 });
+      await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+      await rig.command("HSET", key("tasks"), "b", record);
+      const batch = await queue.dequeue({ max: 3 });
+      expect(batch.map(({ id }) => id)).toEqual(["a", "c"]);
+      await rig.command("HSET", key("tasks"), "d", record);
+      await rig.command("LPUSH", key("pending"), "d");
+      const error = await queue.dequeue().catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: "unexpected_reply" });
+      expect(String(error)).not.toContain("secret");
+    },
+  );
 
-  test("a lease counter beyond reading is an error, and every task stays in its place", async () => {
+  test("an invalid lease counter is an error, and every task keeps its place", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
     await rig.command("HSET", key("tasks"), "~lease", "many");
@@ -190,7 +193,7 @@ describe("an entry of the list that is no task to deliver is put aside and count
     },
   );
 
-  test("a key of another type is an error of that call, and nothing changes", async () => {
+  test("a key of the wrong type fails the call, and nothing changes", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "a" });
     await rig.command("DEL", key("tasks"));
@@ -202,7 +205,7 @@ describe("an entry of the list that is no task to deliver is put aside and count
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("a time to go away at, of a task that lives and has ghosts, takes nothing of it", async () => {
+  test("an expiry time of a live task with ghosts removes nothing of it", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["first", "a"].map((id) => ({ id, payload: id })));
     await queue.cancel("a");
@@ -213,7 +216,7 @@ describe("an entry of the list that is no task to deliver is put aside and count
   });
 });
 
-test("an id whose changing record is lost begins anew where it may", async () => {
+test("an id whose changing record is lost begins again if `again` allows it", async () => {
   const queue = rig.queue();
   await queue.enqueue("first", { id: "a" });
   const [task] = await queue.dequeue();

@@ -6,8 +6,8 @@ import { FIRST, MINUTE, minutely, scheduling } from "../../support/scheduling.ts
 const rig = useRig();
 const { schedules, run, reminder, waiting } = scheduling(rig);
 
-describe("with many sweeps at once", () => {
-  test("each occurrence of each schedule comes once, and their counts say so together", async () => {
+describe("many sweeps at once", () => {
+  test("enqueue each occurrence of each schedule once, and report so in their counts", async () => {
     const names = Array.from({ length: 30 }, (_, i) => `s${i}`);
     for (const name of names) {
       await schedules(`q${Number(name.slice(1)) % 3}`).put(name, { ...minutely, missed: "all" });
@@ -31,7 +31,7 @@ describe("with many sweeps at once", () => {
     expect(delivered.toSorted()).toEqual(expected.toSorted());
   });
 
-  test("more schedules than one call takes are all followed", async () => {
+  test("follow all schedules, also more than one call takes", async () => {
     for (let i = 0; i < 130; i++) await schedules().put(`s${i}`, minutely);
     rig.now = FIRST;
     const reports = await Promise.all([run(), run()]);
@@ -43,8 +43,8 @@ describe("with many sweeps at once", () => {
   });
 });
 
-describe("a sweep that is killed", () => {
-  /** A transport that dies at one of its requests, which may have run. */
+describe("a killed sweep", () => {
+  /** A transport that fails at one of its requests, which may have run. */
   function dying(at: number, ran: boolean): Transport {
     let sent = 0;
     return {
@@ -72,8 +72,8 @@ describe("a sweep that is killed", () => {
   );
 });
 
-describe("a schedule that is written while a sweep is at it", () => {
-  /** Runs something after so many requests of a sweep. */
+describe("a schedule that is written during a sweep", () => {
+  /** Runs `then` after that many requests of a sweep. */
   const between = (requests: number, then: () => Promise<unknown>): Transport => {
     let sent = 0;
     return {
@@ -84,24 +84,21 @@ describe("a schedule that is written while a sweep is at it", () => {
     };
   };
 
-  test.each([1, 2, 3])(
-    "after request %i: its new occurrence is not late, wherever it lies",
-    async (requests) => {
-      await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
-      rig.now = FIRST;
-      await run(
-        {},
-        between(requests, () => schedules().put("y", { every: "1d", from: FIRST + MINUTE, payload: 1 })),
-      );
-      expect(await reminder()).toBeLessThanOrEqual(FIRST + MINUTE);
-      rig.now = FIRST + MINUTE;
-      await run();
-      const ids = (await rig.space()).pending.toSorted();
-      expect(ids).toEqual([`x.${FIRST}`, `y.${FIRST + MINUTE}`]);
-    },
-  );
+  test.each([1, 2, 3])("after request %i: a new schedule's occurrence is not late", async (requests) => {
+    await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
+    rig.now = FIRST;
+    await run(
+      {},
+      between(requests, () => schedules().put("y", { every: "1d", from: FIRST + MINUTE, payload: 1 })),
+    );
+    expect(await reminder()).toBeLessThanOrEqual(FIRST + MINUTE);
+    rig.now = FIRST + MINUTE;
+    await run();
+    const ids = (await rig.space()).pending.toSorted();
+    expect(ids).toEqual([`x.${FIRST}`, `y.${FIRST + MINUTE}`]);
+  });
 
-  test.each([1, 2])("after request %i: one that is changed is followed as it now is", async (requests) => {
+  test.each([1, 2])("after request %i: a changed schedule is followed in its new form", async (requests) => {
     await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
     rig.now = FIRST;
     await run(
@@ -115,7 +112,7 @@ describe("a schedule that is written while a sweep is at it", () => {
     expect((await rig.queue().dequeue({ max: 9 })).map(({ payload }) => payload)).toEqual([2]);
   });
 
-  test("after it was read: one that has another interval now, though the same next occurrence, goes on by that", async () => {
+  test("after it was read: a schedule with a new interval and the same next occurrence continues by the new one", async () => {
     await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
     rig.now = FIRST;
     await run(
@@ -127,7 +124,7 @@ describe("a schedule that is written while a sweep is at it", () => {
     expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + 7 * MINUTE });
   });
 
-  test("after it was read: one that was paused and resumed does not make up for the pause", async () => {
+  test("after it was read: a schedule that was paused and resumed does not make up for the pause", async () => {
     await schedules().put("x", minutely);
     rig.now = FIRST + 1;
     await run(
@@ -142,7 +139,7 @@ describe("a schedule that is written while a sweep is at it", () => {
     expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + MINUTE, lastAt: null });
   });
 
-  test("with a sweep between its reminder and itself: a reminder is there again", async () => {
+  test("with a sweep between the writes of its reminder and itself: it has a reminder again", async () => {
     const split: Transport = {
       send: async (commands, options) => {
         const outcomes = [];
@@ -159,7 +156,7 @@ describe("a schedule that is written while a sweep is at it", () => {
     expect(await run()).toMatchObject({ scheduled: 1 });
   });
 
-  test.each([1, 2])("after request %i: one that is paused or removed does not occur", async (requests) => {
+  test.each([1, 2])("after request %i: a paused or removed schedule does not occur", async (requests) => {
     await schedules().put("x", minutely);
     await schedules().put("y", minutely);
     rig.now = FIRST;

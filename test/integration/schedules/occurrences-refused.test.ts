@@ -9,7 +9,7 @@ const rig = useRig();
 const { schedules, run, reminder, waiting } = scheduling(rig);
 
 describe("a full queue", () => {
-  test("leaves a schedule as it was, to be tried again, and the report says so", async () => {
+  test("leaves a schedule unchanged, to be tried again, and the report names it", async () => {
     await rig.operator().configure({ maxPending: 1 });
     await rig.queue().enqueue(0, { id: "other" });
     await schedules().put("x", minutely);
@@ -24,7 +24,7 @@ describe("a full queue", () => {
     expect(await waiting()).toEqual([5 * MINUTE]);
   });
 
-  test("takes as many as it has room for, and the others when it has more", async () => {
+  test("accepts as many occurrences as it has room for, and the others later", async () => {
     await rig.operator().configure({ maxPending: 3 });
     await schedules().put("x", { ...minutely, missed: "all" });
     await schedules().put("y", { ...minutely, payload: 2 });
@@ -36,7 +36,7 @@ describe("a full queue", () => {
     expect(await run()).toMatchObject({ scheduled: 3, failed: [] });
   });
 
-  test("of which Redis has no room enqueues nothing and moves nothing", async () => {
+  test("on a full Redis enqueues nothing and moves nothing", async () => {
     await schedules().put("x", minutely);
     rig.now = FIRST;
     const before = await rig.keySpace();
@@ -46,7 +46,7 @@ describe("a full queue", () => {
     expect(await run()).toMatchObject({ scheduled: 1, failed: [] });
   });
 
-  test("many large occurrences come in calls of some megabytes", async () => {
+  test("gets many large occurrences in calls of some megabytes", async () => {
     const payload = "x".repeat(1_000_000);
     await schedules().put("x", { ...minutely, payload, missed: "all" });
     for (let i = 0; i < 20; i++) await schedules().put(`y${i}`, { ...minutely, payload });
@@ -72,23 +72,20 @@ describe("a schedule that cannot be followed", () => {
     ["junk", "unexpected_reply"],
     ["1;c=* * * * *;z=Mars/Olympus", "unsupported"],
     ["1;c=a b c d e;z=UTC", "unsupported"],
-  ])(
-    "for its record is %s is reported, stays, and keeps none of the others from it",
-    async (record, code) => {
-      await schedules().put("bad", minutely);
-      await schedules().put("x", minutely);
-      await rig.command("HSET", key("timetable"), ".bad", record);
-      for (const minute of [0, 1]) {
-        rig.now = FIRST + minute * MINUTE;
-        expect(await run()).toMatchObject({ scheduled: 1, failed: [{ queue: QUEUE, code }] });
-      }
-      expect(await waiting()).toEqual([0, MINUTE]);
-      expect((await rig.space()).timetable.get(".bad")).toBe(record);
-    },
-  );
+  ])("because its record is %s is reported and kept, and blocks no other", async (record, code) => {
+    await schedules().put("bad", minutely);
+    await schedules().put("x", minutely);
+    await rig.command("HSET", key("timetable"), ".bad", record);
+    for (const minute of [0, 1]) {
+      rig.now = FIRST + minute * MINUTE;
+      expect(await run()).toMatchObject({ scheduled: 1, failed: [{ queue: QUEUE, code }] });
+    }
+    expect(await waiting()).toEqual([0, MINUTE]);
+    expect((await rig.space()).timetable.get(".bad")).toBe(record);
+  });
 
   test.each(["its zone", "its record", "its task"])(
-    "for %s, and many more than one call takes, keep none behind them from it",
+    "because of %s blocks no later one, also with more than one call takes",
     async (what) => {
       for (let i = 0; i < 120; i++) {
         await schedules().put(`bad${i}`, { every: "1m", from: FIRST - 2, payload: 1 });
@@ -110,7 +107,7 @@ describe("a schedule that cannot be followed", () => {
     },
   );
 
-  test("is tried again by the next sweep, whenever the others occur", async () => {
+  test("is tried again by the next sweep", async () => {
     await schedules().put("bad", minutely);
     await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
     const record = String(await rig.command("HGET", key("timetable"), ".bad"));
@@ -123,7 +120,7 @@ describe("a schedule that cannot be followed", () => {
     expect(await run()).toMatchObject({ scheduled: 1, failed: [] });
   });
 
-  test("costs a bounded number of requests, however many there are", async () => {
+  test("costs a bounded number of requests, also with thousands of them", async () => {
     const bad = Array.from({ length: 3_000 }, (_, i) => `bad${i}`);
     const records = bad.flatMap((name) => [name, "task", `.${name}`, "junk"]);
     await schedules().put("bad0", { every: "1h", from: FIRST, payload: 1 });
@@ -143,7 +140,7 @@ describe("a schedule that cannot be followed", () => {
     await rig.command("DEL", key("timetable"), key("schedules"));
   });
 
-  test("does not keep other queues from it", async () => {
+  test("does not block the schedules of other queues", async () => {
     await schedules("broken").put("x", minutely);
     await schedules().put("x", minutely);
     await rig.command("SET", "sluice:{broken}:schedules", "not a zset");
@@ -152,7 +149,7 @@ describe("a schedule that cannot be followed", () => {
   });
 });
 
-test("many queues with missed occurrences take half of a sweep's time, however many pages the registry has", async () => {
+test("many queues with missed occurrences take at most half of a sweep's time, over all pages of the registry", async () => {
   const reminders = Array.from({ length: 3_000 }, (_, i) => [String(START - 1), `~q${i}`]);
   await rig.command("ZADD", "sluice:queues", ...reminders.flat());
   let looks = 0;
@@ -167,6 +164,6 @@ test("many queues with missed occurrences take half of a sweep's time, however m
     },
   };
   const { more } = await run({ budget: "1s" }, slow);
-  // Half a second has room for nine of them; each page of the registry has fifty.
+  // Half a second has room for nine calls; each page of the registry has fifty queues.
   expect([more, looks <= 9, looks > 0]).toEqual([true, true, true]);
 });

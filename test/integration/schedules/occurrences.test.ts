@@ -8,7 +8,7 @@ const { schedules, run, waiting } = scheduling(rig);
 afterEach(() => vi.restoreAllMocks());
 
 describe("an occurrence", () => {
-  test("is a task as an enqueue makes it, with the schedule and the time in its headers", async () => {
+  test("is a task like an enqueued one, with the schedule and the time in its headers", async () => {
     const task = { lease: "1m", maxAttempts: 2, resultTtl: 0, headers: { trace: "ä" } } as const;
     await schedules().put("x", { ...minutely, ...task, payload: { to: "ü \u0000 😀" } });
     rig.now = FIRST + 5;
@@ -25,7 +25,7 @@ describe("an occurrence", () => {
     expect(await schedules().get("x")).toMatchObject({ lastAt: FIRST, nextAt: FIRST + MINUTE });
   });
 
-  test("of bytes has them as they were", async () => {
+  test("with a payload of bytes has it unchanged", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
     await schedules().put("x", { ...minutely, payload: bytes });
     rig.now = FIRST;
@@ -33,7 +33,7 @@ describe("an occurrence", () => {
     expect((await rig.queue().dequeue())[0]?.payload).toEqual(bytes);
   });
 
-  test("is not before its time, and then once, also where it is that very millisecond", async () => {
+  test("comes at its time, not a millisecond earlier, and once", async () => {
     await schedules().put("x", minutely);
     rig.now = FIRST - 1;
     expect(await run()).toMatchObject({ scheduled: 0 });
@@ -44,7 +44,7 @@ describe("an occurrence", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("has its turn among the groups, with its priority", async () => {
+  test("takes its turn among the groups, with its priority", async () => {
     await schedules().put("low", { ...minutely, group: "a" });
     await schedules().put("high", { ...minutely, group: "b", priority: 5 });
     await rig.queue().enqueue(0, { id: "first", group: "a" });
@@ -58,7 +58,7 @@ describe("an occurrence", () => {
     ]);
   });
 
-  test("waits where its group is at its limit", async () => {
+  test("waits if its group is at its limit", async () => {
     await rig.operator().configureGroup("a", { maxWorking: 1 });
     await schedules().put("x", { ...minutely, group: "a", missed: "all" });
     rig.now = FIRST + 2 * MINUTE;
@@ -75,7 +75,7 @@ describe("an occurrence", () => {
     expect((await rig.operator().statistics()).minutes.at(-1)).toMatchObject({ enqueued: 1 });
   });
 
-  test("whose id is known already counts as enqueued", async () => {
+  test("with an id that is already known counts as enqueued", async () => {
     await schedules().put("x", { ...minutely, missed: "all" });
     await rig.queue().enqueue("mine", { id: `x.${FIRST + MINUTE}` });
     rig.now = FIRST + 2 * MINUTE;
@@ -93,7 +93,7 @@ describe("an occurrence", () => {
     expect([report.scheduled, report.woken, woken]).toEqual([1, 1, [QUEUE]]);
   });
 
-  test("stays away from a paused queue's dequeues, but not from the queue", async () => {
+  test("is enqueued in a paused queue, but not dequeued", async () => {
     await rig.operator().pause();
     await schedules().put("x", minutely);
     rig.now = FIRST;
@@ -103,7 +103,7 @@ describe("an occurrence", () => {
 });
 
 describe("after an outage", () => {
-  test("the last occurrence that was missed is enqueued, and those to come in their time", async () => {
+  test("the last missed occurrence is enqueued, and later ones at their time", async () => {
     await schedules().put("x", minutely);
     rig.now = FIRST + 60 * MINUTE + 30_000;
     expect(await run()).toMatchObject({ scheduled: 1, more: false });
@@ -113,7 +113,7 @@ describe("after an outage", () => {
     expect(await waiting()).toEqual([60 * MINUTE, 61 * MINUTE]);
   });
 
-  test("or each of them, oldest first, in bounded calls", async () => {
+  test("each missed occurrence is enqueued on request, oldest first, in bounded calls", async () => {
     await schedules().put("x", { ...minutely, missed: "all" });
     rig.now = FIRST + 999 * MINUTE;
     expect(await run({ limit: 300 })).toMatchObject({ scheduled: 1_000, more: false });
@@ -121,18 +121,18 @@ describe("after an outage", () => {
     expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + 1_000 * MINUTE });
   });
 
-  test("goes on with the next sweep where time is up", async () => {
+  test("the next sweep continues if time is up", async () => {
     await schedules().put("x", { ...minutely, missed: "all" });
     rig.now = FIRST + 2 * MINUTE;
     expect(await run({ budget: 0 })).toMatchObject({ scheduled: 0, more: true });
     expect(await run()).toMatchObject({ scheduled: 3, more: false });
   });
 
-  test("however many were missed, queues are swept too, and their consumers woken", async () => {
+  test("queues are swept and their consumers woken, also with many missed occurrences", async () => {
     await schedules("ticks").put("x", { every: "1s", payload: 1, missed: "all" });
     await rig.queue().enqueue(1, { id: "late", delay: "1m" });
     rig.now = START + 365 * 24 * 60 * MINUTE;
-    // A clock of its own: each request takes 100 ms.
+    // A simulated clock: each request takes 100 ms.
     let clock = 0;
     vi.spyOn(performance, "now").mockImplementation(() => clock);
     const slow: Transport = {
@@ -156,7 +156,7 @@ describe("after an outage", () => {
     expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + 28 * MINUTE });
   });
 
-  test("nothing after the end is made up for", async () => {
+  test("no occurrence after the end of a schedule is made up for", async () => {
     await schedules().put("last", { ...minutely, until: FIRST + 2 * MINUTE });
     await schedules().put("x", { ...minutely, missed: "all", until: FIRST + 2 * MINUTE + 1 });
     rig.now = FIRST + 60 * MINUTE;
@@ -170,7 +170,7 @@ describe("after an outage", () => {
     expect(await run()).toMatchObject({ scheduled: 0 });
   });
 
-  test("what a pause missed is not made up for", async () => {
+  test("occurrences missed in a pause are not made up for", async () => {
     await schedules().put("x", { ...minutely, missed: "all" });
     await schedules().pause("x");
     rig.now = FIRST + 10 * MINUTE + 1;
@@ -182,7 +182,7 @@ describe("after an outage", () => {
     expect(await waiting()).toEqual([11 * MINUTE]);
   });
 
-  test("a clock that jumps back repeats nothing, not even for a schedule that is resumed meanwhile", async () => {
+  test("a clock that jumps back repeats nothing, also for a schedule that is resumed meanwhile", async () => {
     await schedules().put("x", { ...minutely, resultTtl: 0 });
     rig.now = FIRST + 10 * MINUTE;
     await run();

@@ -6,7 +6,7 @@ const rig = useRig();
 const { schedules, run, reminder } = scheduling(rig);
 
 describe("reminders", () => {
-  test("are for the queues that the caller sweeps", async () => {
+  test("are followed for the queues that the caller sweeps", async () => {
     await schedules("mails").put("x", minutely);
     await schedules("other").put("x", minutely);
     rig.now = FIRST;
@@ -14,7 +14,7 @@ describe("reminders", () => {
     expect(await run()).toMatchObject({ queues: 2, scheduled: 1 });
   });
 
-  test("are for the first of a queue's schedules, in whatever order they were put", async () => {
+  test("are for the first occurrence of a queue's schedules, put in any order", async () => {
     await schedules().put("daily", { every: "1d", payload: 1 });
     expect(await reminder()).toBe(START + 86_400_000);
     await schedules().put("minutely", minutely);
@@ -27,7 +27,7 @@ describe("reminders", () => {
     expect(await reminder()).toBe(FIRST + MINUTE);
   });
 
-  test("are enough: the consumer of a queue that the registry has lost is woken", async () => {
+  test("suffice to wake the consumer of a queue that the registry has lost", async () => {
     await schedules().put("x", minutely);
     await rig.command("ZREM", "sluice:queues", QUEUE);
     rig.now = FIRST;
@@ -37,7 +37,7 @@ describe("reminders", () => {
     expect(woken).toEqual([QUEUE]);
   });
 
-  test("keep a queue registered that is empty for long, and go with its last schedule", async () => {
+  test("keep a long empty queue registered, and are removed with its last schedule", async () => {
     await schedules().put("x", { every: "1d", payload: 1, resultTtl: 0 });
     for (let minute = 0; minute < 24 * 60; minute += 10) {
       expect(await run()).toMatchObject({ queues: 1, failed: [] });
@@ -55,7 +55,7 @@ describe("reminders", () => {
     expect(left).toEqual([key("operator-calls"), key("tasks")]);
   });
 
-  test("stay for paused schedules, with nothing to look at", async () => {
+  test("are kept for paused schedules, without a due time", async () => {
     await schedules().put("x", minutely);
     await schedules().pause("x");
     rig.now = FIRST;
@@ -70,7 +70,7 @@ describe("reminders", () => {
     expect(await reminder()).toBe(FIRST + 201 * MINUTE);
   });
 
-  test("of schedules that are gone go at their time", async () => {
+  test("of removed schedules are removed at their time", async () => {
     await schedules().put("x", minutely);
     await rig.queue().enqueue(0);
     await schedules().remove("x");
@@ -79,7 +79,7 @@ describe("reminders", () => {
     expect(await reminder()).toBeNull();
   });
 
-  test("go with a deleted queue, and its schedules too", async () => {
+  test("are removed with a deleted queue, and its schedules too", async () => {
     await schedules().put("x", minutely);
     expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
     expect(Object.keys(await rig.keySpace())).toEqual([key("operator-calls")]);

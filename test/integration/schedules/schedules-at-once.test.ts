@@ -8,7 +8,7 @@ const schedules = <T = unknown>() =>
   new Schedules<T>(QUEUE, { transport: rig.transport, now: () => rig.now });
 
 describe("schedules that are written at once", () => {
-  test("end up as one of those who wrote them wanted, with a reminder that is no later", async () => {
+  test("end up in the form that one writer gave, with a reminder that is no later", async () => {
     const writers = Array.from({ length: 10 }, (_, i) => [
       schedules().put("x", { every: `${i + 1}m`, payload: i }),
       schedules().pause("x"),
@@ -23,22 +23,19 @@ describe("schedules that are written at once", () => {
     expect(reminder).toBeLessThanOrEqual(found?.nextAt ?? 0);
   });
 
-  test.each(["pause", "resume"] as const)(
-    "of which one is put while another is to %s it: both count",
-    async (verb) => {
-      await schedules().put("x", { every: "5m", payload: 1, paused: verb === "resume" });
-      let requests = 0;
-      const transport: Transport = {
-        async send(commands, options) {
-          // What the first request has read is another by now.
-          if (++requests === 2) await schedules().put("x", { every: "7m", payload: 2 });
-          return rig.transport.send(commands, options);
-        },
-      };
-      const changed = await new Schedules(QUEUE, { transport, now: () => rig.now })[verb]("x");
-      const both = { every: 7 * MINUTE, paused: verb === "pause" };
-      expect(changed).toMatchObject({ ok: true, schedule: both });
-      expect(await schedules().get("x")).toMatchObject({ ...both, payload: 2 });
-    },
-  );
+  test.each(["pause", "resume"] as const)("and put during a %s keep both changes", async (verb) => {
+    await schedules().put("x", { every: "5m", payload: 1, paused: verb === "resume" });
+    let requests = 0;
+    const transport: Transport = {
+      async send(commands, options) {
+        // The schedule that the first request has read is now changed.
+        if (++requests === 2) await schedules().put("x", { every: "7m", payload: 2 });
+        return rig.transport.send(commands, options);
+      },
+    };
+    const changed = await new Schedules(QUEUE, { transport, now: () => rig.now })[verb]("x");
+    const both = { every: 7 * MINUTE, paused: verb === "pause" };
+    expect(changed).toMatchObject({ ok: true, schedule: both });
+    expect(await schedules().get("x")).toMatchObject({ ...both, payload: 2 });
+  });
 });

@@ -4,14 +4,14 @@ import type { Transport } from "../../../src/queue/redis/transport.ts";
 import { useRig, QUEUE, START } from "../../support/rig.ts";
 import { minutely, scheduling } from "../../support/scheduling.ts";
 
-// Law 5: what a resend was told that nothing is done, a late first copy is told, too.
+// Law 5: if a resend was answered that nothing is done, a late first copy gets the same answer.
 
 const rig = useRig();
 const { schedules } = scheduling(rig);
 const once = { idempotencyKey: "one" };
 const notFound = { ok: false, code: "not_found" };
 
-/** All that is kept of schedules. */
+/** All data of schedules. */
 const kept = async () => {
   const { schedules: times, timetable } = await rig.space();
   return { times, timetable };
@@ -20,7 +20,7 @@ const kept = async () => {
 const verbs = ["pause", "resume", "remove"] as const;
 
 describe.each(verbs)("a late copy of a %s that found no schedule", (verb) => {
-  test("changes nothing of the schedule that was put since, and says the same", async () => {
+  test("changes nothing of a schedule that was put since, and returns the same", async () => {
     expect(await schedules()[verb]("x", once)).toEqual(notFound);
     await schedules().put("x", { ...minutely, paused: verb === "resume" });
     const before = await kept();
@@ -38,20 +38,20 @@ describe.each(verbs)("a late copy of a %s that found no schedule", (verb) => {
     expect(await schedules()[verb]("x", { idempotencyKey: "two" })).toMatchObject({ ok: true });
   });
 
-  test("is told so beside what the call came to when it found one", async () => {
+  test("returns the answer of the copy that found a schedule", async () => {
     await schedules().put("x", { ...minutely, paused: verb === "resume" });
     const first = await schedules()[verb]("x", once);
     await schedules().remove("x");
     await schedules()[verb]("x", once);
     await schedules().put("x", { ...minutely, paused: verb === "resume" });
     const before = await kept();
-    // It was done once, and is so no second time, whatever was told in between.
+    // The call was done once, and is not done again, also after another answer in between.
     expect(await schedules()[verb]("x", once)).toMatchObject({ ok: first.ok });
     expect(await kept()).toEqual(before);
   });
 });
 
-/** A transport that lets another call run before the request that is sent as the nth. */
+/** A transport that runs another call before its nth request. */
 function interrupted(nth: number, other: () => Promise<unknown>): Transport {
   let sent = 0;
   return {
@@ -63,7 +63,7 @@ function interrupted(nth: number, other: () => Promise<unknown>): Transport {
 }
 
 test.each(["pause", "resume"] as const)(
-  "a late copy of a %s whose schedule was removed while it ran changes nothing of the next one",
+  "a late copy of a %s whose schedule was removed meanwhile changes nothing of the next one",
   async (verb) => {
     const paused = verb === "resume";
     await schedules().put("x", { ...minutely, paused });
@@ -77,7 +77,7 @@ test.each(["pause", "resume"] as const)(
   },
 );
 
-test("a late copy of a put that was refused, for it would never occur, does not end what was put since", async () => {
+test("a late copy of a refused put does not end a schedule that was put since", async () => {
   const ended = { ...minutely, until: START - 1 };
   const refused = { code: "invalid_argument", path: "schedule" };
   await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
@@ -87,7 +87,7 @@ test("a late copy of a put that was refused, for it would never occur, does not 
   expect(await kept()).toEqual(before);
 });
 
-test("of calls that nobody sends again nothing is noted", async () => {
+test("calls without an idempotency key leave no note", async () => {
   for (const verb of ["pause", "resume"] as const) expect(await schedules()[verb]("x")).toEqual(notFound);
   await expect(schedules().put("x", { ...minutely, until: START - 1 })).rejects.toThrow();
   expect(await rig.keySpace()).toEqual({});

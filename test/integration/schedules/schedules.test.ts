@@ -12,7 +12,7 @@ const schedules = <T = unknown>() =>
 const NEVER = 8_640_000_000_000_001;
 
 describe("a schedule that is put", () => {
-  test("is there with its task, its next occurrence, and a reminder for the sweep", async () => {
+  test("is stored with its task, its next occurrence, and a reminder for the sweep", async () => {
     const options = {
       lease: "1m",
       maxAttempts: 3,
@@ -48,22 +48,22 @@ describe("a schedule that is put", () => {
     });
   });
 
-  test("makes its queue a listed one, and its reminder is none", async () => {
+  test("lists its queue, and not its reminder", async () => {
     await schedules().put("x", minutely);
     const { queues } = await listQueues(rig.transport);
     expect(queues).toEqual([{ name: QUEUE, seenAt: START }]);
   });
 
-  test("again keeps its next occurrence, and has the new task", async () => {
+  test("again keeps its next occurrence, and gets the new task", async () => {
     await schedules().put("x", minutely);
     rig.now += 50_000;
     const changed = await schedules().put("x", { ...minutely, payload: 2, missed: "all" });
-    // Due since ten seconds: the next sweep enqueues it.
+    // It has been due for ten seconds: the next sweep enqueues it.
     expect(changed).toMatchObject({ created: false, nextAt: FIRST, createdAt: START, missed: "all" });
     expect((await schedules().get("x"))?.payload).toBe(2);
   });
 
-  test("with another time zone, expression or interval occurs first from now on", async () => {
+  test("with another time zone, expression or interval occurs next counted from now", async () => {
     await schedules().put("x", { cron: "0 0 * * *", payload: 1 });
     const at = async (schedule: Partial<NewSchedule<unknown>>) =>
       (await schedules().put("x", { payload: 1, ...schedule })).nextAt;
@@ -74,12 +74,12 @@ describe("a schedule that is put", () => {
     expect(await at({ every: "10m" })).toBe(START + 600_000);
     expect(await at({ every: "10m", from: START + 600_000 })).toBe(START + 600_000);
     expect(await at({ every: "10m", from: START + 90_000 })).toBe(START + 90_000);
-    // Of a first one that has passed, what follows from now on; what lies before was never missed.
+    // If the first occurrence has passed, the next one counts from now; earlier ones were never missed.
     expect(await at({ every: "10m", from: START - 100_000 })).toBe(START + 500_000);
     expect(await at({ every: "11m" })).toBe(rig.now + 660_000);
   });
 
-  test("again does not forget what it has enqueued: a clock that jumps back repeats nothing", async () => {
+  test("again remembers what it has enqueued: a clock that jumps back repeats nothing", async () => {
     await schedules().put("x", minutely);
     rig.now = FIRST + 5 * MINUTE;
     await sweep(rig.transport, { now: () => rig.now });
@@ -94,7 +94,7 @@ describe("a schedule that is put", () => {
     });
   });
 
-  test("may be paused, and stays so until it is told otherwise", async () => {
+  test("can be paused, and stays paused until it is set otherwise", async () => {
     expect(await schedules().put("x", { ...minutely, paused: true })).toMatchObject({
       paused: true,
       nextAt: null,
@@ -108,13 +108,13 @@ describe("a schedule that is put", () => {
     expect(await schedules().put("x", minutely)).toMatchObject({ paused: false });
   });
 
-  test("with a later end than it had occurs again", async () => {
+  test("with a later end than before occurs again", async () => {
     await schedules().put("x", { ...minutely, until: FIRST });
     expect(await schedules().put("x", { ...minutely, until: FIRST - 1 })).toMatchObject({ nextAt: null });
     expect(await schedules().put("x", minutely)).toMatchObject({ nextAt: FIRST });
   });
 
-  test("that would never occur is refused, and nothing is written", async () => {
+  test("is refused if it would never occur, and nothing is written", async () => {
     const never = { code: "invalid_argument", path: "schedule" };
     for (const schedule of [
       { cron: "0 0 30 2 *", payload: 1 },
@@ -147,7 +147,7 @@ describe("a schedule that is put", () => {
     expect(await rig.keySpace()).toEqual({});
   });
 
-  test("has at most so much of payload and headers as a task, with those it adds", async () => {
+  test("has the size limits of a task for payload and headers, with the headers it adds", async () => {
     const full = (headers: number) => ({ ...minutely, headers: { a: "x".repeat(headers) } });
     const own = JSON.stringify({ a: "", schedule: "x", "scheduled-at": "8640000000000000" }).length;
     await schedules().put("x", full(16_384 - own));
@@ -160,7 +160,7 @@ describe("a schedule that is put", () => {
 });
 
 describe("a paused schedule", () => {
-  test("has no next occurrence until it is resumed, and then the first from now on", async () => {
+  test("has no next occurrence until it is resumed, and then the first from now", async () => {
     await schedules().put("x", { every: "10m", payload: 1 });
     const paused = { paused: true, nextAt: null, every: 600_000, from: START + 600_000 };
     expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: paused });
@@ -172,7 +172,7 @@ describe("a paused schedule", () => {
     });
   });
 
-  test("is paused once more, and resumed once more, without a change", async () => {
+  test("can be paused again, and resumed again, without a change", async () => {
     await schedules().put("x", minutely);
     await schedules().pause("x");
     const before = await rig.space();
@@ -184,7 +184,7 @@ describe("a paused schedule", () => {
   });
 });
 
-test("a schedule whose zone this runtime does not know is not resumed", async () => {
+test("a schedule whose time zone the runtime does not know is not resumed", async () => {
   await schedules().put("x", { ...minutely, paused: true });
   await rig.command("HSET", key("timetable"), ".x", "1;c=* * * * *;p=1;z=Mars/Olympus");
   const before = await rig.space();
@@ -193,7 +193,7 @@ test("a schedule whose zone this runtime does not know is not resumed", async ()
 });
 
 describe("schedules", () => {
-  test("are removed with all that is kept of them", async () => {
+  test("are removed with all their data", async () => {
     await schedules().put("x", minutely);
     expect(await schedules().remove("x")).toEqual({ ok: true });
     expect(await schedules().get("x")).toBeNull();
@@ -201,7 +201,7 @@ describe("schedules", () => {
     expect([left.size, timetable.size]).toEqual([0, 0]);
   });
 
-  test("that nobody knows are not found", async () => {
+  test("that do not exist are not found", async () => {
     const refused = { ok: false, code: "not_found" };
     expect(await schedules().remove("x")).toEqual(refused);
     expect(await schedules().pause("x")).toEqual(refused);
@@ -224,7 +224,7 @@ describe("schedules", () => {
     expect([...found].toSorted()).toEqual(names);
   });
 
-  test("of two queues, and of two names that begin alike, are apart", async () => {
+  test("of two queues, and with names that begin alike, are separate", async () => {
     const other = new Schedules(`${QUEUE}-2`, { transport: rig.transport, now: () => rig.now });
     await schedules().put("x", minutely);
     await schedules().put("x.1", { ...minutely, payload: 2 });
@@ -234,7 +234,7 @@ describe("schedules", () => {
     expect((await other.get("x"))?.payload).toBe(3);
   });
 
-  test("that a newer release has written are left to it", async () => {
+  test("of a newer release are left as they are", async () => {
     await schedules().put("x", minutely);
     await rig.command("HSET", key("timetable"), ".x", "2;what=ever");
     const before = await rig.keySpace();
@@ -244,7 +244,7 @@ describe("schedules", () => {
     await expect(schedules().remove("x")).rejects.toMatchObject(newer);
     await expect(schedules().get("x")).rejects.toMatchObject(newer);
     await expect(schedules().list()).rejects.toMatchObject(newer);
-    // A client in another language reads no record of another form either.
+    // A record of an invalid form is not read either, as in clients of other languages.
     for (const name of ["x", ""]) {
       const call = callOf(listSchedulesScript, queueKeys(QUEUE), { name, cursor: "0", size: "100" });
       expect(await rig.transport.send([call])).toEqual([{ reply: ["newer_schema"] }]);
@@ -266,7 +266,7 @@ describe("a copy of a call (law 5)", () => {
     expect(await schedules().get("x")).toBeNull();
   });
 
-  test("is none where it is of another schedule: that one is written, too", async () => {
+  test("with the same key for another schedule is another call", async () => {
     for (const name of ["x", "y"])
       expect(await schedules().put(name, minutely, once)).toMatchObject({ name });
     for (const name of ["x", "y"]) await schedules().pause(name, once);
@@ -275,7 +275,7 @@ describe("a copy of a call (law 5)", () => {
     expect((await schedules().list()).schedules).toEqual([]);
   });
 
-  test("of a pause, a resume and a removal does nothing the second time", async () => {
+  test("of a pause, a resume or a removal does nothing", async () => {
     await schedules().put("x", minutely);
     await schedules().pause("x", once);
     await schedules().resume("x", once);

@@ -9,7 +9,7 @@ import { encrypting, KEYS } from "../../support/encrypting.ts";
 import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 
-// Real time, and who works in a deployment.
+// Consumers of a deployment, in real time.
 const rig = useRig();
 
 interface Env {
@@ -33,7 +33,7 @@ function deployment(options: ServiceOptions<Env>, platform: Partial<Platform> = 
   return { service, fetch, after };
 }
 
-/** Waits until then; of occurrences that were missed meanwhile the last is enqueued. */
+/** Waits until that time has passed. */
 async function past(instant: number | null) {
   while (Date.now() <= (instant ?? 0)) await sleep(10);
 }
@@ -47,7 +47,7 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks());
 
 describe("a consumer", () => {
-  test("takes what its schema makes of a payload, with its type, and the environment", async () => {
+  test("gets what its schema makes of a payload, with its type, and the environment", async () => {
     const seen: unknown[] = [];
     const mails = consumer({
       schema: z.object({ to: z.string(), times: z.number().default(1) }),
@@ -64,7 +64,7 @@ describe("a consumer", () => {
     expect(await queue().get("misfit")).toMatchObject({ state: "rejected", error: { name: "SchemaError" } });
   });
 
-  test("decrypts with keys of the environment what the deployment's own handler and schedules have encrypted", async () => {
+  test("decrypts with keys of the environment what the deployment's request handler and schedules encrypt", async () => {
     const seen: unknown[] = [];
     const encryption = ({ MAIL_URL }: Env) => encrypting({ current: MAIL_URL, keys: { m: KEYS.old } });
     let due = 0;
@@ -85,14 +85,14 @@ describe("a consumer", () => {
     expect(seen).toEqual(["enqueued", "scheduled"]);
   });
 
-  test("may be a handler with a type of its own, in any entry, with an interface as environment", () => {
+  test("may be a handler with its own payload type, with an interface as environment", () => {
     const send = ({ payload }: Task<{ to: string }>, { MAIL_URL }: Env) => `${MAIL_URL} ${payload.to}`;
     expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: send } });
     const schema = z.object({ to: z.string() });
     expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: { schema, handler: send } } });
   });
 
-  test("is checked before there is a task", () => {
+  test("is checked when the deployment starts", () => {
     const wrong = (consumers: object, more = {}) => {
       try {
         deployment({ consumers, ...more } as ServiceOptions<Env>);
@@ -127,7 +127,7 @@ describe("a consumer", () => {
     );
   });
 
-  test("that fails leaves a line in the log, with the cause and without the payload; each drain says what it did", async () => {
+  test("that fails logs the cause without the payload, and each drain logs what it did", async () => {
     const { service } = deployment({
       consumers: {
         emails: ({ payload }: Task<string>) => {
@@ -150,7 +150,7 @@ describe("a consumer", () => {
 describe("cron's sweep", () => {
   const cron = () => deployment({}).service.cron();
 
-  test("leaves no line where it moved nothing", async () => {
+  test("logs nothing if it moved nothing", async () => {
     await queue().enqueue(1);
     await cron();
     expect(lines).toEqual({ out: [], err: [] });
@@ -173,13 +173,13 @@ describe("cron's sweep", () => {
         return (await schedules.put("often", { every: "1s", payload: 1 })).nextAt;
       },
     ],
-  ])("leaves one for a task that it has %s", async (_, moved, prepare) => {
+  ])("logs a task that it has %s", async (_, moved, prepare) => {
     await past(await prepare());
     await cron();
     expect(lines).toEqual({ out: [{ sweep: expect.objectContaining({ ...moved, failed: [] }) }], err: [] });
   });
 
-  test("over HTTP takes two fifths of an invocation's time, where it is not told another", async () => {
+  test("over HTTP takes two fifths of an invocation's time by default", async () => {
     await queue().enqueueMany(many(900, { delay: "1ms" }));
     await queue().enqueueMany(many(900, { delay: "1ms" }));
     const transport: Transport = {
@@ -195,12 +195,12 @@ describe("cron's sweep", () => {
       const request = new Request("https://sluice.test/v1/sweep", { headers: { authorization } });
       return (await new Service({ ...env, CRON_SECRET }, {}, platform).fetch(request)).json();
     };
-    // Two requests take all of its time, and the second one moves a thousand.
+    // Two requests take all of its time, and the second one promotes a thousand tasks.
     expect(await swept("1s")).toMatchObject({ promoted: 1_000, more: true });
     expect(await swept("10s")).toMatchObject({ promoted: 800, more: false });
   });
 
-  test("leaves one as an error where it could not sweep a queue", async () => {
+  test("logs an error if it could not sweep a queue", async () => {
     await queue().enqueue(1);
     await rig.command("SET", "sluice:{emails}:delayed", "no zset");
     await cron();
@@ -210,15 +210,15 @@ describe("cron's sweep", () => {
   });
 });
 
-describe("a request handler of one's own", () => {
-  test("may return nothing: that is 404, as where there is none", async () => {
+describe("the deployment's request handler", () => {
+  test("may return nothing, which is answered like a deployment without a handler", async () => {
     const { fetch } = deployment({ fetch: async () => undefined });
     const [answer, none] = [await fetch("/elsewhere"), await deployment({}).fetch("/elsewhere")];
     expect([answer.status, none.status]).toEqual([none.status, 503]);
     expect(await answer.json()).toEqual(await none.json());
   });
 
-  test("has the queue's recurring tasks at hand", async () => {
+  test("can use the queue's schedules", async () => {
     const { fetch } = deployment({
       fetch: async (_, { schedules }) =>
         Response.json(await schedules("emails").put("daily", { every: "1d", payload: 1 })),
@@ -227,7 +227,7 @@ describe("a request handler of one's own", () => {
   });
 });
 
-test("a binding to the consumer without a secret is told of at once", () => {
+test("a binding to the consumer without a secret throws at once", () => {
   const wakeFetch = async () => new Response();
   expect(() => deployment({}, { wakeFetch })).toThrow("SLUICE_WAKE_SECRET must be set, because the binding");
 });

@@ -3,14 +3,14 @@ import { Service, type Platform, type ServiceOptions } from "../../../serverless
 import type { Task, Transport } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
-// Real time, and how long consumers stay.
+// How long consumers of a deployment run, in real time.
 const rig = useRig();
 const env = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t" };
 const queue = () => rig.queue({ now: undefined });
 
 type Consumers = NonNullable<ServiceOptions["consumers"]>;
 
-/** A deployment of which each request enqueues. */
+/** A deployment that enqueues a task at each request. */
 function deployment(consumers: Consumers, platform: Partial<Platform>) {
   const fetch: ServiceOptions["fetch"] = async (_, around) =>
     Response.json(await around.queue("emails").enqueue(1));
@@ -24,12 +24,12 @@ function deployment(consumers: Consumers, platform: Partial<Platform>) {
   return {
     enqueue: () => service.fetch(new Request("https://sluice.test/"), waitUntil),
     cron: () => service.cron(undefined, waitUntil),
-    /** Waits for the consumers that have begun. */
+    /** Waits for the consumers that have started. */
     ended: () => Promise.all(after),
   };
 }
 
-/** Fails on a task's first attempt. */
+/** A consumer that fails on a task's first attempt. */
 const failsOnce = (backoff: `${number}${"s" | "ms"}`) => {
   const attempts: number[] = [];
   const handler = ({ attempt }: Task<never>) => {
@@ -39,9 +39,9 @@ const failsOnce = (backoff: `${number}${"s" | "ms"}`) => {
   return { attempts, consumers: { emails: { backoff: [backoff], handler } } };
 };
 
-/** One of those in a process that may be told to end. */
+/** A deployment in a long-running process that can be shut down. */
 function living() {
-  // Longer than a test may last.
+  // Longer than a test may run.
   const { attempts, consumers } = failsOnce("50s");
   const closing = new AbortController();
   const ending = { closing: closing.signal };
@@ -57,7 +57,7 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks());
 
 test.each(["bounded", "any"] as const)(
-  "a task that falls due soon is worked on in the same invocation, without cron: %s",
+  "a task that is due soon is worked on in the same invocation, without cron: %s",
   async (afterResponse) => {
     const { attempts, consumers } = failsOnce("300ms");
     const its = deployment(consumers, { afterResponse });
@@ -67,8 +67,8 @@ test.each(["bounded", "any"] as const)(
   },
 );
 
-describe("a process that stays for a task that falls due", () => {
-  test("ends when it is told to", async () => {
+describe("a process that waits for a delayed task", () => {
+  test("ends at a shutdown", async () => {
     const { attempts, its, closing } = living();
     await its.enqueue();
     await expect.poll(async () => (await queue().counts()).delayed, { timeout: 10_000 }).toBe(1);
@@ -77,7 +77,7 @@ describe("a process that stays for a task that falls due", () => {
     expect(attempts).toEqual([1]);
   });
 
-  test("works at once when it is woken meanwhile", async () => {
+  test("works at once if it is woken meanwhile", async () => {
     const { attempts, its, closing } = living();
     await its.enqueue();
     await expect.poll(async () => (await queue().counts()).delayed, { timeout: 10_000 }).toBe(1);
@@ -89,7 +89,7 @@ describe("a process that stays for a task that falls due", () => {
     expect(attempts).toEqual([1, 1]);
   });
 
-  test("does not stay where it was told to end just after its drain did", async () => {
+  test("does not wait if the shutdown comes just after its drain", async () => {
     const { attempts, its, closing } = living();
     onLine = () => closing.abort();
     await its.enqueue();
@@ -98,7 +98,7 @@ describe("a process that stays for a task that falls due", () => {
   });
 });
 
-test("a process that lives on works on where the time of one drain is over and its work is not", async () => {
+test("a long-running process continues if the time of one drain is over and tasks are left", async () => {
   const done = new Set<string>();
   const handler = async ({ id }: Task<never>) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -113,7 +113,7 @@ test("a process that lives on works on where the time of one drain is over and i
 });
 
 describe("an invocation", () => {
-  test("does not stay for a task for which too little of its time would be left", async () => {
+  test("does not wait for a task for which too little of its time would be left", async () => {
     const { attempts, consumers } = failsOnce("1500ms");
     const its = deployment(consumers, { budget: "3s" });
     await its.enqueue();
@@ -121,7 +121,7 @@ describe("an invocation", () => {
     expect(attempts).toEqual([1]);
   });
 
-  test("whose clock is ahead of Redis looks once more for a task that it takes for due, and not for all of its time", async () => {
+  test("whose clock is ahead of Redis looks only once more for a task that it takes for due", async () => {
     let requests = 0;
     const transport: Transport = {
       send(commands, options) {
@@ -136,7 +136,7 @@ describe("an invocation", () => {
     await its.enqueue();
     await its.ended();
     expect(attempts).toEqual([1]);
-    // Some six; looking again and again it comes to thousands.
+    // About six; repeated dequeues would make thousands.
     expect(requests).toBeLessThan(50);
   });
 });

@@ -6,7 +6,7 @@ import { Queue, Schedules, type Task } from "../../../src/index.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
 
-// What a deployment's own request handler enqueues, and what its consumer can make of it.
+// What the deployment's request handler enqueues, and how its consumer reads it.
 const rig = useRig();
 const payload = { to: MARKER };
 const schema = z.object({ to: z.string() });
@@ -35,7 +35,7 @@ function deployed(fetch?: ServiceOptions["fetch"]) {
   return new Service(env, { consumers, fetch }, { transport, budget: "10s", afterResponse: "none" });
 }
 
-/** Does something as the deployment's own request handler, and hands out the deployment. */
+/** Runs `work` in the deployment's request handler, and returns the deployment. */
 async function handling(work: (around: RequestTools) => Promise<unknown>): Promise<Service> {
   const service = deployed(async (_, around) => {
     await work(around);
@@ -49,7 +49,7 @@ test.each([
   ["no options", undefined],
   ["options that leave it open", { encryption: undefined, schema: undefined, lease: "1m" }],
 ] as const)(
-  "with %s its queue is encrypted as its consumer's, which gets what was enqueued",
+  "with %s its queue is encrypted like its consumer's, which gets the payload",
   async (_, options) => {
     const service = await handling(({ queue }) => queue("emails", options).enqueue(payload, { id: "a" }));
     expect((await raw().get("a"))?.state).toBe("pending");
@@ -60,7 +60,7 @@ test.each([
   },
 );
 
-test("its recurring tasks are encrypted as its consumer's, which gets them", async () => {
+test("its schedules are encrypted like its consumer's queue, which gets their tasks", async () => {
   const every = { every: "1s", payload } as const;
   let due = 0;
   const service = await handling(async ({ schedules }) => {
@@ -73,7 +73,7 @@ test("its recurring tasks are encrypted as its consumer's, which gets them", asy
   expect(seen).toEqual([payload]);
 });
 
-test("its queue refuses what the consumer's schema would", async () => {
+test("its queue refuses what the consumer's schema refuses", async () => {
   await handling(async ({ queue }) => {
     const refused = queue("emails").enqueue({ to: 7 });
     await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "payload.to" });
@@ -81,7 +81,7 @@ test("its queue refuses what the consumer's schema would", async () => {
   expect(await raw().counts()).toMatchObject({ pending: 0 });
 });
 
-test("an encryption or a schema that the options say is the one, and null is none", async () => {
+test("an encryption or a schema in the options replaces the consumer's, and null removes it", async () => {
   const other = encrypting({ keys: { old: KEYS.other } });
   const daily = { every: "1d", payload } as const;
   await handling(async ({ queue, schedules }) => {
@@ -98,13 +98,13 @@ test("an encryption or a schema that the options say is the one, and null is non
   expect(await kept().get("plain")).toMatchObject({ payload });
 });
 
-test("a queue that has no consumer there has none of that", async () => {
+test("a queue without a consumer has neither encryption nor schema", async () => {
   await handling(({ queue }) => queue("elsewhere").enqueue(payload, { id: "a" }));
   const [task] = await new Queue("elsewhere", { transport: rig.transport }).dequeue();
   expect(task?.payload).toEqual(payload);
 });
 
-test("tasks that its consumer cannot decrypt, or that do not fit, leave one line for each drain", async () => {
+test("tasks that its consumer cannot decrypt, or that do not fit its schema, are logged once for each drain", async () => {
   await raw().enqueueMany([{ payload }, { payload }]);
   await rig.queue({ now: undefined, encryption: encryption() }).enqueueMany([{ payload: 7 }, { payload }]);
   await deployed().cron();

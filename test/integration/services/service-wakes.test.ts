@@ -3,7 +3,7 @@ import { Service, type Platform } from "../../../serverless/deployment/service.t
 import { type Transport, webhookWaker } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
-// Real time, and whom a deployment wakes.
+// Which consumers a deployment wakes, in real time.
 const rig = useRig();
 const env = {
   UPSTASH_REDIS_REST_URL: "https://redis.test",
@@ -11,7 +11,7 @@ const env = {
   SLUICE_WAKE_SECRET: `whsec_${btoa("a secret of at least 24 bytes")}`,
 };
 
-/** A deployment that enqueues to the queue that a path names. */
+/** A deployment that enqueues to the queue in the path of a request. */
 function deployment(platform: Partial<Platform>, consumers?: Record<string, () => unknown>) {
   const service = new Service(
     env,
@@ -30,7 +30,7 @@ function deployment(platform: Partial<Platform>, consumers?: Record<string, () =
   return { enqueue, after, cron: () => service.cron() };
 }
 
-test("in a process that lives on, a task that comes when a drain has just found nothing is worked on at once", async () => {
+test("in a long-running process, a task enqueued just after an empty drain is worked on at once", async () => {
   const done: number[] = [];
   let enqueueNow: (() => Promise<void>) | undefined;
   const transport: Transport = {
@@ -55,8 +55,8 @@ test("in a process that lives on, a task that comes when a drain has just found 
 
 test.each([
   ["an invocation", "bounded"],
-  ["a process that lives on", "any"],
-] as const)("in %s, tasks begin while the handler of another goes on", async (_, afterResponse) => {
+  ["a long-running process", "any"],
+] as const)("in %s, tasks start while the handler of another task runs", async (_, afterResponse) => {
   const begun: unknown[] = [];
   let enqueue = async (_queue: string): Promise<void> => {};
   const its = deployment(
@@ -65,7 +65,7 @@ test.each([
       async emails() {
         begun.push(begun.length);
         if (begun.length > 1) return;
-        // Who is awake finds this one; of the next ones the drain has to be told, or another one begins.
+        // The running drain finds this task; for the next ones it must be woken, or another drain must start.
         for (let count = 2; count <= 4; count++) {
           await enqueue("emails");
           await expect.poll(() => begun.length, { timeout: 5_000 }).toBe(count);
@@ -80,7 +80,7 @@ test.each([
   expect(await rig.queue({ now: undefined }).counts()).toMatchObject({ pending: 0, working: 0, delayed: 0 });
 });
 
-test("a deployment with consumers wakes nobody for the queues of others; one without wakes for any", async () => {
+test("a deployment with consumers sends no wake for other queues; one without sends wakes for every queue", async () => {
   const woken: unknown[] = [];
   const wakeFetch = async (request: Request) => {
     woken.push(((await request.json()) as { data: unknown }).data);
@@ -98,7 +98,7 @@ test("a deployment with consumers wakes nobody for the queues of others; one wit
   expect(woken).toEqual([{ queue: "c" }]);
 });
 
-test("a process that is to end leaves what it enqueues to another, which need not wait for it", async () => {
+test("a process that shuts down leaves its tasks to another process, which need not wait", async () => {
   const done: string[] = [];
   const processOf = (name: string, ending?: AbortSignal) =>
     deployment(
@@ -131,12 +131,12 @@ describe("`/wake`", () => {
     expect(await wake("emails")).toMatchObject({ status: 200, body: { completed: 1 }, worked: [1] });
   });
 
-  test("knows nothing of a queue on which nobody works here", async () => {
+  test("answers 404 for a queue without a consumer", async () => {
     const body = { title: "Not a wake", status: 404, detail: "This queue has no consumer here." };
     expect(await wake("others")).toEqual({ status: 404, body, worked: [] });
   });
 
-  test("says what is missing where there is no secret to know wakes by", async () => {
+  test("answers 503 and names the setting if the secret is not set", async () => {
     const { SLUICE_WAKE_SECRET: _, ...settings } = env;
     expect(await wake("emails", settings)).toMatchObject({
       status: 503,

@@ -8,7 +8,7 @@ const rig = useRig();
 afterEach(() => vi.restoreAllMocks());
 
 describe("the registry", () => {
-  test("a queue is noted before its first task, then at most once a minute an instance", async () => {
+  test("a queue is registered before its first task, then at most once a minute per instance", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     rig.now += 5_000;
@@ -17,7 +17,7 @@ describe("the registry", () => {
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
   });
 
-  test("a Redis whose clock jumped back takes no note back", async () => {
+  test("a Redis clock that jumps back does not move a registration back", async () => {
     const queue = () => rig.queue({ transport: { send: rig.transport.send } });
     await queue().enqueue(1);
     rig.now -= 3_600_000;
@@ -25,7 +25,7 @@ describe("the registry", () => {
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
   });
 
-  test("a sweep renews the notes of all queues that hold something", async () => {
+  test("a sweep renews the registration of every queue that is not empty", async () => {
     const names = ["a", "b", "c"];
     for (const name of names) {
       await new Queue(name, { transport: rig.transport, now: () => rig.now }).enqueue(1, { delay: "1d" });
@@ -44,7 +44,7 @@ describe("the registry", () => {
     ["delayed", { delay: "2h" }],
     ["working", {}],
     ["expiry", { resultTtl: "2h" }],
-  ])("a queue with nothing but what is %s is in use, however long", async (place, options) => {
+  ])("a queue that holds only entries in %s stays registered", async (place, options) => {
     const queue = rig.queue({ lease: "2h" });
     await queue.enqueue(1, options);
     const [task] = ["working", "expiry"].includes(place) ? await queue.dequeue() : [];
@@ -57,7 +57,7 @@ describe("the registry", () => {
     expect(Object.keys(await rig.keySpace())).toContain(key(place));
   });
 
-  test("all queues leave it that have been empty for an hour, and none that was noted since", async () => {
+  test("queues leave it after an hour of being empty, except those registered again since", async () => {
     for (const name of ["a", "b", "c"]) {
       const queue = new Queue(name, { transport: rig.transport, now: () => rig.now });
       await queue.enqueue(1, { resultTtl: 0 });
@@ -67,7 +67,7 @@ describe("the registry", () => {
     expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ expired: 3 });
     rig.now += 4_200_000;
     await rig.queue({ transport: { send: rig.transport.send } }).enqueue(1);
-    // A copy of what a sweep sent, that comes late: by now the queue is in use again.
+    // A late copy of a sweep's request: by now the queue is in use again.
     const args = { since: String(rig.now - 1) };
     const late = callOf(unregisterScript, { queues: "sluice:queues" }, args, [{ queue: QUEUE }]);
     expect(await rig.transport.send([late])).toEqual([{ reply: ["ok", 0] }]);
@@ -75,7 +75,7 @@ describe("the registry", () => {
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
   });
 
-  test("an instance notes it again after a minute, and where its clock jumped back", async () => {
+  test("an instance registers a queue again after a minute, and if its own clock jumped back", async () => {
     const clock = vi.spyOn(Date, "now").mockReturnValue(START);
     const queue = rig.queue();
     await queue.enqueue(1);

@@ -48,7 +48,7 @@ describe("one queue", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("touches only what expired", async () => {
+  test("reclaims only expired leases", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { payload: 0, id: "short" },
@@ -69,7 +69,7 @@ describe("one queue", () => {
     expect(await run({ limit: 10 })).toMatchObject({ promoted: 15, more: false });
   });
 
-  test("a call that reaches its limit says so, for leases and records too; the sweep goes on", async () => {
+  test("a call that reaches its limit for leases or records replies more, and the sweep goes on", async () => {
     const queue = rig.queue();
     const lease = async () => {
       await queue.enqueueMany(many(25, { lease: 1_000, resultTtl: 0 }));
@@ -98,7 +98,7 @@ describe("one queue", () => {
     expect(await rig.sweepOnce(5)).toEqual(["ok", 5, 0, 0, 0, 1, 0, 0]);
   });
 
-  test("a group's task that a newer release has written to is left to that release", async () => {
+  test("a group's task written by a newer release is left as it is", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "a", group: "g", delay: 1_000 });
     await rig.command("HSET", key("tasks"), ".a", "2;what=ever\n");
@@ -110,7 +110,7 @@ describe("one queue", () => {
     await rig.command("HDEL", key("tasks"), ".a");
   });
 
-  test("without time it says that more is left", async () => {
+  test("without a time budget left it replies more", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { delay: 1 });
     rig.now += 1;
@@ -118,7 +118,7 @@ describe("one queue", () => {
     expect(await run()).toMatchObject({ promoted: 1, more: false });
   });
 
-  test("100,000 due tasks, in order, in bounded calls", async () => {
+  test("100,000 due tasks are promoted in order, in bounded calls", async () => {
     const queue = rig.queue<number>();
     for (let i = 0; i < 100_000; i += 1_000) {
       await queue.enqueueMany(Array.from({ length: 1_000 }, (_, j) => ({ payload: i + j, delay: 1_000 })));
@@ -138,7 +138,7 @@ describe("one queue", () => {
     expect(first.map(({ payload }) => payload)).toEqual(Array.from({ length: 1_000 }, (_, i) => i));
   });
 
-  test("5,000 expired leases all come back, each once, and no live one with them", async () => {
+  test("5,000 expired leases all come back, each once, and no live lease with them", async () => {
     const queue = rig.queue<number>();
     for (let i = 0; i < 6_000; i += 1_000) {
       await queue.enqueueMany(Array.from({ length: 1_000 }, (_, j) => ({ payload: i + j, id: `t${i + j}` })));
@@ -166,14 +166,14 @@ describe("one queue", () => {
 describe("every registered queue", () => {
   const queueOf = (name: string) => new Queue(name, { transport: rig.transport, now: () => rig.now });
 
-  test("is swept, more of them than a request takes", async () => {
+  test("is swept, also if there are more than fit one request", async () => {
     const names = Array.from({ length: 130 }, (_, i) => `q${i}`);
     for (const name of names) await queueOf(name).enqueue(0, { delay: 10 });
     rig.now += 10;
     expect(await run()).toEqual({ queues: 130, ...nothing, promoted: 130 });
   });
 
-  test("or those that the caller chooses", async () => {
+  test("can be filtered by the caller", async () => {
     for (const name of ["mails", "mails-bulk", "other"]) await queueOf(name).enqueue(0, { delay: 10 });
     rig.now += 10;
     expect(await run({ queues: (name) => name.startsWith("mails") })).toMatchObject({
@@ -183,7 +183,7 @@ describe("every registered queue", () => {
   });
 
   test("a broken queue does not keep the others from being swept", async () => {
-    await queueOf("sound").enqueue(0, { delay: 10 });
+    await queueOf("valid").enqueue(0, { delay: 10 });
     await queueOf("broken").enqueue(0);
     await rig.command("SET", "sluice:{broken}:delayed", "not a zset");
     rig.now += 10;
@@ -195,7 +195,7 @@ describe("every registered queue", () => {
     });
   });
 
-  test("one that a newer release has written to is left to it", async () => {
+  test("a queue written by a newer release is left as it is", async () => {
     await queueOf("old").enqueue(0, { delay: 10 });
     const newer = queueOf("new");
     await newer.enqueue(0, { id: "a" });
@@ -233,14 +233,14 @@ describe("every registered queue", () => {
     expect([...found].toSorted()).toEqual(names);
   });
 
-  test("leaves the registry only when it has been empty for an hour", async () => {
+  test("leaves the registry only after it has been empty for an hour", async () => {
     const registered = async () =>
       (await listQueues(rig.transport)).queues.map(({ name }) => name).toSorted();
     await queueOf("empty").enqueue(0, { id: "a", resultTtl: 0 });
     await (await queueOf("empty").dequeue())[0]?.complete();
     await queueOf("waiting").enqueue(0, { delay: "1d" });
     await queueOf("grouped").enqueue(0, { group: "a" });
-    // Its tombstone goes in minute 5; the note is at most ten minutes older than that.
+    // Its tombstone expires in minute 5; its registration is at most ten minutes older than that.
     for (let minute = 1; minute <= 85; minute++) {
       rig.now += 60_000;
       await run();

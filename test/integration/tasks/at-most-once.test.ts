@@ -7,14 +7,14 @@ import { useRig } from "../../support/rig.ts";
 const rig = useRig();
 
 describe("complete first, then work: at most once", () => {
-  test("of all who ever held a task exactly one is told ok, whoever comes first", async () => {
+  test("of all holders of a task exactly one gets ok, in any order", async () => {
     const queue = rig.queue({ lease: 1_000, maxAttempts: 0 });
     const roll = dice(1);
     const holders: number[] = [];
     for (const task of numbered(40)) {
       await queue.enqueueMany([task]);
       const reported: { attempt: number; answer: Settled }[] = [];
-      // While one works its lease expires, and another of the racing consumers may take the task.
+      // During the work the lease may expire, and another of the racing consumers may lease the task.
       const consume = async () => {
         for (let tries = 0; !reported.some(({ answer }) => answer.ok); tries++) {
           expect(tries).toBeLessThan(1_000);
@@ -27,7 +27,7 @@ describe("complete first, then work: at most once", () => {
         }
       };
       await Promise.all(Array.from({ length: 5 }, consume));
-      // Each holder has been told, and the last of them was in time.
+      // Each holder got an answer, and only the last one was in time.
       const answers = reported.toSorted((one, other) => one.attempt - other.attempt);
       expect(answers.map(({ attempt }) => attempt)).toEqual(answers.map((_, i) => i + 1));
       expect(answers.pop()?.answer).toMatchObject({ ok: true, state: "completed" });
@@ -37,7 +37,7 @@ describe("complete first, then work: at most once", () => {
     expect(holders.filter((count) => count > 1).length).toBeGreaterThan(10);
   });
 
-  test("racing consumers that complete before they work do each task once, also where some die in between", async () => {
+  test("racing consumers that complete before they work do each task at most once, also if some die in between", async () => {
     const queue = rig.queue({ lease: 1_000 });
     await queue.enqueueMany(numbered(200));
     const done = new Map<string, number>();
@@ -65,7 +65,7 @@ describe("complete first, then work: at most once", () => {
     expect(done.size + died).toBe(200);
   });
 
-  test("a completion that is sent again says ok again to its own sender, and to nobody else", async () => {
+  test("a repeated completion gets ok again for its own receipt, and for no other", async () => {
     const queue = rig.queue({ lease: 1_000 });
     await queue.enqueue(1);
     const [early] = await queue.dequeue();
@@ -76,8 +76,9 @@ describe("complete first, then work: at most once", () => {
     expect(await early?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
   });
 
-  // A receipt is one caller's: whoever shares it, or the token of the dequeue that gave it, is that caller.
-  test("two callers with one receipt are both told ok where they say the same, and the first result stays", async () => {
+  // A receipt belongs to one caller. Callers that share it, or the token of its dequeue, count as that
+  // caller.
+  test("two callers with one receipt both get ok for the same outcome, and the first result is kept", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const [one] = await queue.dequeue({ token: "token-01" });
@@ -98,7 +99,7 @@ describe("complete first, then work: at most once", () => {
     ["requeue", "complete"],
     ["complete", "extend"],
   ] as const)(
-    "two callers with one receipt, the first of whom says %s: the second, who says %s, has lost its lease",
+    "if two callers share a receipt and the first sends %s, the second gets lease_lost for %s",
     async (first, second) => {
       const queue = rig.queue();
       await queue.enqueue(1, { id: "a" });

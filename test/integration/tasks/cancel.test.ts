@@ -5,7 +5,7 @@ import { START, useRig } from "../../support/rig.ts";
 const rig = useRig();
 
 describe("cancel", () => {
-  test("a pending task leaves a tombstone and a counted ghost, which dequeue drops (I1)", async () => {
+  test("of a pending task leaves a tombstone and a counted ghost, which dequeue drops (I1)", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { payload: "p", id: "a" },
@@ -26,7 +26,7 @@ describe("cancel", () => {
     expect(ghostsOf(await rig.space())).toBe(0);
   });
 
-  test("a delayed task goes at once, without a ghost", async () => {
+  test("of a delayed task removes it at once, without a ghost", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "a", delay: "1m" });
     expect(await queue.cancel("a")).toEqual({ ok: true, state: "rejected" });
@@ -35,7 +35,7 @@ describe("cancel", () => {
   });
 
   test.each([["extend"], ["requeue"], ["reject"], ["complete"]] as const)(
-    "the holder of a working task learns of it at the next %s",
+    "of a working task is reported to its holder at the next %s",
     async (outcome) => {
       const queue = rig.queue();
       await queue.enqueue("p", { id: "a" });
@@ -54,7 +54,7 @@ describe("cancel", () => {
     },
   );
 
-  test("a flagged task whose lease expires ends as cancelled", async () => {
+  test("of a working task ends it as cancelled if its lease expires", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "a" });
     await queue.dequeue({ lease: 1_000 });
@@ -65,7 +65,7 @@ describe("cancel", () => {
     expect(await queue.dequeue()).toHaveLength(0);
   });
 
-  test("again says the same and changes nothing; what has ended or never was is refused (I3)", async () => {
+  test("again returns the same and changes nothing; of an ended or unknown task is refused (I3)", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["pending", "working", "done", "dead"].map((id) => ({ payload: id, id })));
     await queue.enqueue("d", { id: "delayed", delay: 1_000 });
@@ -95,7 +95,7 @@ describe("cancel", () => {
     await working?.complete();
   });
 
-  test("that Redis refuses leaves the task where it was", async () => {
+  test("that Redis refuses keeps the task in its place", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "later", delay: "1h" });
     await queue.enqueue("p", { id: "grouped", group: "g" });
@@ -111,7 +111,7 @@ describe("cancel", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("an expected lease number keeps a late copy from another life or lease", async () => {
+  test("with an expected lease number does not affect another life or lease", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "a" });
     const [task] = await queue.dequeue();
@@ -124,7 +124,7 @@ describe("cancel", () => {
   });
 });
 
-describe("an id that was cancelled while pending, enqueued again", () => {
+describe("an id that was cancelled while pending and is enqueued again", () => {
   async function cancelledAndForgotten() {
     const queue = rig.queue();
     await queue.enqueueMany([
@@ -140,7 +140,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     return queue;
   }
 
-  test("takes the place that its ghost had", async () => {
+  test("takes the place of its ghost", async () => {
     const queue = await cancelledAndForgotten();
     expect(await queue.enqueue("new", { id: "a" })).toEqual({ id: "a", created: true });
     expect(ghostsOf(await rig.space())).toBe(0);
@@ -151,7 +151,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     ]);
   });
 
-  test("in a batch too", async () => {
+  test("also in a batch", async () => {
     const queue = await cancelledAndForgotten();
     const made = await queue.enqueueMany([
       { payload: "c", id: "c" },
@@ -170,7 +170,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["new"]);
   });
 
-  test("with a delay that passes before the ghost is met, it stands in the list once as itself and once as a ghost", async () => {
+  test("with a delay that ends before its ghost is dropped, is in the list as a task and as a ghost", async () => {
     const queue = await cancelledAndForgotten();
     await queue.enqueue("new", { id: "a", delay: 1_000 });
     rig.now += 1_000;
@@ -182,7 +182,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     ]);
   });
 
-  test("loses nothing where its ghost is dropped in a hash that may not grow", async () => {
+  test("loses nothing if its ghost is dropped in a hash that may not grow", async () => {
     const queue = await cancelledAndForgotten();
     await queue.enqueue("new", { id: "a", delay: 1_000 });
     const ghostOnly = (await rig.space()).tasks.get(".a") ?? "";
@@ -192,7 +192,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["new"]);
   });
 
-  test("and cancelled again leaves two ghosts, each dropped once", async () => {
+  test("leaves two ghosts if cancelled again, each dropped once", async () => {
     const queue = await cancelledAndForgotten();
     await queue.enqueue("new", { id: "a", delay: 1_000 });
     rig.now += 1_000;
@@ -207,7 +207,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     expect((await rig.space()).tasks.has("a")).toBe(false);
   });
 
-  test("a ghost whose tombstone has expired leaves nothing once it is dropped", async () => {
+  test("leaves no record if its tombstone has expired and its ghost is dropped", async () => {
     const queue = await cancelledAndForgotten();
     await queue.dequeue({ max: 5 });
     const { tasks } = await rig.space();

@@ -11,7 +11,7 @@ const ids = (batches: readonly (readonly { readonly id: string }[])[]) =>
   batches.map(([task, ...others]) => [task?.id ?? null, ...others.map(({ id }) => id)].join());
 
 describe("dequeues of one task each", () => {
-  test("are one request, dealt out in order of asking", async () => {
+  test("are one request, answered in the order of the calls", async () => {
     const { queue, scripts } = recorded(rig);
     await queue.enqueueMany([...numbered(3), { payload: "later", delay: "1m" }]);
     const batches = await times(5, () => queue.dequeue());
@@ -22,7 +22,7 @@ describe("dequeues of one task each", () => {
     expect(settled.map(({ ok }) => ok)).toEqual([true, true, true]);
   });
 
-  test("share it only with equal options", async () => {
+  test("share a request only with equal options", async () => {
     const { queue, scripts } = recorded(rig);
     await queue.enqueueMany(numbered(12));
     const worker = { name: "w", incarnation: "1" };
@@ -59,7 +59,7 @@ describe("dequeues of one task each", () => {
     expect(scripts().slice(1)).toHaveLength(3);
   });
 
-  test("each get a task where the bound on bytes ends a batch", async () => {
+  test("each get a task, also if maxBytes ends a batch", async () => {
     const { queue } = recorded(rig);
     await queue.enqueueMany(numbered(3));
     expect(ids(await times(4, () => queue.dequeue({ maxBytes: 1 })))).toEqual(["t0", "t1", "t2", ""]);
@@ -76,13 +76,13 @@ describe("dequeues of one task each", () => {
     expect(ids(await times(4, () => queue.dequeue()))).toEqual(["t0", "a", "b", ""]);
   });
 
-  test("of a paused queue all say so", async () => {
+  test("of a paused queue all report it", async () => {
     const { queue } = recorded(rig);
     await rig.operator().pause();
     expect((await times(3, () => queue.dequeue())).map(({ paused }) => paused)).toEqual([true, true, true]);
   });
 
-  test("whose payload does not fit make a dead letter of it, and get the next", async () => {
+  test("reject a payload that does not fit the schema, and get the next task", async () => {
     await rig.queue().enqueueMany([1, "a", "b", "c"].map((payload, i) => ({ id: `t${i}`, payload })));
     const { queue } = recorded<string>(rig, { schema: v.string() });
     const batches = await times(3, () => queue.dequeue());
@@ -91,7 +91,7 @@ describe("dequeues of one task each", () => {
     expect(await queue.get("t0")).toMatchObject({ state: "rejected" });
   });
 
-  test("what is dealt to nobody goes to a caller that got none", async () => {
+  test("give the task of an aborted call to a call without a task", async () => {
     const controller = new AbortController();
     const { queue, scripts } = recorded(rig, {}, () => controller.abort());
     await rig.queue().enqueueMany(numbered(2));
@@ -102,7 +102,7 @@ describe("dequeues of one task each", () => {
     expect(scripts()).toEqual([["dequeue"]]);
   });
 
-  test("or else is handed back unstarted, to the front, at once", async () => {
+  test("hand the task of an aborted call back to the front, unstarted, if all others have one", async () => {
     const controller = new AbortController();
     const { queue } = recorded(rig, {}, () => controller.abort());
     await rig.queue().enqueueMany(numbered(4));
@@ -116,7 +116,7 @@ describe("dequeues of one task each", () => {
     expect((await rig.queue().dequeue({ max: 9 })).map(({ id }) => id)).toEqual(["t1", "t2", "t3"]);
   });
 
-  test("ask again where a resend does not tell whether there are more", async () => {
+  test("dequeue again if the answer to a resend does not report whether there are more", async () => {
     const { transport, scripts } = recorded(rig);
     await rig.queue().enqueueMany(numbered(1));
     const resending: Transport = {

@@ -5,11 +5,11 @@ import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { aborted, recorded, times } from "../../support/recorded.ts";
 
-// Single calls that share requests: the coalescer itself is tested in test/unit.
+// Single calls that share requests. The coalescer itself is tested in test/unit.
 const rig = useRig();
 
 describe("enqueues of one turn", () => {
-  test("are one request, and wait in order of asking", async () => {
+  test("are one request, and pending in the order of the calls", async () => {
     const { queue, scripts } = recorded(rig);
     const reported = await times(100, (i) => queue.enqueue(i));
     expect(scripts()).toEqual([["register", "enqueue"]]);
@@ -20,7 +20,7 @@ describe("enqueues of one turn", () => {
     );
   });
 
-  test("one alone is sent as one of a queue that shares nothing, also after others", async () => {
+  test("alone are sent as without coalescing", async () => {
     const [alone, lone] = [recorded(rig, { coalesce: false }), recorded(rig)];
     await alone.queue.enqueue(1, { id: "a" });
     await lone.queue.enqueue(1, { id: "b" });
@@ -32,7 +32,7 @@ describe("enqueues of one turn", () => {
     expect(after).toEqual(before);
   });
 
-  test("leave the key space that calls one after the other leave", async () => {
+  test("leave the same key space as calls one after the other", async () => {
     const dedup = { key: "k", window: "1h" };
     const calls = [
       ["a", {}],
@@ -61,7 +61,7 @@ describe("enqueues of one turn", () => {
       if (coalesce) ends.push(...(await Promise.allSettled(calls.map(call))));
       else for (const one of calls) ends.push(...(await Promise.allSettled([call(one)])));
       const { tasks, ...rest } = await rig.space();
-      // Tokens are chance.
+      // Tokens are random.
       const records = [...tasks].map(([field, text]): [string, string] => [
         field,
         text.replace(/;t=[A-Za-z0-9]{16}\b/, ";t=?"),
@@ -95,7 +95,7 @@ describe("enqueues of one turn", () => {
     ]);
   });
 
-  test("bad arguments, and a payload that does not fit, fail alone and before anything is sent", async () => {
+  test("with bad arguments or a payload that does not fit fail alone and before anything is sent", async () => {
     const { queue, requests } = recorded(rig, { schema: v.string() });
     const ends = await Promise.allSettled([
       queue.enqueue("a"),
@@ -111,7 +111,7 @@ describe("enqueues of one turn", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2 });
   });
 
-  test("one whose schema takes its time goes later, alone", async () => {
+  test("with a slow schema are sent later, alone", async () => {
     let end = () => {};
     const ended = new Promise<void>((resolve) => (end = resolve));
     const slow = v.pipeAsync(
@@ -129,7 +129,7 @@ describe("enqueues of one turn", () => {
     expect(scripts()).toEqual([["register", "enqueue"], ["enqueue"]]);
   });
 
-  test("a full queue refuses those for whom there is no room", async () => {
+  test("in a full queue are refused alone if there is no room", async () => {
     const { queue, scripts } = recorded(rig);
     await rig.operator().configure({ maxPending: 3 });
     await queue.enqueueMany(numbered(1));
@@ -160,7 +160,7 @@ describe("enqueues of one turn", () => {
     expect(woken).toEqual([QUEUE]);
   });
 
-  test("note the queue in the registry once, and not again within the minute", async () => {
+  test("register the queue once, and not again within a minute", async () => {
     const { queue, scripts } = recorded(rig);
     await times(2, (i) => queue.enqueue(i));
     await times(2, (i) => queue.enqueue(i));
@@ -177,7 +177,7 @@ describe("enqueues of one turn", () => {
     expect(await queue.counts()).toMatchObject({ pending: 1 + 1_001 + 9 });
   });
 
-  test("one's abort leaves the others alone", async () => {
+  test("are not affected by another call's abort", async () => {
     const controller = new AbortController();
     const { queue, requests } = recorded(rig, {}, () => controller.abort());
     const before = [
@@ -188,12 +188,12 @@ describe("enqueues of one turn", () => {
     expect(await Promise.allSettled(before)).toMatchObject([aborted, aborted, { value: { created: true } }]);
     expect(requests).toHaveLength(1);
     expect(await queue.get("a")).toBeNull();
-    // It was under way.
+    // Its request was already sent.
     expect(await queue.get("b")).toMatchObject({ state: "pending" });
   });
 });
 
-describe("what settles one task each", () => {
+describe("settlements of one task each", () => {
   const leased = async (count: number) => {
     const { queue, requests, scripts } = recorded(rig);
     await queue.enqueueMany(numbered(count));
@@ -202,7 +202,7 @@ describe("what settles one task each", () => {
     return { queue, requests, scripts, tasks };
   };
 
-  test("is one request, each with its own answer", async () => {
+  test("are one request, each with its own answer", async () => {
     const { queue, scripts, tasks } = await leased(6);
     const [a, b, c, d, e, f] = tasks;
     await rig.queue().cancel("t5");
@@ -230,7 +230,7 @@ describe("what settles one task each", () => {
     expect(scripts()).toEqual([["settle"]]);
   });
 
-  test("fails alone if its arguments are wrong, before anything is sent", async () => {
+  test("fail alone if their arguments are wrong, before anything is sent", async () => {
     const { queue, requests, tasks } = await leased(2);
     const ends = await Promise.allSettled([
       tasks[0]?.complete(),
@@ -247,7 +247,7 @@ describe("what settles one task each", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("tells progress under one token; a late copy of the group does not replace what is newer", async () => {
+  test("report progress under one token; a late copy of the request does not replace newer progress", async () => {
     const { queue, requests, tasks } = await leased(2);
     const [a, b] = tasks;
     await Promise.all([
@@ -265,7 +265,7 @@ describe("what settles one task each", () => {
     expect(await progress()).toEqual([3, "b"]);
   });
 
-  test("goes alone under an idempotency key, or as one of several", async () => {
+  test("are sent alone with an idempotency key, and in batches", async () => {
     const { queue, scripts, tasks } = await leased(4);
     const receipts = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
     await Promise.all([
@@ -277,7 +277,7 @@ describe("what settles one task each", () => {
   });
 });
 
-test("calls of several queues stay apart", async () => {
+test("calls of several queues are separate", async () => {
   const other = rig.queue({ prefix: "other" });
   const queue = rig.queue();
   await Promise.all([queue.enqueue(1, { id: "a" }), other.enqueue(1, { id: "b" })]);
@@ -286,7 +286,7 @@ test("calls of several queues stay apart", async () => {
 });
 
 describe('"in-flight"', () => {
-  test("gathers what is called while a request is under way, across instances", async () => {
+  test("collects calls of all instances while a request is in flight", async () => {
     const { queue, transport, requests, scripts } = recorded(rig);
     const instance = () => rig.queue({ transport, coalesce: "in-flight" });
     const loops = times(50, async (i) => {

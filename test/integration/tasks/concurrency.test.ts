@@ -5,7 +5,7 @@ import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 
-/** Numbers that look random and are the same in each run. */
+/** Random numbers from 0 to 1, the same in each run of one seed. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,11 +14,11 @@ function dice(seed: number): () => number {
   };
 }
 
-test("producers, consumers and sweepers at once, some of them careless: every task is completed by exactly one caller", async () => {
+test("with producers, slow and dying consumers, and sweeps at once, every task is completed by exactly one caller", async () => {
   const tasks = 600;
   const completions = new Map<string, number>();
   const deliveries = new Map<string, number>();
-  // Redis's own clock, and leases that really run out.
+  // These leases expire by Redis's own clock.
   const open = () => rig.queue<number>({ now: undefined, lease: 40, maxAttempts: 0 });
 
   async function produce(producer: number): Promise<void> {

@@ -18,9 +18,9 @@ async function enqueueAndCancel(count: number, cancelled: number): Promise<void>
   await Promise.all(ids.slice(0, cancelled).map((id) => queue.cancel(id)));
 }
 
-describe("a pull that meets only cancelled tasks", () => {
+describe("a dequeue that finds only cancelled tasks", () => {
   test.for([{ statistics: true }, { events: true }, {}])(
-    "is empty, and drops them, with the settings %o",
+    "returns empty and drops them, with the settings %o",
     async (settings) => {
       const queue = rig.queue();
       await rig.operator().configure(settings);
@@ -32,7 +32,7 @@ describe("a pull that meets only cancelled tasks", () => {
     },
   );
 
-  test("says with statistics, too, when the next delayed task is due", async () => {
+  test("reports when the next delayed task is due, also with statistics", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     await queue.enqueue("later", { delay: 5_000 });
@@ -40,7 +40,7 @@ describe("a pull that meets only cancelled tasks", () => {
     expect((await queue.dequeue()).nextDueAt).toBe(START + 5_000);
   });
 
-  test("promotes what is due behind them (I6), and counts it once in the statistics", async () => {
+  test("promotes due tasks behind them (I6), and counts itself once in the statistics", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true, events: true });
     await queue.enqueue("later", { delay: 1_000, id: "later" });
@@ -51,7 +51,7 @@ describe("a pull that meets only cancelled tasks", () => {
     expect(minutes.at(-1)).toMatchObject({ enqueued: 3, cancelled: 2, dequeued: 1 });
   });
 
-  test("gives a task of a group that falls due behind them (I6)", async () => {
+  test("returns a due task of a group behind them (I6)", async () => {
     const queue = rig.queue();
     await queue.enqueue("later", { delay: 1_000, group: "g" });
     await enqueueAndCancel(1, 1);
@@ -59,7 +59,7 @@ describe("a pull that meets only cancelled tasks", () => {
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["later"]);
   });
 
-  test("tells to come again at once for a task of a group that falls due behind one that it gives", async () => {
+  test("sets nextDueAt to now for a due task of a group behind one that it returns", async () => {
     const queue = rig.queue();
     await queue.enqueue("later", { delay: 1_000, group: "g" });
     await queue.enqueueMany(["t", "x", "y"].map((id) => ({ id, payload: id })));
@@ -70,7 +70,7 @@ describe("a pull that meets only cancelled tasks", () => {
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["later"]);
   });
 
-  test("settles what was settled in the same request", async () => {
+  test("also settles in the same request", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     await queue.enqueue("first");
@@ -82,9 +82,9 @@ describe("a pull that meets only cancelled tasks", () => {
   });
 });
 
-describe("a pull goes on behind entries that are not to be delivered", () => {
+describe("a dequeue continues behind entries that are not deliverable", () => {
   test.for([{ statistics: true }, {}])(
-    "past 2,000 cancelled tasks, with the settings %o",
+    "behind 2,000 cancelled tasks, with the settings %o",
     async (settings) => {
       const queue = rig.queue();
       await rig.operator().configure(settings);
@@ -95,7 +95,7 @@ describe("a pull goes on behind entries that are not to be delivered", () => {
     },
   );
 
-  test("of which one call of the script passes between 200 and 400 (law 7)", async () => {
+  test("in calls of the script that each skip between 200 and 400 (law 7)", async () => {
     await enqueueAndCancel(700, 600);
     const args = { testNow: String(rig.now), maxTasks: "1", lease: "1000", token: "token-01", resend: "1" };
     const call = callOf(dequeueScript, queueKeys(QUEUE), { ...args, maxBytes: "1000", worker: "", info: "" });
@@ -114,7 +114,7 @@ describe("a pull goes on behind entries that are not to be delivered", () => {
     expect(left[2]).toBe(99);
   });
 
-  test("a pull ends after some calls, and its token is then not used up", async () => {
+  test("for 50 calls at most, and its token stays unused", async () => {
     const queue = rig.queue();
     let calls = 0;
     const ghostly: Transport = {
@@ -130,7 +130,7 @@ describe("a pull goes on behind entries that are not to be delivered", () => {
   });
 });
 
-test("a pull over the backlog of a group that just got a limit gives what stands behind it", async () => {
+test("a dequeue over the backlog of newly limited groups returns the tasks behind it", async () => {
   const queue = rig.queue();
   await queue.enqueueMany(many(1_000, { group: "a" }));
   await queue.enqueueMany(many(1_000, { group: "a" }));

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { Command, Transport } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
-// Real time: what waits here waits on the clock of this process and of Redis.
+// Real time: dequeues that wait follow the clocks of this process and of Redis.
 const rig = useRig();
 const queue = (transport = rig.transport) => rig.queue({ now: undefined, transport });
 
 const isPull = (command: Command | undefined) =>
   command !== undefined && "script" in command && command.script.name === "dequeue";
 
-/** Sends the first dequeue as one that is sent again, and notes its first copy: it comes late. */
+/** Sends the first dequeue as its resend, and keeps its first copy, which arrives late. */
 function delaying(late: Command[]): Transport {
   const resent = (command: Command): Command =>
     "script" in command ? { ...command, args: command.resendArgs ?? command.args } : command;
@@ -22,10 +22,10 @@ function delaying(late: Command[]): Transport {
   };
 }
 
-describe("a late first copy of a pull that waited in vain leases nothing", () => {
+describe("a late first copy of a dequeue that waited without result leases nothing", () => {
   test.each([
-    ["with a token of the caller's", "token-01"],
-    ["without", undefined],
+    ["with a caller's token", "token-01"],
+    ["without a token", undefined],
   ])("%s", async (_, token) => {
     const late: Command[] = [];
     expect(await queue(delaying(late)).dequeue({ wait: 100, token })).toHaveLength(0);
@@ -37,10 +37,10 @@ describe("a late first copy of a pull that waited in vain leases nothing", () =>
 });
 
 test.each([
-  ["with a token of the caller's", "token-02"],
-  ["without", undefined],
+  ["with a caller's token", "token-02"],
+  ["without a token", undefined],
 ])(
-  "a late first copy of a pull's earlier look takes nothing from what a later one leased: %s",
+  "a late first copy of a waiting dequeue's first call does not affect what a later call leased: %s",
   async (_, token) => {
     const late: Command[] = [];
     const waiting = queue(delaying(late)).dequeue({ wait: "20s", token });
@@ -53,7 +53,7 @@ test.each([
   },
 );
 
-test("a late copy of the first call of a pull that went on behind cancelled tasks leases nothing", async () => {
+test("a late copy of a dequeue's first call leases nothing if it continued behind cancelled tasks", async () => {
   await rig.operator().configure({ statistics: true });
   await queue().enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
   await Promise.all(["a", "b"].map((id) => queue().cancel(id)));

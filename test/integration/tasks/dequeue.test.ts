@@ -6,7 +6,7 @@ import { START, useRig } from "../../support/rig.ts";
 const rig = useRig();
 const ids = (batch: Batch<unknown>) => batch.map(({ id }) => id);
 
-/** Enqueues tasks named after their place. */
+/** Enqueues tasks with ids by their number. */
 async function fill(count: number, prefix = "t"): Promise<string[]> {
   const tasks = Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}`, payload: i }));
   for (let i = 0; i < count; i += 1_000) await rig.queue().enqueueMany(tasks.slice(i, i + 1_000));
@@ -23,7 +23,7 @@ describe("order", () => {
     expect(await queue.dequeue({ max: 100 })).toHaveLength(0);
   });
 
-  test("a batch of 1,000 comes whole and in order", async () => {
+  test("a batch of 1,000 comes complete and in order", async () => {
     const all = await fill(1_200);
     const batch = await rig.queue().dequeue({ max: 1_000 });
     expect(ids(batch)).toEqual(all.slice(0, 1_000));
@@ -32,7 +32,7 @@ describe("order", () => {
     expect((await rig.space()).pending).toHaveLength(200);
   });
 
-  test("expired leases come before what is pending, promoted tasks after it, each oldest first (I6 I8)", async () => {
+  test("expired leases come before pending tasks, promoted tasks after them, each oldest first (I6 I8)", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { payload: 0, id: "late", delay: 2_000 },
@@ -58,7 +58,7 @@ describe("order", () => {
     ]);
   });
 
-  test("a dequeue that finds too few pending promotes and reclaims by itself (I6)", async () => {
+  test("a dequeue that finds too few pending tasks promotes and reclaims by itself (I6)", async () => {
     const queue = rig.queue();
     await fill(1);
     await queue.enqueue(0, { id: "due", delay: 50 });
@@ -71,7 +71,7 @@ describe("order", () => {
     expect(ids(await queue.dequeue())).toEqual(["t0"]);
   });
 
-  test("what it reclaims comes before what was pending, what it promotes after (I8)", async () => {
+  test("reclaimed tasks come before pending ones, promoted tasks after them (I8)", async () => {
     const queue = rig.queue();
     await fill(2, "old");
     await queue.dequeue({ max: 2, lease: 100 });
@@ -82,7 +82,7 @@ describe("order", () => {
     expect(ids(await queue.dequeue({ max: 20 }))).toEqual(["new0", "new1", "new2", "due"]);
   });
 
-  test("expired leases without an attempt left do not hide those behind them", async () => {
+  test("expired leases without an attempt left do not hide the tasks behind them", async () => {
     const once = rig.queue({ maxAttempts: 1 });
     for (let i = 0; i < 5; i++) await once.enqueue(0, { id: `last${i}` });
     await fill(1);
@@ -92,7 +92,7 @@ describe("order", () => {
     expect((await once.counts()).rejected).toBe(5);
   });
 
-  test("a dequeue that finds enough pending does neither", async () => {
+  test("a dequeue that finds enough pending tasks neither promotes nor reclaims", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "due", delay: 1 });
     await fill(3);
@@ -140,7 +140,7 @@ describe("the lease", () => {
 });
 
 describe("bounds", () => {
-  test("maxBytes leaves what does not fit, in its place, and always gives one", async () => {
+  test("maxBytes keeps tasks that do not fit in their place, and always returns one", async () => {
     const queue = rig.queue<string>();
     await queue.enqueueMany(
       ["a", "b", "c", "d"].map((letter) => ({ id: letter, payload: letter.repeat(1_000) })),
@@ -150,7 +150,7 @@ describe("bounds", () => {
     expect((await rig.space()).pending).toEqual(["d"]);
   });
 
-  test("large payloads are not read far beyond maxBytes: 300 of 100 kB come in order, in several calls", async () => {
+  test("300 payloads of 100 kB come in order, in calls bounded by maxBytes", async () => {
     const queue = rig.queue<string>();
     const payload = "x".repeat(100_000);
     for (let i = 0; i < 300; i += 60) {
@@ -179,7 +179,7 @@ describe("bounds", () => {
     expect((await queue.get("t37"))?.reason).toBe("lease_expired");
   });
 
-  test("a task that its holder requeued travels in full company again", async () => {
+  test("a task that its holder requeues travels in full batches again", async () => {
     const queue = rig.queue({ maxAttempts: 0 });
     await fill(1);
     await queue.dequeue({ lease: 10 });
@@ -190,7 +190,7 @@ describe("bounds", () => {
     expect(await queue.dequeue({ max: 10 })).toHaveLength(10);
   });
 
-  test("a batch ends before a task that may only travel in smaller company, and that stays in front", async () => {
+  test("a task that may only travel in smaller batches stays in front and ends a larger batch", async () => {
     const queue = rig.queue({ maxAttempts: 0 });
     await fill(1, "bad");
     await queue.dequeue({ lease: 10 });
@@ -204,7 +204,7 @@ describe("bounds", () => {
 });
 
 describe("nextDueAt", () => {
-  test("tells when to come back", async () => {
+  test("is when the next task is due or the next lease expires", async () => {
     const queue = rig.queue();
     expect((await queue.dequeue()).nextDueAt).toBeNull();
     await queue.enqueue(0, { delay: 500 });
@@ -217,7 +217,7 @@ describe("nextDueAt", () => {
   });
 });
 
-test("a lease that has expired is nothing to come back for: its task is here", async () => {
+test("nextDueAt is null if the only expired lease is reclaimed by the same dequeue", async () => {
   const queue = rig.queue();
   await queue.enqueue(1, { id: "a" });
   await queue.dequeue({ lease: 1_000 });
@@ -227,7 +227,7 @@ test("a lease that has expired is nothing to come back for: its task is here", a
 });
 
 describe("nextDueAt is now while tasks wait", () => {
-  test("behind what did not fit", async () => {
+  test("behind a task that did not fit into maxBytes", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: "x".repeat(100) })));
     await queue.enqueue(0, { delay: "1d" });
@@ -245,7 +245,7 @@ describe("nextDueAt is now while tasks wait", () => {
     expect([ids(batch), batch.nextDueAt]).toEqual([["t0"], rig.now]);
   });
 
-  test("and what is due is found behind cancelled tasks that fill the first look", async () => {
+  test("behind cancelled tasks, and due tasks are found behind them", async () => {
     const queue = rig.queue();
     await fill(2);
     await queue.enqueue(0, { id: "due", delay: 1_000 });
@@ -259,8 +259,8 @@ describe("nextDueAt is now while tasks wait", () => {
   });
 });
 
-describe("entries that are no tasks", () => {
-  test("cancelled tasks do not stand in the way of those behind them", async () => {
+describe("cancelled tasks", () => {
+  test("do not block the tasks behind them", async () => {
     const queue = rig.queue();
     await fill(30);
     for (let i = 0; i < 28; i++) await queue.cancel(`t${i}`);
@@ -269,7 +269,7 @@ describe("entries that are no tasks", () => {
     expect(ids(await queue.dequeue({ max: 5 }))).toEqual(["t29"]);
   });
 
-  test("of which there are more than one call drops do not stand in the way of a task behind them", async () => {
+  test("do not block the task behind them, also more than one call drops", async () => {
     const queue = rig.queue();
     await fill(1_500);
     await Promise.all(Array.from({ length: 1_499 }, (_, i) => queue.cancel(`t${i}`)));

@@ -36,7 +36,7 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
     expect(await queue.enqueueMany(tasks, { idempotencyKey })).toEqual(created);
   });
 
-  test("also once the task has ended, while it is known", async () => {
+  test("also after the task has ended, while its record is kept", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { idempotencyKey });
     await (await queue.dequeue())[0]?.complete();
@@ -46,7 +46,7 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
     expect((await queue.enqueue(2, { idempotencyKey })).created).toBe(true);
   });
 
-  test("but not what the queue adds, nor other tasks under other keys or without one", async () => {
+  test("but other queue options, other keys, and no key are accepted", async () => {
     const { created } = await rig.queue().enqueue(1, { idempotencyKey });
     expect(created).toBe(true);
     const again = await rig.queue({ lease: "1m", delay: "1s" }).enqueue(1, { idempotencyKey });
@@ -56,7 +56,7 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
     expect((await rig.space()).pending).toHaveLength(3);
   });
 
-  test("and compares no encrypted payloads", async () => {
+  test("but encrypted payloads are not compared", async () => {
     const sealing = encryption({ keys: { k: "A".repeat(43) + "=" }, current: "k" });
     const queue = rig.queue({ encryption: sealing });
     const first = await queue.enqueue({ secret: 1 }, { idempotencyKey });
@@ -66,7 +66,7 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
     expect((await rig.space()).pending).toHaveLength(1);
   });
 
-  test("tasks with ids of their own are known by these under any key", async () => {
+  test("tasks with a caller's id are recognised by it under any key", async () => {
     const queue = rig.queue();
     expect((await queue.enqueue(1, { id: "a", idempotencyKey })).created).toBe(true);
     expect((await queue.enqueue(1, { id: "b", idempotencyKey })).created).toBe(true);
@@ -74,7 +74,7 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
   });
 });
 
-test("tasks of a batch that are due together keep its order, with an idempotency key too (I8)", async () => {
+test("tasks of a batch that are due together keep its order, also with an idempotency key (I8)", async () => {
   const queue = rig.queue();
   const tasks = Array.from({ length: 1_000 }, (_, i) => ({ payload: i, delay: 1_000 }));
   await queue.enqueueMany(tasks, { idempotencyKey });
@@ -83,10 +83,10 @@ test("tasks of a batch that are due together keep its order, with an idempotency
   expect(due.map(({ payload }) => payload)).toEqual(tasks.map(({ payload }) => payload));
 });
 
-describe("a copy of an enqueue with a dedup key is answered as the first", () => {
+describe("a copy of an enqueue with a dedup key gets the first answer", () => {
   const dedup = { key: "report", window: 300 };
 
-  test("once the window is over and another task stands for the key", async () => {
+  test("also after the window, if another task has the key", async () => {
     const queue = rig.queue();
     const a: EnqueueOptions & { idempotencyKey: string } = { dedup, idempotencyKey: "a" };
     const first = await queue.enqueue("report", a);
@@ -98,7 +98,7 @@ describe("a copy of an enqueue with a dedup key is answered as the first", () =>
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("and of tasks with one id in a batch all stand for the first", async () => {
+  test("also for tasks of one id in a batch, which all get the first task's id", async () => {
     const queue = rig.queue();
     await queue.enqueue("first", { id: "first", dedup });
     const batch = [
@@ -114,7 +114,7 @@ describe("a copy of an enqueue with a dedup key is answered as the first", () =>
     expect((await rig.space()).pending).toEqual(["first"]);
   });
 
-  test.each([0, 400])("in a batch that has a known id, after %i ms", async (later) => {
+  test.each([0, 400])("also in a batch with a known id, after %i ms", async (later) => {
     const queue = rig.queue();
     await queue.enqueue("known", { id: "known" });
     const batch = [

@@ -53,7 +53,7 @@ describe("ids", () => {
     expect((await queue.dequeue())[0]).toMatchObject({ id: "a", payload: "two", attempt: 1 });
   });
 
-  test("of two tasks of one id in a batch the first is created, also when the batch is sent again", async () => {
+  test("of two tasks with one id in a batch only the first is created, also if the batch is sent again", async () => {
     const queue = rig.queue();
     const tasks = [{ payload: 1, id: "a" }, { payload: 2, id: "a" }, { payload: 3 }];
     const first = await queue.enqueueMany(tasks, { idempotencyKey: "key-1" });
@@ -65,7 +65,7 @@ describe("ids", () => {
     expect(batch.map(({ payload }) => payload)).toEqual([1, 3]);
   });
 
-  test("ids that one idempotency key gives differ by queue, key and place in the batch", async () => {
+  test("ids made from an idempotency key differ by key and place in the batch", async () => {
     const one = rig.queue<number>();
     const [a, b] = await one.enqueueMany([{ payload: 1 }, { payload: 2 }], { idempotencyKey: "key-1" });
     const c = await one.enqueue(3, { idempotencyKey: "key-2" });
@@ -75,7 +75,7 @@ describe("ids", () => {
     expect((await rig.space()).pending).toHaveLength(3);
   });
 
-  test("a producer that loses a race for an id is told so by every later copy of its request", async () => {
+  test("a producer that loses a race for an id gets created: false for every copy of its request", async () => {
     const queue = rig.queue();
     expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({
       id: "a",
@@ -106,7 +106,7 @@ describe("ids", () => {
 describe("when a task is ready", () => {
   afterEach(() => void vi.useRealTimers());
 
-  test("delay and at put it among the delayed; an instant that is past makes it pending", async () => {
+  test("delay and at make it delayed; an instant in the past makes it pending", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { payload: 1, id: "soon", delay: 500 },
@@ -123,7 +123,7 @@ describe("when a task is ready", () => {
     ]);
   });
 
-  test("without a test clock, times are Redis's own", async () => {
+  test("times come from Redis's clock", async () => {
     const queue = rig.queue({ now: undefined });
     const before = await redisMs();
     const { id } = await queue.enqueue(1, { delay: 60_000 });
@@ -134,7 +134,7 @@ describe("when a task is ready", () => {
     expect(task?.dueAt).toBe((task?.enqueuedAt ?? 0) + 60_000);
   });
 
-  test("a caller whose clock is a day off, ahead or behind, neither hastens nor delays anything", async () => {
+  test("a caller's clock that is a day off, ahead or behind, neither hastens nor delays anything", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     for (const off of [86_400_000, -86_400_000]) {
       const queue = new Queue(`off${off}`, { transport: rig.transport });
@@ -167,7 +167,7 @@ describe("when a task is ready", () => {
 });
 
 describe("what is fixed at enqueue", () => {
-  test("a task's options win over the queue's, and those over the defaults", async () => {
+  test("a task's options override the queue's, and those override the defaults", async () => {
     const queue = rig.queue({ lease: "10s", maxAttempts: 3, resultTtl: "1m", deadTtl: "2m", delay: "1s" });
     await queue.enqueueMany([
       { payload: 1, id: "queue" },
@@ -179,7 +179,7 @@ describe("what is fixed at enqueue", () => {
     expect([pending, [...delayed.keys()]]).toEqual([["task"], ["queue"]]);
   });
 
-  test("headers travel with the payload and show in get", async () => {
+  test("headers come with the payload and in get", async () => {
     const queue = rig.queue();
     const headers = { traceparent: "00-ab", "x;y=z": "ü\n\u0000\ud800😀", ["__proto__"]: "own" };
     const { id } = await queue.enqueue({ a: 1 }, { headers });
@@ -191,7 +191,7 @@ describe("what is fixed at enqueue", () => {
   });
 });
 
-describe("bad input says what is wrong and writes nothing", () => {
+describe("bad input is named in the error and writes nothing", () => {
   const cases: [name: string, run: () => Promise<unknown>, code: string, path: string][] = [
     ["id with a space", () => rig.queue().enqueue(1, { id: "a b" }), "invalid_argument", "id"],
     ["id that begins like a record", () => rig.queue().enqueue(1, { id: ".a" }), "invalid_argument", "id"],
@@ -216,7 +216,7 @@ describe("bad input says what is wrong and writes nothing", () => {
     ["bigint payload", () => rig.queue().enqueue({ n: 1n }), "invalid_argument", "payload"],
     ["payload over 1 MiB", () => rig.queue().enqueue("a".repeat(1_048_575)), "too_large", "payload"],
     [
-      "payload over 1 MiB by its bytes alone",
+      "payload over 1 MiB in bytes, not in characters",
       () => rig.queue().enqueue("€".repeat(349_525)),
       "too_large",
       "payload",
@@ -253,7 +253,7 @@ describe("bad input says what is wrong and writes nothing", () => {
       "tasks",
     ],
     [
-      "more bytes than a request takes, in fewer characters",
+      "more bytes than a request takes, but fewer characters",
       () => rig.queue().enqueueMany(Array.from({ length: 11 }, () => ({ payload: "€".repeat(300_000) }))),
       "too_large",
       "tasks",
@@ -273,9 +273,9 @@ describe("bad input says what is wrong and writes nothing", () => {
   test.each<[string, () => unknown]>([
     ["a queue without options", () => new Queue("a", undefined as never)],
     ["a queue without a transport", () => new Queue("a", {} as never)],
-    ["a sweep of nothing", () => sweep(undefined as never)],
+    ["a sweep without a transport", () => sweep(undefined as never)],
     ["a sweep of a queue", () => sweep(rig.queue() as never)],
-    ["a list of nothing", () => listQueues({} as never)],
+    ["a list of queues without a transport", () => listQueues({} as never)],
   ])("%s", async (_, run) => {
     await expect((async () => run())()).rejects.toMatchObject({
       code: "invalid_argument",
@@ -283,12 +283,12 @@ describe("bad input says what is wrong and writes nothing", () => {
     });
   });
 
-  test("a task where a list of tasks is meant", async () => {
+  test("a task instead of a list of tasks", async () => {
     await expect(rig.queue().enqueueMany({ payload: 1 } as never)).rejects.toMatchObject({ path: "tasks" });
     await expect(rig.queue().settle({} as never)).rejects.toMatchObject({ path: "settlements" });
   });
 
-  test("a batch of none asks Redis nothing", async () => {
+  test("an empty batch sends nothing to Redis", async () => {
     expect(await rig.queue().enqueueMany([])).toEqual([]);
     expect(await rig.keySpace()).toEqual({});
   });

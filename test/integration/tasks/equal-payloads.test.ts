@@ -4,7 +4,7 @@ import { useRig } from "../../support/rig.ts";
 const rig = useRig();
 const payload = { to: "a@example.com" };
 
-/** Four tasks that say the same. */
+/** Four tasks with equal payloads. */
 async function four() {
   const queue = rig.queue();
   const made = await queue.enqueueMany(Array.from({ length: 4 }, () => ({ payload })));
@@ -13,7 +13,7 @@ async function four() {
   return { queue, ids };
 }
 
-test("of tasks with equal payloads each is a task of its own: settling or cancelling one leaves the others", async () => {
+test("tasks with equal payloads are independent: settling or cancelling one leaves the others", async () => {
   const { queue, ids } = await four();
   const [a, b, c] = await queue.dequeue({ max: 3 });
   expect([a, b, c].map((task) => task?.payload)).toEqual([payload, payload, payload]);
@@ -27,7 +27,7 @@ test("of tasks with equal payloads each is a task of its own: settling or cancel
   expect(await queue.counts()).toMatchObject({ pending: 0, working: 1, rejected: 0 });
 });
 
-test("equal dead letters stay as many as they are, and are redriven and deleted one by one", async () => {
+test("equal dead letters are all kept, and are redriven and removed one by one", async () => {
   const { queue, ids } = await four();
   for (const task of await queue.dequeue({ max: 4 })) await task.reject("no such address");
   expect((await queue.counts()).rejected).toBe(4);

@@ -9,7 +9,7 @@ const CHANNEL = key("events");
 let stop: (() => void) | undefined;
 afterEach(() => stop?.());
 
-/** Subscribes past the product's own code. What is called gives everything that was published since the last call. */
+/** Subscribes directly to Redis. The returned function returns the messages since its last call. */
 async function listen(): Promise<() => Promise<string[]>> {
   const client = createClient({ url: rig.redis.url, RESP: 2 });
   await client.connect();
@@ -28,7 +28,7 @@ async function listen(): Promise<() => Promise<string[]>> {
 }
 
 describe("a queue's events", () => {
-  test("are published by nothing that happens to a queue without the setting", async () => {
+  test("are not published without the setting", async () => {
     const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true, maxPending: 100 });
@@ -45,7 +45,7 @@ describe("a queue's events", () => {
     expect(await published()).toEqual([]);
   });
 
-  test("tell what happened, when, and to which tasks", async () => {
+  test("report what happened, when, and to which tasks", async () => {
     const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
@@ -96,7 +96,7 @@ describe("a queue's events", () => {
     ]);
   });
 
-  test("of several kinds in one call are a message each, and a call of one kind has one for all its tasks", async () => {
+  test("are one message for each kind in a call, with all its tasks", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
     await queue.enqueueMany(numbered(6, { maxAttempts: 1 }));
@@ -106,7 +106,7 @@ describe("a queue's events", () => {
     const outcomes = ["complete", "complete", "reject", "reject"] as const;
     await queue.settle(outcomes.map((outcome, i) => ({ receipt: tasks[i]?.receipt ?? "", outcome })));
     expect((await published()).toSorted()).toEqual([`completed ${START} t0 t1`, `rejected ${START} t2 t3`]);
-    // A lease that expired on the last attempt is told twice: that it was taken back, and how the task ended.
+    // A lease that expires on the last attempt is reported as reclaimed and as rejected.
     rig.now += 1_000;
     await rig.sweepOnce();
     expect((await published()).toSorted()).toEqual([
@@ -116,7 +116,7 @@ describe("a queue's events", () => {
     ]);
   });
 
-  test("name every task once, in batches of any size, with groups and limits too", async () => {
+  test("name every task once, in batches of any size, also with groups and limits", async () => {
     const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ events: true, statistics: true, maxWorking: 300 });
@@ -143,7 +143,7 @@ describe("a queue's events", () => {
     for (const some of Object.values(reported)) expect(some.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("tell of a deletion of the queue itself, which * stands for", async () => {
+  test("report the deletion of the queue as *", async () => {
     const published = await listen();
     await rig.operator().configure({ events: true });
     await rig.queue().enqueue(1, { id: "a" });
@@ -153,7 +153,7 @@ describe("a queue's events", () => {
     expect(await published()).toEqual([`enqueued ${START} a`, `dequeued ${START} a`, `deleted ${START} *`]);
   });
 
-  test("end with the setting, and begin anew with it", async () => {
+  test("stop and start again with the setting", async () => {
     const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
@@ -166,14 +166,14 @@ describe("a queue's events", () => {
     expect(await published()).toEqual([`enqueued ${START} a`, `enqueued ${START} c`]);
   });
 
-  test("are not told of a refused enqueue", async () => {
+  test("are not published for a refused enqueue", async () => {
     const published = await listen();
     await rig.operator().configure({ events: true, maxPending: 1 });
     await expect(rig.queue().enqueueMany(numbered(2))).rejects.toMatchObject({ code: "queue_full" });
     expect(await published()).toEqual([]);
   });
 
-  test("are told on a full Redis too, of what it lets happen", async () => {
+  test("are also published on a full Redis", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
     await queue.enqueueMany(numbered(2));

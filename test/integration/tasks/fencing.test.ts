@@ -38,7 +38,7 @@ describe("fencing (I2 I3)", () => {
     const { queue, task } = await leased();
     const [, attempt, lease, token = ""] = task.receipt.split(".");
     const before = await rig.keySpace();
-    // Wrong in one place only, and cut short, and longer: no part of a token is as good as all of it.
+    // Tokens wrong in one character, too short, and too long: only the whole token is accepted.
     const wrong = Array.from(token, (_, i) => `${token.slice(0, i)}-${token.slice(i + 1)}`);
     for (const receipt of [
       ...[...wrong, token.slice(0, -1), `${token}-`].map((other) => `1.${attempt}.${lease}.${other}.a`),
@@ -54,7 +54,7 @@ describe("fencing (I2 I3)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("of many that complete one lease at once with other outcomes, one wins and the record is its own", async () => {
+  test("of several outcomes sent at once for one lease, one wins and the record is its own", async () => {
     const { queue, task } = await leased();
     const all: Settlement[] = outcomes
       .filter((outcome) => outcome !== "extend")
@@ -68,7 +68,7 @@ describe("fencing (I2 I3)", () => {
   test.each([
     ["completed twice and then rejected", "complete", "reject"],
     ["rejected twice and then completed", "reject", "complete"],
-  ] as const)("a task that is %s has ended once, with what was said first", async (_, first, other) => {
+  ] as const)("a task that is %s has ended once, with the first outcome", async (_, first, other) => {
     const { queue, task } = await leased();
     await rig.operator().configure({ statistics: true });
     expect(await task[first]("first")).toMatchObject({ ok: true });
@@ -84,7 +84,7 @@ describe("fencing (I2 I3)", () => {
   });
 
   test.each(outcomes)(
-    "%s of a task that nobody works on, pending or delayed, changes nothing, and it is delivered once",
+    "%s of a pending or delayed task changes nothing, and it is delivered once",
     async (outcome) => {
       const { queue, task: waits } = await leased();
       await waits.requeue();
@@ -103,7 +103,7 @@ describe("fencing (I2 I3)", () => {
       ];
       const before = await rig.keySpace();
       const reported = await queue.settle(receipts.map((receipt) => ({ receipt, outcome })));
-      // To those who requeued them the same again is a resend, which gets its old answer.
+      // A second requeue with the same receipt is a resend, which gets its old answer.
       expect(reported.map((answer) => (answer.ok ? answer.state : answer.code))).toEqual(
         outcome === "requeue"
           ? ["pending", "delayed", "lease_lost", "lease_lost"]

@@ -10,7 +10,7 @@ async function held() {
   return rig.queue().dequeue({ max: 4, token: "token-01" });
 }
 
-describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 10)", () => {
+describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)", () => {
   // A queue whose Redis has reached its memory limit.
   beforeEach(async () => {
     const queue = rig.queue();
@@ -24,7 +24,7 @@ describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 1
 
   afterEach(() => rig.command("CONFIG", "SET", "maxmemory", "0"));
 
-  test("enqueue says queue_full and has written nothing", async () => {
+  test("enqueue throws queue_full and writes nothing", async () => {
     const before = await rig.keySpace();
     const queue = rig.queue();
     await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
@@ -69,7 +69,7 @@ describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 1
     expect(await rig.sweepOnce()).toEqual(["ok", 1, 4, 0, 0, 0, 0, 0]);
   });
 
-  test("the reply to an enqueue that succeeded is still to be had", async () => {
+  test("a copy of an enqueue that succeeded still gets its answer", async () => {
     await rig.command("CONFIG", "SET", "maxmemory", "0");
     const queue = rig.queue();
     const one = () => queue.enqueue(1, { idempotencyKey: "one" });
@@ -81,7 +81,7 @@ describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 1
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("a holder learns that its task is cancelled", async () => {
+  test("a cancel is still reported to the holder", async () => {
     const [task] = await held();
     expect(await rig.queue().cancel(task?.id ?? "")).toEqual({ ok: true, state: "working" });
     expect(await task?.extend()).toMatchObject({ ok: true, cancelRequested: true });
@@ -105,27 +105,27 @@ describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 1
   });
 });
 
-describe("a Redis that has room for a part of what a call writes", () => {
+describe("a Redis with room for only a part of what a call writes", () => {
   const short = (writes: number) => rig.queue({ transport: roomFor(rig.transport, writes) });
 
-  test("keeps nothing of an enqueue of more records than one command takes", async () => {
+  test("keeps nothing of an enqueue with more records than one command takes", async () => {
     const refused = short(1).enqueueMany(numbered(1_000));
     await expect(refused).rejects.toMatchObject({ code: "queue_full" });
     expect(Object.keys(await rig.keySpace())).toEqual(["sluice:queues"]);
   });
 
-  test("gives a part of a batch, and the others keep their order", async () => {
+  test("delivers a part of a batch, and the other tasks keep their order", async () => {
     await rig.queue().enqueueMany(numbered(1_000));
     const batch = await short(1).dequeue({ max: 1_000 });
     const rest = numbered(1_000).map(({ id }) => id);
     expect(batch.map(({ id }) => id)).toEqual(rest.splice(0, 490));
     const { pending, working } = await rig.space();
-    // The next stands on the right.
+    // The next task is the last of the list.
     expect([pending.toReversed(), working.size]).toEqual([rest, 490]);
     expect((await rig.queue().dequeue({ max: 1_000 })).map(({ id }) => id)).toEqual(rest);
   });
 
-  test("leaves whom it refuses a settlement a minute to send it again", async () => {
+  test("gives a holder a minute to send a refused settlement again", async () => {
     await rig.queue().enqueue(1, { id: "a" });
     const [task] = await rig.queue().dequeue({ lease: "10s" });
     const settlement = { receipt: task?.receipt ?? "", outcome: "complete" } as const;

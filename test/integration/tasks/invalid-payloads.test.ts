@@ -5,8 +5,8 @@ import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 
-test("what does not fit is rejected however long the schema's words about it are, and takes no other along", async () => {
-  // valibot's message quotes the payload.
+test("a payload that does not fit is rejected alone, also if the schema's message is long", async () => {
+  // The message of valibot quotes the payload.
   const schema = v.pipe(v.string(), v.picklist(["fits"]));
   const long = "x".repeat(100_000);
   await rig.queue().enqueueMany([
@@ -20,7 +20,7 @@ test("what does not fit is rejected however long the schema's words about it are
   expect(issues[0]?.message).toMatch(/^.*"x+…$/);
 });
 
-test("nor does it matter where it lies, or which characters both have", async () => {
+test("it is rejected also with a long path and with control characters in path and message", async () => {
   const worst = "\u0001".repeat(10_000);
   const issues = Array.from({ length: 20 }, () => ({ message: worst, path: [worst, { key: worst }] }));
   const schema = { "~standard": { version: 1, vendor: "test", validate: () => ({ issues }) } } as const;
@@ -29,7 +29,7 @@ test("nor does it matter where it lies, or which characters both have", async ()
   expect(await rig.queue().get("a")).toMatchObject({ state: "rejected", attempt: 1 });
 });
 
-test("a refusal at enqueue is brief, too", async () => {
+test("the error at enqueue is short too", async () => {
   const schema = z.record(z.string(), z.number());
   const refused = rig.queue({ schema }).enqueue({ ["k".repeat(10_000)]: "no number" } as never);
   const message = await refused.catch((error: Error) => error.message);

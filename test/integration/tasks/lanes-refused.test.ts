@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { bothLanes, byLane } from "../../support/both-lanes.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
-/** What the plain lanes leave where Redis refuses in the midst of a call: what the others leave. */
+/** If Redis refuses in the middle of a call, the plain lanes leave the same data as the full ones. */
 
-const rig = useRig({ sound: false });
+const rig = useRig({ checkInvariants: false });
 
 /** A queue of both lanes, with tasks a to c. */
 async function filled() {
@@ -13,7 +13,7 @@ async function filled() {
   return queue;
 }
 
-/** Makes a key something that no script can use. */
+/** Gives a key the wrong type, with which every script fails. */
 async function spoil(part: string): Promise<void> {
   for (const prefix of ["sluice", "full"]) {
     await rig.command("DEL", `${prefix}:{${QUEUE}}:${part}`);
@@ -21,7 +21,7 @@ async function spoil(part: string): Promise<void> {
   }
 }
 
-/** @returns what stands in line, after a call was refused in both lanes */
+/** Expects that a call was refused equally in both lanes, and returns the pending list. */
 async function inLine(refused: Promise<unknown>): Promise<unknown> {
   await expect(refused).rejects.toThrow();
   const { plain, full } = byLane(await rig.keySpace());
@@ -29,13 +29,13 @@ async function inLine(refused: Promise<unknown>): Promise<unknown> {
   return rig.command("LRANGE", `sluice:{${QUEUE}}:pending`, "0", "-1");
 }
 
-test("a dequeue that cannot lease puts back what it took", async () => {
+test("a dequeue that cannot lease puts its tasks back", async () => {
   const queue = await filled();
   await spoil("working");
   expect(await inLine(queue.dequeue({ max: 2 }))).toEqual(["c", "b", "a"]);
 });
 
-test("a settle that cannot keep records leaves in line what its dequeue took", async () => {
+test("a settle that cannot keep records leaves the tasks of its dequeue pending", async () => {
   const queue = await filled();
   const [task] = await queue.dequeue();
   await spoil("expiry");

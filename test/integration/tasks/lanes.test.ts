@@ -14,10 +14,13 @@ const rig = useRig();
 
 const STEPS = 80;
 
-/** What the queue has beside plain tasks, by name; more than one kind makes calls hand over in their midst. */
+/**
+ * What the queue has beside plain tasks. With several kinds, plain lanes hand over to the full ones within a
+ * call.
+ */
 const FEATURES = ["nothing", "retries", "own ids", "groups", "settings", "workers", "all"] as const;
 
-/** Draws calls of which most are plain, and some are not for the reason given. */
+/** Returns a function that makes a random call: most are plain, and some use the feature. */
 function drawn(seed: number, feature: (typeof FEATURES)[number]) {
   const roll = dice(seed);
   const chance = (share: number) => roll() < share;
@@ -47,7 +50,7 @@ function drawn(seed: number, feature: (typeof FEATURES)[number]) {
     ...(has("workers") && { worker: { name: among("w1", "w2"), silentAfter: 3_000 } }),
   });
   const settlement = (): Settlement => {
-    // A receipt may be used again, in the same call too.
+    // A receipt may be used again, also in the same call.
     const receipt = among(...held.slice(-12), ...held);
     if (!has("retries"))
       return { receipt, outcome: "complete", ...(chance(0.5) && { result: { ok: true } }) };
@@ -89,7 +92,7 @@ function drawn(seed: number, feature: (typeof FEATURES)[number]) {
 }
 
 test.each(FEATURES.flatMap((feature) => [1, 2, 3, 4].map((seed) => ({ feature, seed }))))(
-  "the plain lanes answer and leave what the others do: tasks with $feature, seed $seed",
+  "the plain lanes answer and write the same as the full ones: tasks with $feature, seed $seed",
   async ({ feature, seed }) => {
     const step = drawn(seed, feature);
     for (let i = 0; i < STEPS; i++) {

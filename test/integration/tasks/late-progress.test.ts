@@ -16,7 +16,7 @@ function recording(sent: Command[][]): Transport {
 
 const progressOf = async (id: string) => (await rig.queue().get(id))?.progress;
 
-test("a late copy of an extend leaves newer progress alone, and its deadline is the later one", async () => {
+test("a late copy of an extend leaves newer progress alone, and the later deadline holds", async () => {
   await rig.queue().enqueue(1, { id: "a" });
   const sent: Command[][] = [];
   const [task] = await rig.queue({ transport: recording(sent) }).dequeue({ lease: "1m" });
@@ -25,14 +25,14 @@ test("a late copy of an extend leaves newer progress alone, and its deadline is 
   const [, first = [], second = []] = sent;
   await rig.transport.send(first);
   expect(await progressOf("a")).toBe("second");
-  // The same words again are news.
+  // The same progress sent again is a new call.
   await task?.extend("1m", { progress: "first" });
   expect(await progressOf("a")).toBe("first");
   await rig.transport.send(second);
   expect(await rig.queue().get("a")).toMatchObject({ progress: "first", deadlineAt: START + 60_000 });
 });
 
-test("of the last eight extends; an idempotency key makes a call a copy", async () => {
+test("late copies of the last eight extends are recognised, also by idempotency key", async () => {
   const queue = rig.queue();
   await queue.enqueue(1, { id: "a" });
   const [task] = await queue.dequeue();
@@ -50,7 +50,7 @@ test("of the last eight extends; an idempotency key makes a call a copy", async 
   expect(await progressOf("a")).toBe(1);
 });
 
-test("extends of one call tell progress in their order, in copies too", async () => {
+test("extends of one call set progress in their order, also in copies", async () => {
   const queue = rig.queue();
   await queue.enqueue(1, { id: "a" });
   const [task] = await queue.dequeue();
@@ -65,7 +65,7 @@ test("extends of one call tell progress in their order, in copies too", async ()
   expect(await progressOf("a")).toBe("z");
 });
 
-test("what is remembered for that goes with the lease", async () => {
+test("the memory of late copies is removed with the lease", async () => {
   const queue = rig.queue();
   await queue.enqueue(1, { id: "a" });
   const [task] = await queue.dequeue();

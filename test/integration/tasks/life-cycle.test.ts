@@ -119,7 +119,7 @@ describe("the whole key space after each transition", () => {
 });
 
 describe("a task's history", () => {
-  test("is kept where its end came without a word too: no result, no error", async () => {
+  test("is also kept if it ended without a result or an error", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
     const [a, b] = await queue.dequeue({ max: 2 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Command, Transport } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
-// Real time: what waits here waits on the clock of this process and of Redis.
+// Real time: dequeues that wait follow the clocks of this process and of Redis.
 const rig = useRig();
 const queue = () => rig.queue({ now: undefined });
 
@@ -21,8 +21,8 @@ beforeEach(() => {
   sent = [];
 });
 
-describe("a pull that waits", () => {
-  test("answers at once where a task is there", async () => {
+describe("a dequeue that waits", () => {
+  test("answers at once if a task is pending", async () => {
     await queue().enqueue(1);
     const waiting = rig.queue({ now: undefined, transport: noting() });
     expect([...(await waiting.dequeue({ wait: "20s" }))]).toMatchObject([{ payload: 1 }]);
@@ -35,7 +35,7 @@ describe("a pull that waits", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     await queue().enqueueMany([{ payload: "a" }, { payload: "b", group: "g" }]);
     expect(new Set((await waiting).map(({ payload }) => payload))).toEqual(new Set(["a", "b"]));
-    // Not by the pull that comes every ten seconds.
+    // Not by the call that it repeats every ten seconds.
     expect(performance.now() - began).toBeLessThan(8_000);
   });
 
@@ -48,19 +48,19 @@ describe("a pull that waits", () => {
     expect(performance.now() - began).toBeLessThan(8_000);
   });
 
-  test("answers when a delayed task falls due, though no sweep runs, with few looks", async () => {
+  test("answers when a delayed task is due, without a sweep, in few calls", async () => {
     await queue().enqueue("later", { delay: 700 });
     const waiting = rig.queue({ now: undefined, transport: noting() });
     expect([...(await waiting.dequeue({ wait: "20s" }))]).toMatchObject([{ payload: "later" }]);
     expect(pulls()).toBeLessThanOrEqual(3);
   });
 
-  test("answers when a task falls due that was delayed while it waited", async () => {
+  test("answers when a task is due that was enqueued with a delay while it waited", async () => {
     const began = performance.now();
     const waiting = queue().dequeue({ wait: "20s" });
     await queue().enqueue("later", { delay: 2_500 });
     expect([...(await waiting)]).toMatchObject([{ payload: "later" }]);
-    // Not at its next pull, after ten seconds.
+    // Not at its next call, after ten seconds.
     expect(performance.now() - began).toBeLessThan(9_000);
   });
 
@@ -70,18 +70,18 @@ describe("a pull that waits", () => {
     await queue().dequeue({ lease: "3s" });
     const began = performance.now();
     expect([...(await queue().dequeue({ wait: "20s" }))]).toMatchObject([{ payload: "lost", attempt: 2 }]);
-    // When it expires, and not with what is due later or at the next pull.
+    // At its expiry, and not with the later due task or at the next call.
     expect(performance.now() - began).toBeLessThan(8_000);
   });
 
-  test("says when the next task is due, where the time is over before", async () => {
+  test("reports when the next task is due if its time is over before", async () => {
     await queue().enqueue(1, { delay: "1h" });
     const batch = await queue().dequeue({ wait: 50 });
     expect([batch.length, batch.paused]).toEqual([0, false]);
     expect(batch.nextDueAt).toBeGreaterThan(Date.now() + 3_500_000);
   });
 
-  test("does not pull again and again where a pause or a limit holds what is there", async () => {
+  test("does not repeat its call quickly if a pause or a limit holds the tasks", async () => {
     await queue().enqueue(1);
     await rig.operator().pause();
     const waiting = rig.queue({ now: undefined, transport: noting() });
@@ -96,14 +96,14 @@ describe("a pull that waits", () => {
     await expect(waiting).rejects.toMatchObject({ code: "aborted" });
   });
 
-  test("of two that wait, one gets the task", async () => {
+  test("is one of two that wait, of which one gets the task", async () => {
     const waiting = [queue().dequeue({ wait: 1_000 }), queue().dequeue({ wait: 1_000 })];
     await queue().enqueue(1);
     const batches = await Promise.all(waiting);
     expect(batches.flat()).toHaveLength(1);
   });
 
-  test("settles first, and then waits", async () => {
+  test("settles before it waits", async () => {
     await queue().enqueue(1);
     const [task] = await queue().dequeue();
     const answer = queue().settleAndDequeue([{ receipt: task!.receipt, outcome: "complete" }], {
@@ -123,8 +123,8 @@ describe("a pull that waits", () => {
   });
 });
 
-describe("a pull that waited and is sent again", () => {
-  test("gets the tasks that any of its looks leased, at once", async () => {
+describe("a resend of a dequeue that waited", () => {
+  test("gets the tasks that any of its calls leased, at once", async () => {
     const waiting = queue().dequeue({ wait: "20s", token: "token-01" });
     await new Promise((resolve) => setTimeout(resolve, 150));
     await queue().enqueue(1);
@@ -133,7 +133,7 @@ describe("a pull that waited and is sent again", () => {
     expect(again?.receipt).toBe(task?.receipt);
   });
 
-  test("stays empty once it has ended without any: a late copy leases nothing", async () => {
+  test("stays empty if the first one ended empty: a late copy leases nothing", async () => {
     expect(await queue().dequeue({ wait: 50, token: "token-02" })).toHaveLength(0);
     await queue().enqueue(1);
     expect(await queue().dequeue({ token: "token-02" })).toHaveLength(0);

@@ -6,11 +6,11 @@ const rig = useRig();
 const LEASE = 600_000;
 const DAYS = 10;
 
-// Heartbeats keep tasks for days in workers.test.ts; here their holders do nothing but extend.
+// In heartbeat.test.ts heartbeats keep tasks for days; here their holders only extend.
 describe.each<[string, Worker | undefined]>([
   ["without a name", undefined],
-  ["with a name, and no silence after which it would be failed", { name: "one", incarnation: "a" }],
-])("a holder %s that does nothing but extend", (_, worker) => {
+  ["with a name and without silentAfter", { name: "one", incarnation: "a" }],
+])("a holder %s that only extends", (_, worker) => {
   async function kept() {
     const queue = rig.queue();
     await queue.enqueue("for ever", { id: "t0", maxAttempts: 2 });
@@ -25,7 +25,7 @@ describe.each<[string, Worker | undefined]>([
         deadlineAt: rig.now + LEASE,
       });
       if (i % 50 !== 0) continue;
-      // Up to the last moment nobody else gets it.
+      // Up to the last millisecond no other worker gets it.
       rig.now += LEASE - 1;
       expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
       for (const other of [undefined, { name: "two" }, { name: "one", incarnation: "b" }]) {
@@ -43,7 +43,7 @@ describe.each<[string, Worker | undefined]>([
     expect(await task?.complete("at last")).toMatchObject({ ok: true, state: "completed" });
   });
 
-  test("and then dies, is followed by exactly one other, and extends nothing any more", async () => {
+  test("and then stops, is followed by exactly one other, and cannot extend any more", async () => {
     const { queue, task } = await kept();
     await task?.extend();
     rig.now += LEASE;

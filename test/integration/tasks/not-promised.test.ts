@@ -3,11 +3,11 @@ import { newToken } from "../../../src/queue/core/ids.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 
-// What docs/guarantees.md does not promise, and what it then costs at most.
+// What docs/guarantees.md does not promise, and the cost of it.
 const rig = useRig();
 const LEASE = 60_000;
 
-/** The slot of a dequeue for at most 100 tasks, as lua/README.md tells it. */
+/** The slot of a dequeue for at most 100 tasks, as lua/README.md specifies it. */
 const slotOf = (token: string) =>
   Buffer.from(token.slice(-4)).reduce((hash, byte) => hash * 31 + byte, 0) % 1_024;
 
@@ -19,20 +19,20 @@ function tokenOfSlot(slot: number): string {
 }
 
 describe("a dequeue whose reply was lost", () => {
-  test("and that is not asked for again leaves leases of nobody until they expire, each an attempt charged", async () => {
+  test("and that is not sent again leaves unused leases until they expire, each with a charged attempt", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     const lost = await queue.dequeue({ max: 3, lease: LEASE });
     rig.now += LEASE - 1;
     expect((await queue.dequeue({ max: 3 })).length).toBe(0);
     rig.now += 1;
-    // A task that took its holder's lease with it travels in a tenth of the company.
+    // After an expired lease a task travels in batches of a tenth of the size.
     const again = await queue.dequeue({ max: 30 });
     expect(again.map(({ id, attempt }) => [id, attempt])).toEqual(lost.map(({ id }) => [id, 2]));
     expect(await queue.get(lost[0]?.id ?? "")).toMatchObject({ attempt: 2, charged: 2 });
   });
 
-  test("and whose slot another took leases anew when it is sent again; what it had comes back when it expires", async () => {
+  test("and whose slot another dequeue took leases other tasks when sent again; the first ones return when their lease expires", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     const token = newToken();
@@ -50,7 +50,7 @@ describe("a dequeue whose reply was lost", () => {
   });
 });
 
-test("a clock that jumps forward ends a lease early, and its holder is fenced off all the same (I2)", async () => {
+test("a clock that jumps forward ends a lease early, and its holder is fenced off (I2)", async () => {
   const queue = rig.queue();
   await queue.enqueue("work", { id: "a" });
   const [early] = await queue.dequeue({ lease: "1h" });
@@ -62,7 +62,7 @@ test("a clock that jumps forward ends a lease early, and its holder is fenced of
   expect(await queue.get("a")).toMatchObject({ state: "completed", result: "next" });
 });
 
-test("a rate gives a steady stream no less than ten elevenths of it", async () => {
+test("a rate allows a steady stream at least ten elevenths of it", async () => {
   const queue = rig.queue();
   await rig.operator().configure({ rate: { max: 10, per: "1s" } });
   await queue.enqueueMany(numbered(300));

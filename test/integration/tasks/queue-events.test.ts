@@ -44,7 +44,7 @@ async function listening(queue: Queue, signal?: AbortSignal) {
 describe.each(transports)("events over %s", (_, transport) => {
   const listener = () => rig.queue({ transport: transport() });
 
-  test("are of every kind that there is", async () => {
+  test("include every kind of event", async () => {
     await configure(true);
     const { events, take } = await listening(listener());
     const queue = rig.queue({ maxAttempts: 2 });
@@ -81,7 +81,7 @@ describe.each(transports)("events over %s", (_, transport) => {
     await events.return?.();
   });
 
-  test("tell what happens to tasks, when, and to which, from when Redis listens", async () => {
+  test("report what happens, when, and to which tasks, from the subscription on", async () => {
     await configure(true);
     const queue = rig.queue();
     await queue.enqueue("before", { id: "before" });
@@ -113,7 +113,7 @@ describe.each(transports)("events over %s", (_, transport) => {
     await events.return?.();
   });
 
-  test("are those of the queue alone, while its setting is on, and nothing else that is published there", async () => {
+  test("come from this queue alone, while its setting is on, without foreign messages of its channel", async () => {
     await configure(true, "other");
     await rig.queue().enqueue(1, { id: "silent" });
     const { events, take } = await listening(listener());
@@ -128,7 +128,7 @@ describe.each(transports)("events over %s", (_, transport) => {
     await events.return?.();
   });
 
-  test("end with their signal, and with an error when their connection does", async () => {
+  test("end with their signal, and with an error if their connection is lost", async () => {
     const leaving = new AbortController();
     const { events } = await listening(listener(), leaving.signal);
     const pending = events.next();
@@ -140,7 +140,7 @@ describe.each(transports)("events over %s", (_, transport) => {
   });
 });
 
-test("a transport that cannot subscribe says so", async () => {
+test("events throw unsupported over a transport that cannot subscribe", async () => {
   const queue = new Queue(QUEUE, { transport: { send: rig.transport.send } });
   await expect(queue.events()).rejects.toMatchObject({
     code: "unsupported",

@@ -4,14 +4,16 @@ import { violations } from "../../support/invariants.ts";
 import { queueSpace } from "../../support/key-space.ts";
 import { useRig } from "../../support/rig.ts";
 
-// Names that begin alike, and ids, groups and workers that are the same in each queue.
+// Queues with names that begin alike, and with the same ids, groups and workers in each.
 const rig = useRig();
 const names = ["w", "w2", "w-2", "w.2", "ww"];
 const options = () => ({ transport: rig.transport, now: () => rig.now });
 const queueOf = (name: string) => new Queue(name, options());
 const operatorOf = (name: string) => new Operator(name, options());
 
-/** Gives a queue tasks in every state: next and last pending, later delayed, held working, done and dead. */
+/**
+ * Fills a queue with tasks in every state: next and last pending, later delayed, held working, done and dead.
+ */
 async function fill(name: string): Promise<void> {
   const queue = queueOf(name);
   await operatorOf(name).configureGroup("g", { maxWorking: 1 });
@@ -29,7 +31,7 @@ async function fill(name: string): Promise<void> {
   await dead?.reject(name);
 }
 
-/** All but one queue's keys and its place among the queues. */
+/** The key space without one queue's keys and registration. */
 async function besides(name: string) {
   const { "sluice:queues": registry, ...space } = await rig.keySpace();
   return {
@@ -97,11 +99,11 @@ const acts: [act: string, run: (name: string) => Promise<unknown>, (name: string
   ["delete", (name) => operatorOf(name).deleteQueue({ force: true }), () => ({ ok: true })],
 ];
 
-describe.each(acts)("%s", (_, run, tells) => {
-  test.each(["w", "w2"])("of the queue %s touches no queue whose name begins alike", async (name) => {
+describe.each(acts)("%s", (_, run, expected) => {
+  test.each(["w", "w2"])("of the queue %s touches no queue with a name that begins alike", async (name) => {
     for (const other of names) await fill(other);
     const before = await besides(name);
-    expect(await run(name)).toMatchObject(tells(name) as object);
+    expect(await run(name)).toMatchObject(expected(name) as object);
     expect(await besides(name)).toEqual(before);
     const space = await rig.keySpace();
     expect(names.flatMap((other) => violations(queueSpace(space, other)))).toEqual([]);

@@ -8,7 +8,7 @@ import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
 
-/** The same by three libraries. */
+/** The same schema by three libraries. */
 const schemas = {
   zod: z.object({ to: z.email(), times: z.number().default(1) }),
   valibot: v.object({ to: v.pipe(v.string(), v.email()), times: v.optional(v.number(), 1) }),
@@ -18,7 +18,7 @@ const schemas = {
 describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema) => {
   const queue = () => rig.queue({ schema });
 
-  test("takes what fits, and gives the handler what the schema makes of it", async () => {
+  test("accepts payloads that fit, and delivers what the schema makes of them", async () => {
     await queue().enqueue({ to: "a@example.com" });
     const [task] = await queue().dequeue();
     expect(task?.payload).toEqual({ to: "a@example.com", times: 1 });
@@ -26,7 +26,7 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
     expect(raw?.[1]).toMatch(/\nj\{"to":"a@example.com"\}$/);
   });
 
-  test("refuses what does not fit, with its place and without its content; nothing is written", async () => {
+  test("refuses a payload that does not fit, with its path and without its content, and writes nothing", async () => {
     const before = await rig.keySpace();
     const refused = queue().enqueue({ to: "secret" });
     await expect(refused).rejects.toMatchObject({
@@ -40,7 +40,7 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("rejects what does not fit at dequeue, with the reason, at the first attempt", async () => {
+  test("rejects at dequeue what does not fit, with the reason, at the first attempt", async () => {
     await rig.queue().enqueueMany([
       { payload: { to: 7 }, id: "bad" },
       { payload: { to: "a@example.com" }, id: "good" },
@@ -62,23 +62,23 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
   });
 });
 
-describe("what does not fit", () => {
+describe("a payload that does not fit the schema", () => {
   const queue = () => rig.queue({ schema: z.string() });
 
-  test("does not hide what stands behind it, however much it is", async () => {
+  test("does not hide the tasks behind it, also if there are several", async () => {
     await rig.queue().enqueueMany([...many(7), { payload: "fits" }]);
     expect([...(await queue().dequeue({ max: 3 }))]).toMatchObject([{ payload: "fits" }]);
     expect(await queue().dequeue({ max: 3 })).toMatchObject({ length: 0, invalid: 0 });
     expect((await queue().counts()).rejected).toBe(7);
   });
 
-  test("ends a dequeue when it has begun anew ten times, whatever stands behind", async () => {
+  test("ends a dequeue after it has been repeated ten times", async () => {
     await rig.queue().enqueueMany([...many(14), { payload: "fits" }]);
     expect(await queue().dequeue()).toMatchObject({ length: 0, invalid: 11 });
     expect(await queue().counts()).toMatchObject({ pending: 4, working: 0, rejected: 11 });
   });
 
-  test("is told in settleAndDequeue as in dequeue", async () => {
+  test("is reported by settleAndDequeue as by dequeue", async () => {
     await rig.queue().enqueueMany([{ payload: "a" }, { payload: 1 }, { payload: "b" }]);
     const [first] = await queue().dequeue();
     const { settled, tasks } = await queue().settleAndDequeue(
@@ -88,7 +88,7 @@ describe("what does not fit", () => {
     expect([settled.length, tasks.map(({ payload }) => payload), tasks.invalid]).toEqual([1, ["b"], 1]);
   });
 
-  test("is counted with what comes after it, where a dequeue waits for that", async () => {
+  test("is counted with the task that a waiting dequeue then gets", async () => {
     await rig.queue().enqueue(7);
     const pulled = queue().dequeue({ wait: "20s" });
     await expect.poll(async () => (await queue().counts()).rejected).toBe(1);
@@ -96,7 +96,7 @@ describe("what does not fit", () => {
     expect(await pulled).toMatchObject({ length: 1, invalid: 1 });
   });
 
-  test("keeps its lease where the rejection is lost, and is met again", async () => {
+  test("keeps its lease if the rejection is lost, and is rejected after it", async () => {
     await rig.queue().enqueue(7);
     const transport: typeof rig.transport = {
       send: (commands, options) =>
@@ -115,7 +115,7 @@ describe("what does not fit", () => {
   });
 });
 
-test("a schema may be slow, and may make what JSON cannot carry", async () => {
+test("a schema may be asynchronous, and may return values that JSON cannot express", async () => {
   const schema = z.iso.datetime().transform(async (text) => new Date(text));
   const queue = rig.queue({ schema });
   await queue.enqueue("2026-11-21T00:00:00Z");
@@ -133,6 +133,6 @@ test("types flow from the schema to producer and handler", () => {
   }>();
 });
 
-test("what is no Standard Schema is refused", () => {
+test("a schema that is no Standard Schema is refused", () => {
   expect(() => rig.queue({ schema: {} as never })).toThrow("schema must be a Standard Schema");
 });

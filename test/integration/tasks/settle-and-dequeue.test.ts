@@ -20,8 +20,8 @@ const completed = ({ receipt }: { readonly receipt: string }): Settlement => ({
   outcome: "complete",
 });
 
-describe("what is settled counts for the dequeue of the same call", () => {
-  test("a task handed back unstarted is the next", async () => {
+describe("the dequeue of a call sees the settlements of the same call", () => {
+  test("a task handed back unstarted comes first", async () => {
     const { queue, task } = await leased();
     const settlement = { receipt: task.receipt, outcome: "requeue", unstarted: true } as const;
     const { settled, tasks } = await queue.settleAndDequeue([settlement], { max: 2 });
@@ -32,7 +32,7 @@ describe("what is settled counts for the dequeue of the same call", () => {
     ]);
   });
 
-  test("a task requeued at once stands behind the others", async () => {
+  test("a task requeued without delay comes last", async () => {
     const { queue, task } = await leased();
     const { tasks } = await queue.settleAndDequeue([{ receipt: task.receipt, outcome: "requeue" }], {
       max: 10,
@@ -40,14 +40,14 @@ describe("what is settled counts for the dequeue of the same call", () => {
     expect(tasks.map(({ id }) => id)).toEqual(["b", "c", "d", "a"]);
   });
 
-  test("the deadline of a lease that has ended is nothing to come back for", async () => {
+  test("the deadline of an ended lease does not count for nextDueAt", async () => {
     const { queue, task } = await leased();
     const others = await queue.dequeue({ max: 10 });
     const { tasks } = await queue.settleAndDequeue([task, ...others].map(completed), { max: 10 });
     expect(tasks).toMatchObject({ length: 0, nextDueAt: null });
   });
 
-  test("a completed task makes room for the next where few may work at once", async () => {
+  test("a completed task makes room for the next at maxWorking", async () => {
     const { queue, task } = await leased();
     await rig.operator().configure({ maxWorking: 1 });
     expect(await queue.dequeue()).toHaveLength(0);
@@ -56,7 +56,7 @@ describe("what is settled counts for the dequeue of the same call", () => {
   });
 });
 
-test("a receipt that is no longer current is told so, and the dequeue goes on", async () => {
+test("a stale receipt gets lease_lost, and the dequeue continues", async () => {
   const { queue, task } = await leased();
   await task.complete();
   const other = { receipt: task.receipt, outcome: "reject" } as const;
@@ -65,11 +65,11 @@ test("a receipt that is no longer current is told so, and the dequeue goes on", 
   expect(tasks.map(({ id }) => id)).toEqual(["b"]);
 });
 
-test("an id that stands in line as a ghost while it works stays completed", async () => {
+test("a completed id with a ghost in the list stays completed", async () => {
   const queue = rig.queue();
   await queue.enqueue("first", { id: "a" });
   await queue.cancel("a");
-  // Of another life, which stands elsewhere: the ghost keeps its place in the list.
+  // Delayed, so that its ghost keeps its place in the list.
   await queue.enqueue("second", { id: "a", again: true, delay: 1_000 });
   rig.now += 1_000;
   await rig.sweepOnce();
@@ -82,7 +82,7 @@ test("an id that stands in line as a ghost while it works stays completed", asyn
   expect(await queue.get("a")).toMatchObject({ state: "completed" });
 });
 
-test("where the settle finds no room nothing is leased", async () => {
+test("nothing is leased if Redis has no room for the settlement", async () => {
   const { queue, task } = await leased();
   const before = (await rig.space()).pending;
   const full = rig.queue({ transport: roomFor(rig.transport, 0) });
@@ -92,7 +92,7 @@ test("where the settle finds no room nothing is leased", async () => {
   expect((await queue.settleAndDequeue([completed(task)])).settled).toMatchObject([{ ok: true }]);
 });
 
-test("where the settle finds no room for a result nothing is leased, though there is room for that", async () => {
+test("nothing is leased if Redis has no room for a result, even with room for the lease", async () => {
   const { task } = await leased();
   const before = await rig.space();
   const full = rig.queue({ transport: noRoomBeyond(rig.transport, 1_000) });
@@ -104,7 +104,7 @@ test("where the settle finds no room for a result nothing is leased, though ther
 });
 
 describe("a copy of a call", () => {
-  /** Sends each settle and dequeue twice. */
+  /** Notes each command that is sent. */
   const twice = (copies: Command[]): Transport => ({
     send: async (commands, options) => {
       const outcomes = await rig.transport.send(commands, options);
@@ -125,7 +125,7 @@ describe("a copy of a call", () => {
     expect(await rig.space()).toEqual(space);
   });
 
-  test("leases nothing when it arrives after one that found nothing", async () => {
+  test("leases nothing if it arrives after one that found nothing", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(1));
     const [task] = await queue.dequeue();

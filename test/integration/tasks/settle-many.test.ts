@@ -51,7 +51,7 @@ describe("many in one call", () => {
     expect(await queue.get("a")).toMatchObject({ state: "completed", result: "once" });
   });
 
-  test("1,000 settlements in one call", async () => {
+  test("1,000 settlements fit into one call", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(Array.from({ length: 1_000 }, (_, i) => ({ payload: i })));
     const batch = await queue.dequeue({ max: 1_000 });
@@ -69,7 +69,7 @@ describe("many in one call", () => {
     expect(await queue.counts()).toMatchObject({ pending: 333, working: 0, rejected: 333 });
   });
 
-  test("settle and dequeue in one request", async () => {
+  test("settle and dequeue fit into one request", async () => {
     const { queue, task } = await leased();
     await queue.enqueue("next", { id: "b" });
     const { settled, tasks } = await queue.settleAndDequeue(

@@ -23,7 +23,7 @@ describe("outcomes", () => {
     expect(await queue.get("a")).toBeNull();
   });
 
-  test("with a resultTtl of 0 no result is kept, and the id stays known for five minutes", async () => {
+  test("with a resultTtl of 0 complete keeps no result, and the id stays known for five minutes", async () => {
     const { queue, task } = await leased({ resultTtl: 0 });
     await task.complete("secret");
     const { tasks, expiry } = await rig.space();
@@ -57,7 +57,7 @@ describe("outcomes", () => {
     expect([[...dead], [...expiry]]).toEqual([[["a", START]], [["a", START + 86_400_000]]]);
   });
 
-  test("with a deadTtl of 0 a rejected task leaves a tombstone", async () => {
+  test("with a deadTtl of 0 reject leaves a tombstone", async () => {
     const { queue, task } = await leased({ deadTtl: 0 });
     await task.reject("why");
     const { tasks, dead, expiry } = await rig.space();
@@ -85,7 +85,7 @@ describe("outcomes", () => {
     });
   });
 
-  test("the last error stays until another is given, and completion drops it", async () => {
+  test("the last error is kept until another is given, and completion drops it", async () => {
     const { queue, task } = await leased();
     await task.requeue({ error: "first" });
     const [second] = await queue.dequeue();
@@ -97,7 +97,7 @@ describe("outcomes", () => {
     expect([info?.error, info?.result]).toEqual([undefined, undefined]);
   });
 
-  test("exactly maxAttempts deliveries by requeue; the last requeue rejects and says so (I5)", async () => {
+  test("there are exactly maxAttempts deliveries by requeue; the last requeue rejects and reports it (I5)", async () => {
     const { queue, task } = await leased({ maxAttempts: 3 });
     await task.requeue();
     await (await queue.dequeue())[0]?.requeue({ delay: 1 });
@@ -118,7 +118,7 @@ describe("outcomes", () => {
     });
   });
 
-  test("exactly maxAttempts deliveries by expiry (I5)", async () => {
+  test("there are exactly maxAttempts deliveries by expiry (I5)", async () => {
     const { queue } = await leased({ maxAttempts: 3 }, 10);
     let deliveries = 1;
     for (let i = 0; i < 10; i++) {
@@ -134,7 +134,7 @@ describe("outcomes", () => {
     });
   });
 
-  test("without a limit of attempts a task comes back for ever", async () => {
+  test("without a limit of attempts a task always returns", async () => {
     const { queue, task } = await leased({ maxAttempts: 0 });
     await task.requeue();
     for (let attempt = 2; attempt <= 20; attempt++) {
@@ -209,7 +209,11 @@ describe("bad input", () => {
     ["an unknown outcome", { receipt: "1.1.1.tokentoken.a", outcome: "finish" }, "outcome"],
     ["a negative delay", { receipt: "1.1.1.tokentoken.a", outcome: "requeue", delay: -1 }, "delay"],
     ["a lease of 0", { receipt: "1.1.1.tokentoken.a", outcome: "extend", lease: 0 }, "lease"],
-    ["a result beyond JSON", { receipt: "1.1.1.tokentoken.a", outcome: "complete", result: 1n }, "result"],
+    [
+      "a result that JSON cannot express",
+      { receipt: "1.1.1.tokentoken.a", outcome: "complete", result: 1n },
+      "result",
+    ],
     [
       "a result over 1 MiB",
       { receipt: "1.1.1.tokentoken.a", outcome: "complete", result: "a".repeat(1_048_576) },
@@ -245,7 +249,7 @@ describe("bad input", () => {
     },
   );
 
-  test("the message of an error is cut, so that a failure can always be recorded", async () => {
+  test("the message of an error is shortened, so that a failure can always be recorded", async () => {
     const { queue, task } = await leased();
     await task.reject(new Error("x".repeat(100_000)));
     const info = await queue.get("a");

@@ -8,7 +8,7 @@ const rig = useRig();
 describe("a dedup key", () => {
   const dedup = { key: "order-17", window: "10s" };
 
-  test("adds the first task of its window; the others change nothing and are told its id", async () => {
+  test("creates the first task of its window; the others change nothing and get its id", async () => {
     const queue = rig.queue();
     const first = await queue.enqueue("first", { dedup });
     expect(first.created).toBe(true);
@@ -19,7 +19,7 @@ describe("a dedup key", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("stands for its first task whatever becomes of it, and for another once the window is over", async () => {
+  test("belongs to its first task during the window, also if that has ended, and then to another", async () => {
     const queue = rig.queue();
     const first = await queue.enqueue("first", { dedup });
     await (await queue.dequeue())[0]?.complete();
@@ -30,7 +30,7 @@ describe("a dedup key", () => {
     expect(later.id).not.toBe(first.id);
   });
 
-  test("is dropped by the sweep after its window, and not before, also where the window was begun anew", async () => {
+  test("is dropped by the sweep after its window, and not before, also if the window was begun again", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { dedup });
     rig.now += 10_000;
@@ -44,7 +44,7 @@ describe("a dedup key", () => {
     expect(after.pending).toHaveLength(2);
   });
 
-  test("within one batch stands for the first task with it", async () => {
+  test("within one batch belongs to the first task with it", async () => {
     const queue = rig.queue();
     const added = await queue.enqueueMany([
       { payload: 1, dedup },
@@ -63,7 +63,7 @@ describe("a dedup key", () => {
     expect((await elsewhere.enqueue(1, { dedup })).created).toBe(true);
   });
 
-  test("of a request that is sent again says created again, with and without an id of the caller's", async () => {
+  test("of a request that is sent again returns created: true again, with and without a caller's id", async () => {
     const queue = rig.queue();
     for (const id of [undefined, "mine"]) {
       const options = { dedup: { key: `key-${id}`, window: "1m" }, id, idempotencyKey: `call-${id}` };
@@ -74,14 +74,14 @@ describe("a dedup key", () => {
     expect((await rig.space()).pending).toHaveLength(2);
   });
 
-  test("of four racing producers exactly one is told created", async () => {
+  test("of four racing producers exactly one gets created: true", async () => {
     const queue = rig.queue();
     const reported = await Promise.all([1, 2, 3, 4].map((n) => queue.enqueue(n, { dedup })));
     expect(reported.filter(({ created }) => created)).toHaveLength(1);
     expect(new Set(reported.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("does not begin where the id is another task's", async () => {
+  test("does not begin its window if the id is another task's", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "taken" });
     expect(await queue.enqueue(2, { id: "taken", dedup })).toEqual({ id: "taken", created: false });
@@ -102,35 +102,32 @@ describe("a dedup key", () => {
 });
 
 describe("an id whose task has ended", () => {
-  test.each(["complete", "reject", "cancel"] as const)(
-    "begins again after %s where `again` allows it",
-    async (end) => {
-      const queue = rig.queue();
-      await queue.enqueue("first", { id: "daily" });
-      if (end === "cancel") await queue.cancel("daily");
-      else await (await queue.dequeue())[0]?.[end]("said");
-      const ended = await queue.get("daily");
-      expect(await queue.enqueue("no", { id: "daily" })).toEqual({ id: "daily", created: false });
+  test.each(["complete", "reject", "cancel"] as const)("begins again after %s with `again`", async (end) => {
+    const queue = rig.queue();
+    await queue.enqueue("first", { id: "daily" });
+    if (end === "cancel") await queue.cancel("daily");
+    else await (await queue.dequeue())[0]?.[end]("said");
+    const ended = await queue.get("daily");
+    expect(await queue.enqueue("no", { id: "daily" })).toEqual({ id: "daily", created: false });
 
-      rig.now += 1_000;
-      expect(await queue.enqueue("second", { id: "daily", again: true })).toEqual({
-        id: "daily",
-        created: true,
-      });
-      const begun = await queue.get("daily");
-      expect(begun).toMatchObject({ state: "pending", attempt: 0, charged: 0, enqueuedAt: rig.now });
-      expect(begun).not.toHaveProperty("result");
-      expect(begun).not.toHaveProperty("endedAt");
-      expect(begun?.version).toBeGreaterThan(ended?.version ?? 0);
-      expect((await rig.space()).expiry.size).toBe(0);
+    rig.now += 1_000;
+    expect(await queue.enqueue("second", { id: "daily", again: true })).toEqual({
+      id: "daily",
+      created: true,
+    });
+    const begun = await queue.get("daily");
+    expect(begun).toMatchObject({ state: "pending", attempt: 0, charged: 0, enqueuedAt: rig.now });
+    expect(begun).not.toHaveProperty("result");
+    expect(begun).not.toHaveProperty("endedAt");
+    expect(begun?.version).toBeGreaterThan(ended?.version ?? 0);
+    expect((await rig.space()).expiry.size).toBe(0);
 
-      const [task] = await queue.dequeue({ max: 5 });
-      expect(task).toMatchObject({ id: "daily", payload: "second", attempt: 1 });
-      expect(await task?.complete()).toMatchObject({ ok: true });
-    },
-  );
+    const [task] = await queue.dequeue({ max: 5 });
+    expect(task).toMatchObject({ id: "daily", payload: "second", attempt: 1 });
+    expect(await task?.complete()).toMatchObject({ ok: true });
+  });
 
-  test("does not begin again while it lives", async () => {
+  test("does not begin again while its task has not ended", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await queue.enqueue(1, { id: "b", delay: "1m" });
@@ -143,7 +140,7 @@ describe("an id whose task has ended", () => {
     expect(await queue.enqueue(2, { id: "a", again: true })).toEqual({ id: "a", created: false });
   });
 
-  test("begins once, however often and late the request arrives", async () => {
+  test("begins again once, also if the request arrives several times and late", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.complete();
@@ -156,7 +153,7 @@ describe("an id whose task has ended", () => {
     expect((await rig.space()).pending).toEqual([]);
   });
 
-  test("a stale receipt of its last life is told that its lease is lost", async () => {
+  test("gives lease_lost to a stale receipt of its last life", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const [old] = await queue.dequeue();
@@ -166,7 +163,7 @@ describe("an id whose task has ended", () => {
     expect(await old?.requeue()).toMatchObject({ ok: false, code: "lease_lost" });
   });
 
-  test("takes the place of its ghost, and a group where it has one now", async () => {
+  test("takes the place of its ghost, or its place in a new group", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await queue.enqueue(1, { id: "b" });
@@ -184,7 +181,7 @@ describe("an id whose task has ended", () => {
     expect(ghostsOf(await rig.space())).toBe(0);
   });
 
-  test("in batches, a thousand at once", async () => {
+  test("begins again in batches of a thousand", async () => {
     const queue = rig.queue();
     const tasks = Array.from({ length: 1_000 }, (_, i) => ({ payload: i, id: `id-${i}`, again: true }));
     await queue.enqueueMany(tasks);
@@ -196,7 +193,7 @@ describe("an id whose task has ended", () => {
     expect([space.pending.length, space.dead.size, space.expiry.size]).toEqual([1_000, 0, 0]);
   });
 
-  test("`again` needs an id, and excludes a dedup key", async () => {
+  test("can begin again only with an id and without a dedup key", async () => {
     const queue = rig.queue();
     await expect(queue.enqueue(1, { again: true })).rejects.toMatchObject({ path: "again" });
     const both = { id: "a", again: true, dedup: { key: "k", window: 1 } };
@@ -205,7 +202,7 @@ describe("an id whose task has ended", () => {
   });
 });
 
-test("of several producers that race for one id exactly one is told created, and its task is the only one", async () => {
+test("of several producers that race for one id exactly one gets created: true, and its task is the only one", async () => {
   const connections = Array.from({ length: 4 }, () => resp(rig.redis.url));
   const producers = connections.map((transport) => rig.queue({ transport }));
   try {
@@ -235,7 +232,7 @@ test("of several producers that race for one id exactly one is told created, and
 });
 
 describe("a result", () => {
-  test("is kept as long as the settlement says, before the task and the default", async () => {
+  test("is kept for the ttl of the settlement, else of the task, else the default", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1, resultTtl: "1h" }, { payload: 2, deadTtl: "1h" }, { payload: 3 }]);
     const [a, b, c] = await queue.dequeue({ max: 3 });

@@ -5,7 +5,7 @@ import { counted } from "../../support/watching.ts";
 const rig = useRig();
 
 describe("wait", () => {
-  test("gives the task once it has ended", async () => {
+  test("returns the task after it has ended", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const waiting = queue.wait("a", { every: 10 });
@@ -14,7 +14,7 @@ describe("wait", () => {
     expect(await queue.wait("a")).toMatchObject({ state: "completed", result: { ok: true } });
   });
 
-  test("gives the task as it stands when the time is over", async () => {
+  test("returns the task in its current state if the time is over", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await queue.dequeue();
@@ -23,7 +23,7 @@ describe("wait", () => {
     }
   });
 
-  test("looks at a task without its payload, however large that is", async () => {
+  test("reads a task without its payload", async () => {
     const reported: unknown[] = [];
     const queue = rig.queue({
       transport: {
@@ -40,7 +40,7 @@ describe("wait", () => {
     expect(JSON.stringify(reported)).not.toContain("the payload");
   });
 
-  test("gives null at once where nobody knows the task, and where its record goes while it waits", async () => {
+  test("returns null at once for an unknown task, and if the record is removed while it waits", async () => {
     const { queue, looks } = counted(rig);
     expect(await queue.wait("none", { for: "1h" })).toBeNull();
     await queue.enqueue(1, { id: "a" });
@@ -61,7 +61,7 @@ describe("wait", () => {
     await expect(queue.wait("a", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
   });
 
-  test("refuses a wrong argument", async () => {
+  test("refuses an invalid argument", async () => {
     await expect(rig.queue().wait("a", { for: -1 })).rejects.toMatchObject({ path: "for" });
     await expect(rig.queue().wait(" a")).rejects.toMatchObject({ path: "id" });
   });

@@ -20,7 +20,7 @@ describe("in a full Redis", () => {
   const fill = () => rig.command("CONFIG", "SET", "maxmemory", "1");
   afterEach(() => rig.command("CONFIG", "SET", "maxmemory", "0"));
 
-  test("the reply to an enqueue that succeeded is still to be had, and its consumer is woken", async () => {
+  test("a copy of an enqueue that succeeded still gets its answer, and its consumer is woken", async () => {
     const one = (queue: Queue) => queue.enqueue(1, { idempotencyKey: "one" });
     const two = (queue: Queue) =>
       queue.enqueueMany([{ payload: 1, id: "x" }, { payload: 2 }], { idempotencyKey: "two" });
@@ -31,7 +31,7 @@ describe("in a full Redis", () => {
     expect(await rig.queue().dequeue({ max: 10 })).toHaveLength(3);
   });
 
-  test("a call for another consumer is answered once a window, as ever", async () => {
+  test("wakeAnother still wakes once a window", async () => {
     await producer().enqueueMany(many(3));
     rig.now += 5_000;
     await fill();
@@ -45,14 +45,14 @@ describe("in a full Redis", () => {
   });
 });
 
-describe("where there is room for a task and not for the note of its wake", () => {
+describe("with room for a task and not for the note of its wake", () => {
   let short: boolean;
   const transport: Transport = {
     send: (commands, options) => (short ? roomFor(rig.transport, 0) : rig.transport).send(commands, options),
   };
   beforeEach(async () => {
     short = false;
-    // From now on a lone enqueue does not look.
+    // After this first call a single enqueue does not read the settings for a minute.
     await rig.queue({ transport }).enqueue("before", { delay: "1h" });
     short = true;
   });
@@ -64,14 +64,14 @@ describe("where there is room for a task and not for the note of its wake", () =
     expect(await sweep(transport, { now: () => rig.now, wake: waker() })).toMatchObject({ woken: 1 });
   });
 
-  test("nobody is called for help: each who came would call another", async () => {
+  test("wakeAnother wakes no consumer, because each one would wake another", async () => {
     const queue = rig.queue({ transport, wake: waker() });
     expect(await queue.wakeAnother()).toBe(false);
     expect(woken).toEqual([]);
   });
 });
 
-test("a resend wakes again, unless somebody was heard of: its first copy noted a wake that nobody was told to send", async () => {
+test("a resend wakes again, until a consumer takes tasks: the wake of its first copy may not have been sent", async () => {
   const transport: Transport = {
     send: async (commands, options) => {
       await rig.transport.send(commands, options);
@@ -89,7 +89,7 @@ test("a resend wakes again, unless somebody was heard of: its first copy noted a
   expect(woken).toHaveLength(2);
 });
 
-test("a clock that jumps back keeps nobody awake", async () => {
+test("no consumer counts as active after the clock jumps back", async () => {
   const queue = producer();
   await queue.enqueueMany(many(9));
   rig.now -= 3_600_000;
@@ -99,7 +99,7 @@ test("a clock that jumps back keeps nobody awake", async () => {
   expect(await sweepOnce()).toMatchObject({ woken: 1 });
   rig.now -= 3_600_000;
   expect(await queue.wakeAnother()).toBe(true);
-  // One who was woken before and took tasks later.
+  // A consumer that was woken before and takes tasks later.
   rig.now += 7_200_000;
   await rig.queue().dequeue();
   rig.now -= 3_600_000;
@@ -107,7 +107,7 @@ test("a clock that jumps back keeps nobody awake", async () => {
   expect(woken).toHaveLength(5);
 });
 
-test("a call with a shorter window does not shorten it for who is awake: no enqueue wakes one more", async () => {
+test("wakeAnother with a shorter window does not shorten the window of an active consumer", async () => {
   await producer().enqueueMany(many(9));
   rig.now += 20_000;
   expect(await producer({ window: 100 }).wakeAnother()).toBe(true);
@@ -119,7 +119,7 @@ test("a call with a shorter window does not shorten it for who is awake: no enqu
   expect(await producer({ window: 100 }).wakeAnother()).toBe(true);
 });
 
-test("a sweep that fails midway wakes those whose wakes it has noted", async () => {
+test("a sweep that fails midway sends the wakes that it has noted", async () => {
   for (let i = 0; i < 51; i++) {
     await new Queue(`q${i}`, { transport: rig.transport, now: () => rig.now }).enqueue(1);
   }
@@ -136,7 +136,7 @@ test("a sweep that fails midway wakes those whose wakes it has noted", async () 
   expect(new Set(woken).size).toBe(50);
 });
 
-describe("an enqueue whose waker fails altogether succeeds all the same", () => {
+describe("an enqueue succeeds even if its waker fails", () => {
   const failing = () => {
     throw new Error("not now");
   };

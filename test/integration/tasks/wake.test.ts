@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 describe("an enqueue wakes a consumer", () => {
-  test("once, however many tasks arrive while it is on its way", async () => {
+  test("once, also if many tasks arrive before the consumer", async () => {
     const queue = producer();
     await queue.enqueue(1);
     await queue.enqueueMany(many(20));
@@ -27,7 +27,7 @@ describe("an enqueue wakes a consumer", () => {
     expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
   });
 
-  test("again when it did not come within the window", async () => {
+  test("again if it did not come within the window", async () => {
     const queue = producer({ window: "2s" });
     await queue.enqueue(1);
     rig.now += 1_999;
@@ -38,7 +38,7 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(2);
   });
 
-  test("not while one takes what stands behind cancelled ones, however many", async () => {
+  test("not while one takes a task from behind many cancelled ones", async () => {
     const queue = producer();
     const ids = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(200)))];
     await queue.enqueue("behind");
@@ -48,7 +48,7 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(1);
   });
 
-  test("not while one takes tasks, and again as soon as it has found nothing", async () => {
+  test("not while one takes tasks, and again after it has found nothing", async () => {
     const queue = producer();
     for (let i = 0; i < 5; i++) {
       await queue.enqueue(i);
@@ -62,7 +62,7 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(2);
   });
 
-  test("again when those that took tasks have not come back within the window: they are busy, or dead", async () => {
+  test("again if the consumers that took tasks have not returned within the window", async () => {
     const queue = producer();
     await queue.enqueueMany(many(2));
     await queue.dequeue();
@@ -71,7 +71,7 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(2);
   });
 
-  test("not within the window that the wake had, counted from who took tasks last", async () => {
+  test("not within the window of its wake, counted from the last dequeue", async () => {
     const queue = producer({ window: "2s" });
     await queue.enqueueMany(many(2));
     rig.now += 1_500;
@@ -85,7 +85,7 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(2);
   });
 
-  test("not for what is delayed, known already, or stands for another by its key", async () => {
+  test("not for a delayed task, or one that is not created because of its id or dedup key", async () => {
     const queue = producer();
     await queue.enqueue(1, { delay: "1m" });
     await queue.enqueueMany(many(3, { delay: "1m" }));
@@ -96,13 +96,13 @@ describe("an enqueue wakes a consumer", () => {
     expect([woken, await field()]).toEqual([[], undefined]);
   });
 
-  test("for a resend, too: the first copy's reply, and with it the wake, may have been lost", async () => {
+  test("also for a resend: the first copy's answer, and with it the wake, may have been lost", async () => {
     await rig.queue().enqueue(1, { id: "x", idempotencyKey: "k" });
     await producer().enqueue(1, { id: "x", idempotencyKey: "k" });
     expect(woken).toEqual(["emails"]);
   });
 
-  test("for a task of a group, as for any other", async () => {
+  test("also for a task of a group", async () => {
     await producer().enqueue(1, { group: "g", priority: 3 });
     expect(woken).toEqual(["emails"]);
     await rig.queue().dequeue();
@@ -120,14 +120,14 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toEqual(["emails"]);
   });
 
-  test("only of queues that have one", async () => {
+  test("only for the waker's queues", async () => {
     const queue = producer({ queues: (name) => name !== "emails" });
     await queue.enqueue(1);
     expect([woken, await field()]).toEqual([[], undefined]);
     await expect(queue.wakeAnother()).rejects.toMatchObject({ code: "invalid_argument", path: "wake" });
   });
 
-  test("and succeeds all the same when the wake fails", async () => {
+  test("and succeeds even if the wake fails", async () => {
     const onError = vi.fn();
     const queue = producer({ wake: () => Promise.reject(new Error("no route")), onError });
     expect(await queue.enqueue(1)).toMatchObject({ created: true });
@@ -143,7 +143,7 @@ describe("an enqueue wakes a consumer", () => {
     expect(onError).toHaveBeenCalledTimes(2);
   });
 
-  test("after the response where the platform can: then it does not wait", async () => {
+  test("after the response, without waiting, if the platform can", async () => {
     const after: Promise<unknown>[] = [];
     let arrive = () => {};
     const wake = () => new Promise<void>((resolve) => (arrive = resolve));
@@ -155,7 +155,7 @@ describe("an enqueue wakes a consumer", () => {
 });
 
 describe("a sweep wakes a consumer", () => {
-  test("of each queue that has tasks ready and nobody at work: what it promoted, what it reclaimed, what was lost", async () => {
+  test("of each queue that has pending tasks and no active consumer, after a promotion or a reclaim", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { delay: "10s" });
     expect(await sweepOnce()).toMatchObject({ promoted: 0, woken: 0 });
@@ -167,12 +167,12 @@ describe("a sweep wakes a consumer", () => {
     expect(woken).toEqual(["emails", "emails"]);
   });
 
-  test("for tasks of groups, or with a priority, as for any other", async () => {
+  test("also for tasks of groups", async () => {
     await rig.queue().enqueue(1, { group: "g" });
     expect(await sweepOnce()).toMatchObject({ woken: 1 });
   });
 
-  test("once, where it takes several calls to move what is due", async () => {
+  test("once, also if several calls promote the due tasks", async () => {
     await rig.queue().enqueueMany(many(3, { delay: "1s" }));
     rig.now += 1_000;
     const report = await sweep(rig.transport, { now: () => rig.now, limit: 1, wake: waker() });
@@ -180,7 +180,7 @@ describe("a sweep wakes a consumer", () => {
     expect(woken).toEqual(["emails"]);
   });
 
-  test("where a wake was lost a second ago or more, though its window is not over", async () => {
+  test("if a wake was lost a second ago or more, even within its window", async () => {
     await producer().enqueue(1);
     rig.now += 999;
     expect(await sweepOnce()).toMatchObject({ woken: 0 });
@@ -189,7 +189,7 @@ describe("a sweep wakes a consumer", () => {
     expect(await sweepOnce()).toMatchObject({ woken: 0 });
   });
 
-  test("not where somebody took tasks within the window", async () => {
+  test("not if a consumer took tasks within the window", async () => {
     await producer().enqueueMany(many(3));
     rig.now += 500;
     await rig.queue().dequeue();
@@ -199,7 +199,7 @@ describe("a sweep wakes a consumer", () => {
     expect(await sweepOnce()).toMatchObject({ woken: 1 });
   });
 
-  test("not where the queue is empty, paused, or has nobody to wake", async () => {
+  test("not if the queue is empty, paused, or has no consumer to wake", async () => {
     await rig.queue().enqueue(1);
     expect(await sweepOnce({ queues: () => false })).toMatchObject({ woken: 0 });
     await rig.operator().pause();
@@ -210,7 +210,7 @@ describe("a sweep wakes a consumer", () => {
     expect(await sweepOnce()).toMatchObject({ woken: 0 });
   });
 
-  test("only one of many that sweep at once", async () => {
+  test("once for many sweeps at the same time", async () => {
     await rig.queue().enqueue(1);
     const reports = await Promise.all(Array.from({ length: 10 }, () => sweepOnce()));
     expect(reports.filter((report) => report.woken === 1)).toHaveLength(1);
@@ -219,7 +219,7 @@ describe("a sweep wakes a consumer", () => {
 });
 
 describe("another consumer", () => {
-  test("is woken once a window, whoever is at work", async () => {
+  test("is woken once a window, also while others are active", async () => {
     const queue = producer();
     await queue.enqueueMany(many(10));
     expect(await queue.wakeAnother()).toBe(false);
@@ -231,14 +231,14 @@ describe("another consumer", () => {
   });
 });
 
-test("what is noted of wakes is no fault to a deep sweep, and goes with its queue", async () => {
+test("the note of a wake is no fault for a deep sweep, and is removed with its queue", async () => {
   await producer().enqueue(1);
   expect(await deepSweep(rig.transport, { now: () => rig.now })).toMatchObject({ faults: [] });
   await rig.operator().deleteQueue();
   expect((await rig.space()).tasks.size).toBe(0);
 });
 
-test("a waker of another form is refused", () => {
+test("an invalid waker is refused", () => {
   expect(() => rig.queue({ wake: {} as Waker })).toThrow("wake must be a Waker");
   expect(() => producer({ window: 99 })).toThrow("wake.window must be a duration of 100 to 3600000 ms");
   expect(() => producer({ every: 1 } as Partial<Waker>)).toThrow("wake.every");

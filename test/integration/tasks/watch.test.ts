@@ -7,7 +7,7 @@ import { dice } from "../../support/dice.ts";
 const rig = useRig();
 
 describe("watch", () => {
-  test("tells the whole life, delay, promotion, requeues, progress, cancellation and end, each once and in order", async () => {
+  test("reports the whole life, from delay to progress, cancellation and end, each event once and in order", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a", delay: 1_000 });
     const { reported, ended, until } = listen(queue.watch("a", { every: 10 }));
@@ -51,7 +51,7 @@ describe("watch", () => {
     ]);
   });
 
-  test("tells from the record what came between two looks", async () => {
+  test("reports from the record what happened between two reads", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
@@ -73,7 +73,7 @@ describe("watch", () => {
     ]);
   });
 
-  test("that missed more than the record keeps is told how many, then the rest and the end", async () => {
+  test("that missed more than the record keeps reports how many, then the rest and the end", async () => {
     const queue = rig.queue({ maxAttempts: 0 });
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
@@ -108,7 +108,7 @@ describe("watch", () => {
     expect(last).toMatchObject({ task: how === "completed" ? {} : { reason: how } });
   });
 
-  test("of a task that has ended tells the end alone, and looks once", async () => {
+  test("of an ended task reports only the end, and reads it once", async () => {
     const { queue, looks } = counted(rig);
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.complete({ kept: true });
@@ -119,7 +119,7 @@ describe("watch", () => {
     expect(looks() - before).toBe(2);
   });
 
-  test("of a task that nobody knows, that was deleted, or whose record has expired, tells that it is gone", async () => {
+  test("of a task that is unknown, removed, or expired reports that it is gone", async () => {
     const queue = rig.queue();
     expect(await all(queue.watch("none"))).toEqual([{ event: "gone" }]);
     await queue.enqueue(1, { id: "a" });
@@ -137,7 +137,7 @@ describe("watch", () => {
     expect(await other.rest()).toEqual([{ event: "gone" }]);
   });
 
-  test("of an id that ended and began again goes on with rising versions, and says what it missed", async () => {
+  test("of an id that ended and began again continues with rising versions, and reports what it missed", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
@@ -151,7 +151,7 @@ describe("watch", () => {
     expect((await watch.rest()).map(short)).toEqual(["5 working", "6 completed, the end"]);
   });
 
-  test("of a dead letter that was redriven between two looks tells the rejection, and goes on", async () => {
+  test("of a dead letter redriven between two reads reports the rejection, and continues", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
@@ -170,7 +170,7 @@ describe("watch", () => {
     ]);
   });
 
-  test("goes on behind any version, and tells the end even where that was it", async () => {
+  test("continues after any version, and reports the end even after the last version", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     for (let i = 0; i < 2; i++) await (await queue.dequeue())[0]?.requeue();
@@ -191,7 +191,7 @@ describe("watch", () => {
     expect((await all(queue.watch("a", { after: 0 })))[0]).toEqual({ event: "gap", version: 1, missed: 1 });
   });
 
-  test("that begins after a promotion tells that the task is pending", async () => {
+  test("that begins after a promotion reports that the task is pending", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.requeue({ delay: 100 });
@@ -224,7 +224,7 @@ describe("watch", () => {
     expect(reported.map(short)).toEqual(["1 pending", "2 working", "3 pending", "4 rejected, the end"]);
   });
 
-  test("ends at once when its signal aborts: before it begins, between two looks, and within one", async () => {
+  test("ends at once when its signal aborts: before it begins, between two reads, and within one", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     expect(await all(queue.watch("a", { signal: AbortSignal.abort() }))).toEqual([]);
@@ -242,7 +242,7 @@ describe("watch", () => {
     expect([idle.reported.map(short), hung.reported]).toEqual([["1 pending"], []]);
   });
 
-  test("throws what Redis's absence throws, and goes on behind what was told", async () => {
+  test("throws if Redis is unreachable, and can continue after the last reported version", async () => {
     let away = false;
     const transport: Transport = {
       send: (commands, options) =>
@@ -266,11 +266,11 @@ describe("watch", () => {
     ["after", () => rig.queue().watch("a", { after: -1 })],
     ["for", () => rig.queue().watch("a", { for: "soon" })],
     ["every", () => rig.queue().watch("a", { every: 9 })],
-  ])("refuses a wrong %s before it looks", (path, begin) => {
+  ])("refuses an invalid %s before it reads", (path, begin) => {
     expect(begin).toThrow(expect.objectContaining({ code: "invalid_argument", path }));
   });
 
-  test("whenever it looks, versions rise and all are told or counted", async () => {
+  test("reports or counts every version in order, at any times of reading", async () => {
     const random = dice(7);
     for (let life = 0; life < 20; life++) {
       const queue = rig.queue({ maxAttempts: 0 });

@@ -15,7 +15,7 @@ const queues = {
 };
 type Release = keyof typeof queues;
 
-/** A task from one release to another and its result back: both are read. */
+/** Sends a task from one release to another and its result back, and expects that both can be read. */
 async function passes(from: Release, to: Release): Promise<void> {
   const { id } = await queues[from]().enqueue(`for ${to}`);
   const [task] = await queues[to]().dequeue();
@@ -24,7 +24,7 @@ async function passes(from: Release, to: Release): Promise<void> {
   expect(await queues[from]().get(id)).toMatchObject({ result: `from ${to}` });
 }
 
-test("a key is changed while old and new releases run side by side, each pair of them", async () => {
+test("a key can be rotated while old and new releases run side by side, in every pair", async () => {
   const steps: Release[][] = [
     ["old", "ready"],
     ["ready", "turned"],
@@ -37,7 +37,7 @@ test("a key is changed while old and new releases run side by side, each pair of
   }
 });
 
-test("encryption is introduced while releases with and without it run side by side, each pair of them", async () => {
+test("encryption can be introduced while releases with and without it run side by side, in every pair", async () => {
   const steps: Release[][] = [
     ["plain", "reading"],
     ["reading", "migrating"],
@@ -60,7 +60,7 @@ test("encryption is introduced while releases with and without it run side by si
   }
 });
 
-test("what waits keeps its key, and is decrypted for as long as that is given", async () => {
+test("a waiting task keeps its key, and can be decrypted as long as that key is given", async () => {
   await queues.old().enqueue(MARKER, { id: "a" });
   await queues.turned().enqueue(MARKER, { id: "b" });
   expect(shows(await rig.keySpace())).toBe(false);

@@ -24,8 +24,8 @@ const payload = { to: `${MARKER}@example.com` };
 
 const fieldOf = async (field: string) => (await rig.space()).tasks.get(field) ?? "";
 
-describe("Redis sees nothing of what a task carries", () => {
-  test("through its whole life: payload, progress, error, result, and what a schema says of it", async () => {
+describe("Redis sees no value of a task in plain text", () => {
+  test("through its whole life: payload, progress, error, result, and schema errors", async () => {
     const schema = z.object({ to: z.string().includes("@") });
     const queue = rig.queue({ encryption, schema });
     const seen: unknown[] = [];
@@ -50,14 +50,14 @@ describe("Redis sees nothing of what a task carries", () => {
     expect(await queue.get("misfit")).toMatchObject({ state: "rejected", error: { name: "SchemaError" } });
   });
 
-  test("is seen by everybody where there is no encryption", async () => {
+  test("without encryption Redis sees every value", async () => {
     await rig.queue().enqueue(payload);
     expect(shows(await rig.keySpace())).toBe(true);
     await rig.queue().enqueue(Buffer.from(`x${MARKER}`), { id: "bytes" });
     expect(shows(await fieldOf("bytes"))).toBe(true);
   });
 
-  test("what it does see: ids, groups, headers, keys, and how long a value is", async () => {
+  test("but it sees ids, groups, headers, keys, and the length of each value", async () => {
     const options = { id: "a", group: "tenant", headers: { trace: "t1" }, dedup: { key: "k1", window: 9 } };
     await sealed().enqueue(payload, options);
     const space = JSON.stringify(await rig.keySpace());
@@ -69,7 +69,7 @@ describe("Redis sees nothing of what a task carries", () => {
   });
 });
 
-describe("every value comes back as it was", () => {
+describe("every value comes back identical", () => {
   test.each(awkwardPayloads.filter(([label]) => label !== "1 MB of text"))("%s", async (label, value) => {
     await sealed().enqueueMany(["a", "b"].map((id) => ({ payload: value, id })));
     const [a, b] = await sealed().dequeue({ max: 2 });
@@ -82,7 +82,7 @@ describe("every value comes back as it was", () => {
     if (!label.startsWith("1 M")) expect(comparable(error)).toStrictEqual(comparable(value));
   });
 
-  test("up to a mebibyte, as without, and not a byte more", async () => {
+  test("up to exactly one mebibyte, as without encryption", async () => {
     const [most, more] = ["x".repeat(1_048_574), "x".repeat(1_048_575)];
     const { id } = await sealed().enqueue(most);
     const [task] = await sealed().dequeue();
@@ -93,7 +93,7 @@ describe("every value comes back as it was", () => {
     await expect(sealed().enqueue(more)).rejects.toMatchObject(refused);
   });
 
-  test("a failure of long words is always kept", async () => {
+  test("a long error is always kept, shortened", async () => {
     await sealed().enqueue(1, { id: "a" });
     const [task] = await sealed().dequeue();
     await task?.reject(new Error("因".repeat(9_000)));
@@ -101,7 +101,7 @@ describe("every value comes back as it was", () => {
     expect((error as Error).message).toMatch(/^因{1999,}…$/);
   });
 
-  test("progress up to what fits into its kibibyte, encrypted", async () => {
+  test("progress, if it fits into one kibibyte encrypted", async () => {
     await sealed().enqueue(1, { id: "a" });
     const [task] = await sealed().dequeue();
     await task?.extend("1m", { progress: "x".repeat(700) });
@@ -110,7 +110,7 @@ describe("every value comes back as it was", () => {
     await expect(more).rejects.toMatchObject({ code: "too_large", path: "progress" });
   });
 
-  test("for the same key of idempotence twice, too", async () => {
+  test("also if the same idempotency key is used twice", async () => {
     const options = { idempotencyKey: "k" };
     const first = await sealed().enqueueMany([{ payload: 1 }, { payload: 2 }], options);
     expect(await sealed().enqueueMany([{ payload: 1 }, { payload: 2 }], options)).toEqual(first);
@@ -130,8 +130,8 @@ describe("every value comes back as it was", () => {
   });
 });
 
-describe("looking", () => {
-  test("wait and watch tell decrypted values", async () => {
+describe("reading", () => {
+  test("wait and watch return decrypted values", async () => {
     await sealed().enqueue(payload, { id: "a" });
     const [task] = await sealed().dequeue();
     await task?.extend("1m", { progress: 40 });
@@ -148,7 +148,7 @@ describe("looking", () => {
     expect(await sealed().wait("a")).toMatchObject({ result: MARKER });
   });
 
-  test("list and peek tell decrypted values", async () => {
+  test("list and peek return decrypted values", async () => {
     await sealed().enqueueMany(["a", "b"].map((id) => ({ payload, id })));
     const [task] = await sealed().dequeue();
     await task?.reject(MARKER);
@@ -158,7 +158,7 @@ describe("looking", () => {
     expect(tasks[0]).not.toHaveProperty("undecryptable");
   });
 
-  test("without the key: one task is an error, of many none hides the others, and null gives what is there", async () => {
+  test("without the key get throws, peek marks the task as undecryptable, and encryption null returns the stored bytes", async () => {
     await sealed().enqueueMany(["a", "b"].map((id) => ({ payload, id })));
     await rig.queue().enqueue(1, { id: "plain" });
     const [task] = await sealed().dequeue();
@@ -187,7 +187,7 @@ describe("looking", () => {
   });
 });
 
-test("consumers of Cloudflare Queues and of SQS get plain values, and what they fail with is encrypted", async () => {
+test("consumers of Cloudflare Queues and of SQS get plain values, and their errors are encrypted", async () => {
   const bodies: unknown[] = [];
   const failing = (body: unknown) => {
     bodies.push(body);
@@ -205,7 +205,7 @@ test("consumers of Cloudflare Queues and of SQS get plain values, and what they 
   expect(await sealed().get("a")).toMatchObject({ state: "rejected", error });
 });
 
-test("an error that calls itself undecryptable is encrypted like any other", async () => {
+test("an error with the code undecryptable is encrypted like any other", async () => {
   const secret = Object.assign(new Error(MARKER), { code: "undecryptable" });
   await sealed().enqueueMany(["a", "b", "c"].map((id) => ({ payload, id })));
   const [a, b] = await sealed().dequeue({ max: 2 });
@@ -225,12 +225,12 @@ test.each([
   ["0", 0],
   ["a key", KEYS.old],
   ["an object", {}],
-])("%s is no encryption, and is not taken for none", (_, wrong) => {
+])("%s is refused as encryption", (_, wrong) => {
   const refused = expect.objectContaining({ code: "invalid_argument", path: "encryption" }) as Error;
   expect(() => rig.queue({ encryption: wrong as never })).toThrow(refused);
 });
 
-test("a schema looks at plain values, before they are encrypted and after", async () => {
+test("a schema checks plain values, before encryption and after decryption", async () => {
   const schema = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) });
   const queue = rig.queue({ encryption, schema });
   await expect(queue.enqueue({ at: "never" })).rejects.toMatchObject({ path: "payload.at" });
@@ -242,7 +242,7 @@ describe("a schedule's payload", () => {
   const schedules = (options: object = { encryption }) =>
     new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now, ...options });
 
-  test("is encrypted in the timetable and in each occurrence, and decrypted by whoever has the key", async () => {
+  test("is encrypted in the timetable and in each occurrence, and decrypted with the key", async () => {
     await schedules().put("daily.7", { ...minutely, payload });
     expect(shows(await rig.keySpace())).toBe(false);
     expect(await schedules().get("daily.7")).toMatchObject({ payload });
@@ -255,7 +255,7 @@ describe("a schedule's payload", () => {
     await schedules().remove("daily.7");
   });
 
-  test("is not told without the key", async () => {
+  test("is not returned without the key", async () => {
     await schedules().put("x", { ...minutely, payload });
     await expect(schedules({}).get("x")).rejects.toMatchObject({
       code: "undecryptable",

@@ -5,19 +5,19 @@ import { reported } from "../../consumer/draining.ts";
 import { many } from "../../support/new-tasks.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
-// Encrypted values that whoever reads them cannot open, or must not.
+// Encrypted values that the reader cannot or must not decrypt.
 const rig = useRig();
 const encryption = encrypting();
 const sealed = () => rig.queue({ encryption });
 
 const payload = { to: `${MARKER}@example.com` };
 
-/** One field of the tasks hash, written past the product. */
+/** Writes one field of the tasks hash directly, without the product. */
 const setField = (field: string, value: string) => rig.command("HSET", key("tasks"), field, value);
 const fieldOf = async (field: string) => (await rig.space()).tasks.get(field) ?? "";
 
-describe("a payload that cannot be decrypted becomes a dead letter that says why, and harms no other", () => {
-  /** Of tasks a, b and c, of which b is the one. */
+describe("a payload that cannot be decrypted becomes a dead letter that says why, and harms no other task", () => {
+  /** Drains the tasks a, b and c, of which b cannot be decrypted, and returns b's error message. */
   async function drained(encryption: ReturnType<typeof encrypting> | undefined) {
     const handled: unknown[] = [];
     const queue = rig.queue(encryption ? { encryption } : {});
@@ -39,7 +39,7 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
     await sealed().enqueue(payload, { id: "c" });
   };
 
-  test("its key is not there; with the key it is redriven, by what its error says", async () => {
+  test("if its key is missing; with the key it can be redriven by its error text", async () => {
     const both = { old: KEYS.old, new: KEYS.new };
     await three({ encryption: encrypting({ keys: both, current: "new" }) });
     expect(await drained(encryption)).toBe(
@@ -51,12 +51,12 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
     expect(task?.payload).toEqual(payload);
   });
 
-  test("it is not encrypted", async () => {
+  test("if it is not encrypted", async () => {
     await three({});
     expect(await drained(encryption)).toMatch(/it is not encrypted, and acceptPlain is not set$/);
   });
 
-  test("it was altered", async () => {
+  test("if it was altered", async () => {
     await three({ encryption });
     const record = await fieldOf("b");
     await setField(
@@ -66,20 +66,20 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
     expect(await drained(encryption)).toMatch(/with the key "old", and was altered/);
   });
 
-  test("it is another task's", async () => {
+  test("if it belongs to another task", async () => {
     await three({ encryption });
     await sealed().enqueue({ to: "b" }, { id: "d", delay: "1h" });
     await setField("b", await fieldOf("d"));
     expect(await drained(encryption)).toMatch(/belongs to another task or queue/);
   });
 
-  test("the consumer has no encryption", async () => {
+  test("if the consumer has no encryption", async () => {
     for (const id of ["a", "c"]) await rig.queue().enqueue(payload, { id });
     await sealed().enqueue(payload, { id: "b" });
     expect(await drained(undefined)).toMatch(/with the key "old", and this queue has no encryption$/);
   });
 
-  test("and who waits for it with the key is told so", async () => {
+  test("and wait reports why", async () => {
     await rig.queue().enqueue(1, { id: "a" });
     expect(await sealed().dequeue()).toMatchObject({ length: 0, invalid: 1 });
     const { error } = (await sealed().wait("a"))!;
@@ -87,14 +87,14 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
   });
 });
 
-test("a backlog under another key is counted as rejected, by its drain, and by no handler", async () => {
+test("a backlog under another key is rejected and counted by a drain, and reaches no handler", async () => {
   await rig.queue({ encryption: encrypting({ keys: { old: KEYS.other } }) }).enqueueMany(many(150));
   const report = await drain(sealed(), () => expect.unreachable(), { batch: 1 });
   expect(report).toEqual(reported({ rejected: 150 }));
   expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0, rejected: 150 });
 });
 
-test("a result that was put in another's place, or in place of one, is not taken for it", async () => {
+test("a result of another task, or a forged plain result, is refused as undecryptable", async () => {
   await sealed().enqueueMany([1, 2].map((n) => ({ payload: n, id: `t${n}` })));
   const tasks = await sealed().dequeue({ max: 2 });
   for (const task of tasks) await task.complete(task.id);

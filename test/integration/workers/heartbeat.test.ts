@@ -9,7 +9,7 @@ const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one = { name: "one", incarnation: "a" };
 
 describe("a heartbeat", () => {
-  test("moves the deadlines of its incarnation's tasks, and no others", async () => {
+  test("extends the leases of its own incarnation, and no others", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(6));
     await queue.dequeue({ max: 2, worker: one, lease: "10s" });
@@ -30,7 +30,7 @@ describe("a heartbeat", () => {
     expect(await deadlines()).toMatchObject({ t3: rig.now + 10_000, t4: START + 10_000 });
   });
 
-  test("gives each task its own lease, or the one told, and never an earlier deadline", async () => {
+  test("extends each task by its own lease or by the lease given, and never to an earlier deadline", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { id: "short", payload: 0, lease: "10s" },
@@ -53,11 +53,11 @@ describe("a heartbeat", () => {
     });
   });
 
-  test("that tells receipts extends these leases alone, and says which of them are over", async () => {
+  test("with receipts extends these leases alone, and reports which of them are lost", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(5));
     const mine = await queue.dequeue({ max: 3, worker: one, lease: "10s" });
-    // Of this one the answer was lost: nobody works on it, and its lease must end.
+    // The answer of this dequeue was lost: no process works on its task, and its lease must end.
     await queue.dequeue({ worker: one, lease: "10s" });
     const [unnamed] = await queue.dequeue({ lease: "10s" });
     await queue.cancel("t1");
@@ -83,11 +83,11 @@ describe("a heartbeat", () => {
     });
   });
 
-  test("that tells receipts of others' leases leaves these alone, and says that they are not its own", async () => {
+  test("with receipts of other workers' leases leaves those leases alone and reports them as lost", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(5));
     const receipts: string[] = [];
-    // Whoever holds the receipt of a lease without a worker may extend it.
+    // A lease without a worker can be extended with its receipt by any worker.
     const holders = [one, { name: "one", incarnation: "ab" }, { name: "one" }, { name: "two" }, undefined];
     for (const worker of holders) {
       const [task] = await queue.dequeue({ lease: "10s", ...(worker && { worker }) });
@@ -107,22 +107,22 @@ describe("a heartbeat", () => {
     expect(await deadlines()).toEqual({ ...before, t0: later, t4: later });
   });
 
-  test("that tells receipts of tasks that nobody knows any more says that they are not its own", async () => {
+  test("with receipts of deleted or unknown tasks reports them as lost", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "t0", resultTtl: 0 });
     const [task] = await queue.dequeue({ worker: one });
     await rig.operator().deleteQueue({ force: true });
-    const receipts = [task?.receipt ?? "", "1.1.1.token-01.nobody"];
+    const receipts = [task?.receipt ?? "", "1.1.1.token-01.unknown"];
     expect(await queue.heartbeat(one, { receipts })).toEqual({
       ok: true,
       leases: 0,
       deadlineAt: null,
       cancelRequested: [],
-      lost: ["t0", "nobody"],
+      lost: ["t0", "unknown"],
     });
   });
 
-  test("tells a receipt of an earlier lease of a task apart from the current one", async () => {
+  test("distinguishes the receipt of a task's earlier lease from its current one", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     const [before] = await queue.dequeue({ worker: one, lease: 1_000 });
@@ -140,13 +140,13 @@ describe("a heartbeat", () => {
     ["receipts", "1.1.1.token-01.t0"],
     ["receipts", Array.from({ length: 1_001 }, () => "1.1.1.token-01.t0")],
     ["receipts[1]", ["1.1.1.token-01.t0", "t0"]],
-  ])("names %s where it is no list of receipts", async (path, receipts) => {
+  ])("refuses an invalid list of receipts and names %s", async (path, receipts) => {
     const beat = rig.queue().heartbeat(one, { receipts: receipts as string[] });
     await expect(beat).rejects.toMatchObject({ code: "invalid_argument", path });
     expect(await rig.keySpace()).toEqual({});
   });
 
-  test("tells which of its tasks are to be cancelled", async () => {
+  test("reports which of its tasks are to be cancelled", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(4));
     const tasks = await queue.dequeue({ max: 3, worker: one });
@@ -157,7 +157,7 @@ describe("a heartbeat", () => {
     expect(await queue.heartbeat(one)).toMatchObject({ leases: 2, cancelRequested: ["t2"] });
   });
 
-  test("makes a worker a listener before its first dequeue, and tells anew where it runs", async () => {
+  test("registers a worker before its first dequeue, and updates where it runs", async () => {
     const queue = rig.queue();
     const none = { ok: true, leases: 0, deadlineAt: null, cancelRequested: [] };
     expect(await queue.heartbeat({ ...one, node: "a" })).toEqual(none);
@@ -166,7 +166,7 @@ describe("a heartbeat", () => {
     expect((await queue.counts()).workers).toBe(1);
   });
 
-  test("saves a lease that has expired and was not taken back, and no other", async () => {
+  test("extends an expired lease that was not reclaimed yet, and no other", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     const [task] = await queue.dequeue({ worker: one, lease: "10s" });
@@ -179,7 +179,7 @@ describe("a heartbeat", () => {
     expect(await task?.extend()).toMatchObject({ ok: false, code: "lease_lost" });
   });
 
-  test("of a restarted process keeps none of its predecessor's leases alive", async () => {
+  test("of a restarted process does not extend its predecessor's leases", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await queue.dequeue({ worker: one, lease: "10s" });
@@ -195,7 +195,7 @@ describe("a heartbeat", () => {
     expect(await own?.complete()).toMatchObject({ ok: true });
   });
 
-  test("of 2,500 tasks takes three requests, and the deadlines are all later", async () => {
+  test("of 2,500 tasks takes three requests and extends every lease", async () => {
     const queue = rig.queue();
     await filled(queue, one, 2_500);
     await queue.cancel("t2400");
@@ -215,7 +215,7 @@ describe("a heartbeat", () => {
     expect(new Set((await rig.space()).working.values())).toEqual(new Set([rig.now + 300_000]));
   });
 
-  test("of more tasks than a request looks at tells the earliest deadline of all", async () => {
+  test("of more tasks than fit one request returns the earliest deadline of all", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { lease: "10s" });
     await queue.dequeue({ worker: one });
@@ -223,7 +223,7 @@ describe("a heartbeat", () => {
     expect(await queue.heartbeat(one)).toMatchObject({ leases: 1_501, deadlineAt: rig.now + 10_000 });
   });
 
-  test("refuses what is no worker or no lease, and changes nothing", async () => {
+  test("refuses an invalid worker or lease, and changes nothing", async () => {
     const queue = rig.queue();
     const bad: [unknown, object, string][] = [
       [undefined, {}, "worker"],
@@ -266,13 +266,13 @@ describe("for days", () => {
     expect(await task?.complete("at last")).toMatchObject({ ok: true, state: "completed" });
   });
 
-  test("a task that never completes has exactly one holder all the time, whoever dies", async () => {
+  test("a task that never completes has exactly one holder at any time, even when its workers die", async () => {
     const queue = rig.queue();
     await queue.enqueue("for ever", { id: "t0", maxAttempts: 0 });
     let holder: { worker: Worker; task: LeasedTask } | undefined;
     for (let i = 0; i < 200; i++) {
       rig.now += 20_000;
-      // Each process dies after a while, without a word.
+      // Each process dies after a while, without another call.
       if (i % 7 === 3) holder = undefined;
       const worker = { name: `w${i % 3}`, incarnation: `i${i}`, silentAfter: "1m" };
       const [task] = await queue.dequeue({ worker, lease: "10d" });
@@ -281,15 +281,15 @@ describe("for days", () => {
         holder = { worker, task };
       }
       if (holder) expect(await queue.heartbeat(holder.worker)).toMatchObject({ ok: true, leases: 1 });
-      const { working, pending, workerLeases: hands } = await rig.space();
+      const { working, pending, workerLeases } = await rig.space();
       expect(working.size + pending.length).toBe(1);
-      expect(hands.size).toBe(working.size);
+      expect(workerLeases.size).toBe(working.size);
     }
     expect((await queue.get("t0"))?.attempt).toBeGreaterThan(20);
   });
 });
 
-/** A worker that has the tasks `t0` … of a new queue. */
+/** Enqueues tasks `t0` … and leases all of them to the worker. */
 async function filled(queue: Queue, worker: Worker, count: number): Promise<LeasedTask[]> {
   const tasks: LeasedTask[] = [];
   for (let first = 0; first < count; first += 500) {

@@ -11,12 +11,12 @@ const one: Worker = { name: "one", incarnation: "a", silentAfter: "1m" };
 const two: Worker = { name: "two", silentAfter: "1m" };
 const run = (options = {}) => sweep(rig.transport, { now: () => rig.now, ...options });
 
-/** Takes tasks with a lease that outlasts every test. */
+/** Leases tasks for longer than any test runs. */
 const take = (queue: Queue, worker: Worker | undefined, max: number) =>
   queue.dequeue({ max, worker, lease: "30d" });
 
-describe("a worker that went silent", () => {
-  test("is failed by the next sweep: its tasks go back, to the front, and all others stay", async () => {
+describe("a silent worker", () => {
+  test("is failed by the next sweep: its tasks return to the front, and all others stay", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(9));
     await take(queue, one, 2);
@@ -36,7 +36,7 @@ describe("a worker that went silent", () => {
     expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
   });
 
-  test("is failed by another's dequeue alone, which gets the work", async () => {
+  test("is failed by another worker's dequeue, which gets its task", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     await take(queue, one, 3);
@@ -47,7 +47,7 @@ describe("a worker that went silent", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, working: 1, workers: 1 });
   });
 
-  test("leaves no task behind, whether it had begun or not, and however many", async () => {
+  test("loses none of 2,500 tasks, started or not", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 5; i++) {
       await queue.enqueueMany(numbered(2_500).slice(500 * i, 500 * i + 500));
@@ -59,9 +59,9 @@ describe("a worker that went silent", () => {
     expect(await queue.counts()).toMatchObject({ working: 0, workers: 0 });
   });
 
-  test("is failed in bounded calls by dequeues, too, and nothing is lost between them", async () => {
+  test("is failed by dequeues too, in bounded calls, and no task is lost between them", async () => {
     const queue = rig.queue();
-    // The first two are a thousand, as many as one call takes.
+    // The first two workers have a thousand tasks together, the most that one call takes.
     for (const worker of [one, two, { ...two, name: "three" }, { ...two, name: "four" }]) {
       await queue.enqueueMany(numbered(500).map((task) => ({ ...task, id: `${worker.name}${task.id}` })));
       await take(queue, worker, 500);
@@ -77,7 +77,7 @@ describe("a worker that went silent", () => {
     expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, workers: 0 });
   });
 
-  test("of a hundred each is looked after by one sweep", async () => {
+  test("among a hundred workers is failed, and the others keep their tasks, in one sweep", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(100));
     for (let i = 0; i < 100; i++) {
@@ -102,7 +102,7 @@ describe("a worker that went silent", () => {
     expect(await queue.get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
   });
 
-  test("has nothing rejected twice where its leases expire in the same sweep", async () => {
+  test("whose leases expire in the same sweep returns each task once", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(4));
     await queue.dequeue({ max: 2, worker: one, lease: MINUTE });
@@ -128,7 +128,7 @@ describe("a sign of life", () => {
     expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
   });
 
-  test("is also a dequeue that gets nothing, for the queue is paused or at its limit", async () => {
+  test("is also a dequeue that gets nothing because the queue is paused or at its limit", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await take(queue, one, 1);
@@ -146,7 +146,7 @@ describe("a sign of life", () => {
     expect((await queue.counts()).workers).toBe(0);
   });
 
-  test("that tells of a shorter silence is heeded at once, and one that tells of none ends the watch", async () => {
+  test("with a shorter silentAfter applies at once, and one without silentAfter ends the watch", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await take(queue, { name: "one" }, 1);
@@ -161,7 +161,7 @@ describe("a sign of life", () => {
   });
 });
 
-test("a shorter silence is heeded also after the timer rang", async () => {
+test("a shorter silentAfter applies also after the timer fired", async () => {
   const queue = rig.queue();
   await queue.enqueue(0, { id: "t0" });
   await queue.heartbeat(one);
@@ -174,7 +174,7 @@ test("a shorter silence is heeded also after the timer rang", async () => {
 });
 
 describe("a worker that is not to be failed", () => {
-  test("keeps its tasks, and is listed as long as it has any, however long ago it gave a sign", async () => {
+  test("keeps its tasks, and is listed as long as it has any, even after a long silence", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     const [task] = await take(queue, { name: "one" }, 1);
@@ -190,7 +190,7 @@ describe("a worker that is not to be failed", () => {
     expect((await queue.counts()).workers).toBe(0);
   });
 
-  test("only leaves the list, after an hour", async () => {
+  test("without tasks leaves the list after an hour", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     const [task] = await take(queue, { name: "one" }, 1);
@@ -208,7 +208,7 @@ describe("a worker that is not to be failed", () => {
 });
 
 describe("the timer of the workers", () => {
-  test("is set anew where it rings while a worker takes a task from behind cancelled ones", async () => {
+  test("is set again if it fires while a worker takes a task from behind cancelled ones", async () => {
     const queue = rig.queue();
     await queue.dequeue({ worker: one });
     await queue.enqueueMany([
@@ -217,14 +217,14 @@ describe("the timer of the workers", () => {
     ]);
     await queue.cancel("gone");
     rig.now += MINUTE;
-    // Only behind the cancelled one is too little in line, so that what is due comes in.
+    // The queue looks for due tasks only after it drops the cancelled one and finds too few pending tasks.
     expect(idsOf(await take(queue, one, 1))).toEqual(["late"]);
     expect((await rig.space()).delayed.get("~w")).toBe(rig.now + MINUTE);
     rig.now += MINUTE;
     expect(await run()).toMatchObject({ reclaimed: 1 });
   });
 
-  test("is no delayed task, and takes no task's place in a dequeue", async () => {
+  test("does not count as a delayed task, and takes no task's place in a dequeue", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "due", delay: 2 * MINUTE });
     await queue.heartbeat(one);
@@ -234,7 +234,7 @@ describe("the timer of the workers", () => {
     expect(await queue.counts()).toMatchObject({ delayed: 0, workers: 0 });
   });
 
-  test("wakes up once for many signs of life, and not at all where nobody listens", async () => {
+  test("fires once for many signs of life, and not at all without workers", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 30; i++) {
       rig.now += 1_000;

@@ -10,7 +10,7 @@ const one = { name: "one", incarnation: "a" };
 const two = { name: "two", incarnation: "a" };
 const fail = (worker: string | WorkerName, limit?: number) => rig.operator().failWorker(worker, { limit });
 
-/** One by one, as what was taken from a failed worker does not travel in large batches (law 11). */
+/** Dequeues one by one: tasks of a failed worker travel in small batches (law 11). */
 async function next(queue: Queue, count: number, worker?: Worker): Promise<LeasedTask[]> {
   const tasks: LeasedTask[] = [];
   for (let i = 0; i < count; i++) tasks.push(...(await queue.dequeue({ worker })));
@@ -25,7 +25,7 @@ async function refill(queue: Queue, worker: Worker, count: number): Promise<void
 }
 
 describe("failing a worker", () => {
-  test("gives back its tasks and nobody else's, to the front, in the order in which it took them", async () => {
+  test("returns only its own tasks to the front, in the order in which it took them", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(8));
     await queue.dequeue({ worker: one });
@@ -35,14 +35,14 @@ describe("failing a worker", () => {
     await queue.dequeue({ worker: one });
     expect(await fail("one")).toEqual({ returned: 4, rejected: 0, more: false });
     const { pending, working, workers } = await rig.space();
-    // The next stands on the right.
+    // The next task is the last of the list.
     expect(pending).toEqual(["t7", "t6", "t5", "t3", "t2", "t0"]);
     expect([[...working.keys()].toSorted(), [...workers.keys()]]).toEqual([["t1", "t4"], ["two a"]]);
     for (const task of [...others, ...free]) expect(await task.complete()).toMatchObject({ ok: true });
     expect(idsOf(await next(queue, 4))).toEqual(["t0", "t2", "t3", "t5"]);
   });
 
-  test("leaves the charged attempt, and a settlement of what was taken away says lease_lost", async () => {
+  test("keeps the charged attempt, and a late settlement of its tasks returns lease_lost", async () => {
     const queue = rig.queue();
     await queue.enqueue("work", { id: "t0" });
     const [task] = await queue.dequeue({ worker: one });
@@ -58,7 +58,7 @@ describe("failing a worker", () => {
     expect(await task?.complete("mine")).toMatchObject({ ok: false, code: "lease_lost" });
   });
 
-  test("ends those that have no attempt left, and those that were cancelled", async () => {
+  test("ends its tasks that have no attempt left and those that were cancelled", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       ...numbered(3, { maxAttempts: 1 }),
@@ -84,7 +84,7 @@ describe("failing a worker", () => {
     expect([...(await rig.space()).dead.keys()].toSorted()).toEqual(["t0", "t1"]);
   });
 
-  test("by its name takes from all its incarnations, by one incarnation from that alone", async () => {
+  test("by name fails all its incarnations, and by one incarnation only that one", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(6));
     const incarnations = [{ name: "one" }, one, { name: "one", incarnation: "b" }];
@@ -94,13 +94,13 @@ describe("failing a worker", () => {
     expect(await fail(one)).toMatchObject({ returned: 2 });
     expect(idsOf(await next(queue, 2, one))).toEqual(["t1", "t4"]);
     expect((await queue.counts()).workers).toBe(3);
-    // By now t2 and t3 have the lowest lease numbers.
+    // Now t2 and t3 have the lowest lease numbers.
     expect(await fail("one")).toMatchObject({ returned: 6 });
     expect(await queue.counts()).toMatchObject({ workers: 0, pending: 6, working: 0 });
     expect((await rig.space()).pending.toReversed()).toEqual(["t2", "t3", "t0", "t5", "t1", "t4"]);
   });
 
-  test("takes a listener off the list that has no tasks, and nothing else", async () => {
+  test("removes a worker without tasks from the list, and nothing else", async () => {
     const queue = rig.queue();
     await queue.heartbeat(one);
     await queue.heartbeat({ name: "one" });
@@ -109,7 +109,7 @@ describe("failing a worker", () => {
     expect((await queue.counts()).workers).toBe(2);
     await fail("one");
     expect((await rig.operator().workers()).workers).toMatchObject([two]);
-    expect(await fail("nobody")).toEqual({ returned: 0, rejected: 0, more: false });
+    expect(await fail("unknown")).toEqual({ returned: 0, rejected: 0, more: false });
   });
 
   test.each([
@@ -117,7 +117,7 @@ describe("failing a worker", () => {
     ["a;1", "a%3B1", "a;", "a%"],
     ["w=1", "w=1;x", "w", "w=12"],
     ["0", "~".replace("~", "0~"), "00", "0!!"],
-  ])("of the names %s %s %s %s touches only one", async (...names) => {
+  ])("touches only one of the names %s %s %s %s", async (...names) => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(2 * names.length));
     for (const name of names) {
@@ -146,14 +146,14 @@ describe("failing a worker", () => {
     expect(await queue.counts()).toMatchObject({ workers: 0, pending: 2 * names.length });
   });
 
-  test("marks its tasks as ones that may kill their function: they travel in small batches (law 11)", async () => {
+  test("marks its tasks as possible poison tasks, which travel in small batches (law 11)", async () => {
     const queue = rig.queue();
     await refill(queue, one, 30);
     await fail(one);
     expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
   });
 
-  test("with 2,500 tasks takes three bounded calls and returns each once, in order", async () => {
+  test("with 2,500 tasks takes three bounded calls and returns each task once, in order", async () => {
     const queue = rig.queue();
     await refill(queue, one, 2_500);
     await queue.enqueue("later", { id: "later" });
@@ -166,7 +166,7 @@ describe("failing a worker", () => {
     expect((await rig.space()).pending.toReversed()).toEqual([...namesOf(2_500), "later"]);
   });
 
-  test("in part leaves the rest to the sweep, if the caller does not go on", async () => {
+  test("in part leaves the rest to the sweep if the caller does not continue", async () => {
     const queue = rig.queue();
     await refill(queue, { ...one, silentAfter: "1m" }, 30);
     expect(await fail(one, 10)).toEqual({ returned: 10, rejected: 0, more: true });
@@ -178,7 +178,7 @@ describe("failing a worker", () => {
     expect((await queue.counts()).workers).toBe(0);
   });
 
-  test("lets another's dequeue in between have what is in front, and loses nothing", async () => {
+  test("loses no task to another worker's dequeues between its calls", async () => {
     const queue = rig.queue();
     await refill(queue, one, 30);
     const seen: string[] = [];
@@ -194,7 +194,7 @@ describe("failing a worker", () => {
     expect(rest).toHaveLength(20);
   });
 
-  test("beside workers that dequeue, settle and live loses and doubles nothing", async () => {
+  test("beside active workers loses no task and delivers none twice", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(400, { maxAttempts: 0 }));
     const done: string[] = [];
@@ -219,7 +219,7 @@ describe("failing a worker", () => {
     expect((await rig.space()).workerLeases.size).toBe(0);
   });
 
-  test("refuses what names no worker", async () => {
+  test("refuses an invalid worker name or limit", async () => {
     for (const worker of ["", "a b", undefined, {}, { name: "one", incarnation: "" }]) {
       await expect(fail(worker as string)).rejects.toMatchObject({ code: "invalid_argument" });
     }
@@ -228,8 +228,8 @@ describe("failing a worker", () => {
   });
 });
 
-describe("a worker that was failed", () => {
-  test("is told so by its heartbeats, until it dequeues again or begins anew; nothing changes", async () => {
+describe("a failed worker", () => {
+  test("gets worker_lost from its heartbeats until it dequeues again or restarts; nothing changes", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await queue.dequeue({ worker: one });
@@ -244,7 +244,7 @@ describe("a worker that was failed", () => {
     expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 1 });
   });
 
-  test("is told so while its tasks are still being taken", async () => {
+  test("gets worker_lost while its tasks are still being returned", async () => {
     const queue = rig.queue();
     await refill(queue, one, 20);
     await fail(one, 10);
@@ -253,7 +253,7 @@ describe("a worker that was failed", () => {
     expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
   });
 
-  test("is a new one after a day, and no trace is left", async () => {
+  test("counts as new after a day, and its record is removed", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     await queue.dequeue({ worker: one });
@@ -267,7 +267,7 @@ describe("a worker that was failed", () => {
     expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });
   });
 
-  test("without tasks in its hands lost nothing, and is a listener again with its next heartbeat", async () => {
+  test("without tasks is listed again with its next heartbeat", async () => {
     const queue = rig.queue();
     await queue.heartbeat(one);
     await fail(one);
@@ -276,13 +276,13 @@ describe("a worker that was failed", () => {
   });
 });
 
-test("tasks of a group, or with a priority, return behind the others of their group, and plain ones to the front", async () => {
+test("tasks of a failed worker return to the front; grouped and prioritised ones return behind the others of their group", async () => {
   const queue = rig.queue();
   const named = (name: string, options = {}) =>
     ["1", "2", "3"].map((digit) => ({ id: name + digit, payload: 0, ...options }));
   const orderOf = async (of: string) => {
     const ids: string[] = [];
-    // One by one: what has failed once travels in smaller batches.
+    // One by one: tasks that failed once travel in smaller batches.
     for (let tasks = await queue.dequeue(); tasks.length > 0; tasks = await queue.dequeue()) {
       ids.push(...idsOf(tasks));
     }
@@ -299,7 +299,7 @@ test("tasks of a group, or with a priority, return behind the others of their gr
     expect(await orderOf(name)).toEqual(order);
     await rig.operator().deleteQueue({ force: true });
   }
-  // What is handed back keeps its place.
+  // A task handed back unstarted keeps its place.
   await queue.enqueueMany(named("group", { group: "g" }));
   for (const task of await queue.dequeue({ max: 2 })) await task.requeue({ unstarted: true });
   expect(await orderOf("group")).toEqual(["group1", "group2", "group3"]);

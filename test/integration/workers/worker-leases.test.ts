@@ -8,7 +8,7 @@ const two = { name: "two" };
 const hash = key("tasks");
 const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
-/** What the zset `hands` says, without the lease numbers. */
+/** The members of the zset `worker-leases`, without the lease numbers. */
 const hands = async () =>
   [...(await rig.space()).workerLeases.keys()].map((member) => member.replace(/ \d{15} /, " "));
 
@@ -18,8 +18,8 @@ async function leased(count: number, options = {}) {
   return { queue, tasks: await queue.dequeue({ max: count, worker: one, lease: "10s" }) };
 }
 
-describe("what a worker has in its hands", () => {
-  test("leaves them by each way in which a lease ends", async () => {
+describe("the leases of a worker", () => {
+  test("are removed by each way in which a lease ends", async () => {
     const { queue, tasks } = await leased(8);
     const [a, b, c, d, e, f] = tasks;
     expect(await hands()).toEqual(ids.map((id) => `one a ${id}`));
@@ -38,7 +38,7 @@ describe("what a worker has in its hands", () => {
     expect(await queue.heartbeat(one)).toMatchObject({ leases: 0 });
   });
 
-  test("passes into other hands with the task, and the last ones are told with it", async () => {
+  test("move to the next worker with the task, which names its last worker", async () => {
     const { queue, tasks } = await leased(2);
     expect(await queue.get("a")).toMatchObject({ state: "working", worker: one });
     await tasks[0]?.requeue();
@@ -54,7 +54,7 @@ describe("what a worker has in its hands", () => {
     expect(await queue.get("b")).toMatchObject({ state: "completed", worker: one });
   });
 
-  test("is the same when a dequeue's resend gets its tasks again", async () => {
+  test("do not change when the resend of a dequeue returns its tasks again", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ids.map((id) => ({ id, payload: id })));
     const dequeue = () => queue.dequeue({ max: 3, worker: one, token: "token-01" });
@@ -65,7 +65,7 @@ describe("what a worker has in its hands", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("holds what a sweep or a failure is to find, also for names that look like fields", async () => {
+  test("are found by a sweep also for workers with names that look like fields", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ids.map((id) => ({ id, payload: id, maxAttempts: 0 })));
     for (const name of ["a;f=1", "a%", "a=b", "a!", "arm", "larm"]) {
@@ -78,7 +78,7 @@ describe("what a worker has in its hands", () => {
   });
 });
 
-test("an entry of a lease that is no more is passed over, and goes when its worker is failed", async () => {
+test("an entry of an ended lease is ignored, and removed when its worker is failed", async () => {
   const { queue, tasks } = await leased(2);
   await tasks[1]?.requeue();
   await queue.dequeue({ worker: two });
@@ -94,7 +94,7 @@ test("an entry of a lease that is no more is passed over, and goes when its work
 });
 
 describe("progress", () => {
-  test("is told with extend, shown by get, and kept until the task ends", async () => {
+  test("is given to extend, returned by get, and kept until the task ends", async () => {
     const { queue, tasks } = await leased(1);
     const [task] = tasks;
     const values = [{ done: 3, of: 10, "to;do": "50 %; ü\n" }, "half", 0, null, [], false];
@@ -152,7 +152,7 @@ describe("a resend (law 5)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("of a heartbeat that comes after the worker was failed wakes nobody up", async () => {
+  test("of a heartbeat that arrives after its worker was failed changes nothing", async () => {
     const { queue } = await leased(1);
     await queue.heartbeat(one);
     await rig.operator().failWorker("one");
@@ -161,7 +161,7 @@ describe("a resend (law 5)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("of a dequeue that comes after the worker was failed is no sign of life", async () => {
+  test("of a dequeue that arrives after its worker was failed is no sign of life", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     const dequeue = () => queue.dequeue({ worker: one, token: "token-01" });
@@ -173,7 +173,7 @@ describe("a resend (law 5)", () => {
     expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
   });
 
-  test("of a failure finds nothing left, and takes nothing from the next holder", async () => {
+  test("of failWorker finds nothing left, and takes nothing from the next holder", async () => {
     const { queue } = await leased(3);
     const fail = () => rig.operator().failWorker(one);
     expect(await fail()).toEqual({ returned: 3, rejected: 0, more: false });
@@ -185,7 +185,7 @@ describe("a resend (law 5)", () => {
 });
 
 describe("a newer release (law 12)", () => {
-  test("has its record of a worker left alone", async () => {
+  test("keeps its record of a worker", async () => {
     const { queue } = await leased(1);
     await rig.command("HSET", hash, "~w:one a", "2;who knows");
     const before = await rig.keySpace();
@@ -193,7 +193,7 @@ describe("a newer release (law 12)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("has its tasks left in a failed worker's hands, and the others go back", async () => {
+  test("keeps its tasks leased by a failed worker, and the other tasks return", async () => {
     const { queue } = await leased(3);
     const old = (await rig.space()).tasks.get(".b") ?? "";
     await rig.command("HSET", hash, ".b", old.replace(/^1/, "2"));
@@ -206,7 +206,7 @@ describe("a newer release (law 12)", () => {
   });
 });
 
-test("a Redis that is full lets workers live, be failed, and be failed when silent", async () => {
+test("a full Redis accepts heartbeats, failWorker, and the failing of silent workers", async () => {
   const silent = { ...two, silentAfter: "1m" };
   const { queue } = await leased(4);
   await queue.enqueue("e", { id: "e" });

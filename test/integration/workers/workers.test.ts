@@ -6,7 +6,7 @@ const rig = useRig();
 const one = { name: "one", incarnation: "a" };
 
 describe("the list of workers", () => {
-  test("tells of each who listens: where it runs, when it was seen, and what it has", async () => {
+  test("reports of each worker where it runs, when it was last seen, and which tasks it has", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     await queue.dequeue({
@@ -42,7 +42,7 @@ describe("the list of workers", () => {
     expect(await queue.counts()).toMatchObject({ workers: 3, working: 3, delayed: 0 });
   });
 
-  test("counts all tasks of a worker and names its first hundred", async () => {
+  test("counts all tasks of a worker and names the first hundred", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(250));
     await queue.dequeue({ max: 250, worker: one });
@@ -50,7 +50,7 @@ describe("the list of workers", () => {
     expect(worker).toMatchObject({ working: 250, tasks: numbered(100).map(({ id }) => id) });
   });
 
-  test("tells of each incarnation its own tasks, however their names begin", async () => {
+  test("reports each incarnation with its own tasks, also if names begin alike", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(5));
     const incarnations = ["a", "a!", "ab", "a~", undefined];
@@ -62,7 +62,7 @@ describe("the list of workers", () => {
     );
   });
 
-  test("comes in pages that miss nobody", async () => {
+  test("comes in pages that together name every worker", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 300; i++) await queue.heartbeat({ name: `w${i}` });
     const seen = new Set<string>();
@@ -81,7 +81,7 @@ describe("the list of workers", () => {
     await expect(rig.operator().workers({ size: 0 })).rejects.toMatchObject({ path: "size" });
   });
 
-  test("never drifts, whatever its workers do, and how often", async () => {
+  test("stays exact while its workers settle, requeue and fail", async () => {
     const queue = rig.queue();
     const two = { name: "two" };
     await queue.enqueueMany(numbered(20, { maxAttempts: 0 }));
@@ -103,7 +103,7 @@ describe("the list of workers", () => {
   });
 });
 
-test("a look for silent workers is nothing to come back for", async () => {
+test("the timer for silent workers is not reported as nextDueAt", async () => {
   const queue = rig.queue();
   const worker = { name: "w", silentAfter: "1m" };
   expect((await queue.dequeue({ worker })).nextDueAt).toBeNull();
