@@ -1,7 +1,8 @@
-// The longest call of each script: Redis runs one script at a time, and all other clients wait. Each case prepares a
-// queue, runs operations with their largest arguments, one request at a time, and measures how long each keeps Redis
-// busy: by SLOWLOG, which includes time that other programs take from Redis, and by Redis's processor time (Linux).
-// The quickest of several rounds counts. Words select cases: `npm run bench:longest -- purge`.
+// The longest call of each script: Redis runs one script at a time, and all other clients wait. Each case
+// prepares a queue, runs operations with their largest arguments, one request at a time, and measures how
+// long each keeps Redis busy: by SLOWLOG, which includes time that other programs take from Redis, and by
+// Redis's processor time (Linux). The quickest of several rounds counts. Words select cases: `npm run
+// bench:longest -- purge`.
 
 import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";

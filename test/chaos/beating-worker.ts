@@ -4,7 +4,7 @@ import { LEASE } from "./work.ts";
 
 /** A worker whose heartbeats extend the leases of the tasks that it works on. */
 export class BeatingWorker {
-  /** Of the tasks in hand. What a dequeue leased whose answer never came is not among them, and is to expire. */
+  /** Of the tasks under way. A lease from a dequeue without an answer is not among them and has to expire. */
   readonly receipts = new Set<string>();
   readonly #part: Part;
   readonly #queue: ReturnType<Part["queue"]>;
@@ -14,13 +14,13 @@ export class BeatingWorker {
     this.#queue = queue;
   }
 
-  /** As dequeue takes it. */
+  /** The worker, in the form that dequeue takes. */
   get worker() {
     const [name = "", incarnation] = this.#part.name.split(".");
     return { name, incarnation, pid: process.pid, silentAfter: LEASE * 1.5 };
   }
 
-  /** Until the process is to end. */
+  /** Sends heartbeats until the process has to end. */
   async beat(): Promise<void> {
     while (!this.#part.ending.aborted) {
       await sleep(LEASE / 3);

@@ -6,7 +6,7 @@ import { type Child, startChild } from "../../src/local/stack/child.ts";
 import type { Ledger } from "./ledger.ts";
 import type { PartEnvironment } from "./part.ts";
 
-/** The programs; knip and the reader find them here. */
+/** The programs of the processes. Named here by path, so that knip sees that they are used. */
 const programs = {
   gateway: new URL("gateway.ts", import.meta.url),
   server: new URL("server.ts", import.meta.url),
@@ -16,7 +16,7 @@ const programs = {
   deepSweeper: new URL("deep-sweeper.ts", import.meta.url),
 };
 
-/** One part of the run, which one process after another plays. */
+/** A role in the run. One process after another has it. */
 export interface Role {
   /** Such as `drain-1`. */
   readonly name: string;
@@ -41,7 +41,7 @@ export interface CastOptions {
   >;
 }
 
-/** The processes of a run. Whoever is killed, or falls, is replaced. */
+/** The processes of a run. A process that is killed or crashes is replaced. */
 export class Cast {
   readonly #options: CastOptions;
   readonly #players = new Map<string, Player>();
@@ -52,7 +52,7 @@ export class Cast {
     this.#options = options;
   }
 
-  /** Those of some program. */
+  /** The roles of some program. */
   of(program: Role["program"]): Role[] {
     return [...this.#players.values()].map(({ role }) => role).filter((role) => role.program === program);
   }
@@ -81,7 +81,7 @@ export class Cast {
     void child.ended.then(async ({ words, status }) => {
       ledger.write({ what: status === null ? "killed" : "ended", process: name });
       const over = () => this.#over.has(program);
-      // One that was asked to end before it listened for that has done nothing.
+      // A process that was asked to end before it listened for that has done nothing.
       const neverBegan = child.process.signalCode === "SIGTERM";
       if (over() ? status !== 0 && !neverBegan : status !== null)
         ledger.write({ what: "broken", error: `${name} ${words}; see ${name}.out` });
@@ -114,7 +114,7 @@ export class Cast {
     this.#player(role).child.process.kill(signal);
   }
 
-  /** Waits until there is a process for each part again. */
+  /** Waits until there is a process for each role again. */
   async settled(roles: readonly Role[] = [...this.#players.values()].map(({ role }) => role)): Promise<void> {
     const isLive = (role: Role) => {
       const { exitCode, signalCode } = this.#player(role).child.process;
@@ -129,7 +129,7 @@ export class Cast {
     await Promise.all(this.of(program).map((role) => this.#player(role).child.stop()));
   }
 
-  /** The process that plays a part now. */
+  /** The process that has a role now. */
   nameOf(role: Role): string {
     return this.#player(role).name;
   }

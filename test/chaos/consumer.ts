@@ -1,5 +1,6 @@
-// A consumer of all queues. Its style: `drain` has a drain work; `hand` pulls, works and settles by hand, and extends what
-// takes long; `worker` does so under a worker's name, whose heartbeats extend what it tells.
+// A consumer of all queues. Its style: `drain` uses a drain; `hand` pulls, works and settles itself, and
+// extends what takes long; `worker` does the same with a worker name, and its heartbeats extend the leases of
+// its tasks.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -40,7 +41,7 @@ async function pullOnce(
   const tasks = await source.dequeue({ max, lease: LEASE, wait, worker: as?.worker });
   for (const { receipt } of tasks) as?.receipts.add(receipt);
   const carried = tasks.map((task) => carry(source, task).finally(() => as?.receipts.delete(task.receipt)));
-  // All of them, though some be in vain.
+  // All of them are settled, even if some have ended.
   await Promise.allSettled(carried);
 }
 
@@ -51,7 +52,7 @@ async function carry(source: TaskSource<Errand>, task: LeasedTask<Errand>): Prom
   const settlement = await settlementOf(task);
   over.abort();
   await extending;
-  // Once more where there was no answer, as any caller would.
+  // Tries once more if there was no answer, as any caller would.
   await source.settle([settlement]).catch(() => source.settle([settlement]));
 }
 
@@ -68,7 +69,7 @@ async function settlementOf(task: LeasedTask<Errand>): Promise<Settlement> {
   }
 }
 
-/** Until it is over. Who is told that the lease is lost works on all the same, and settles: that must be refused. */
+/** Extends until the work is over. After `lease_lost` the work goes on and settles: that must be refused. */
 async function extend(
   source: TaskSource<Errand>,
   { receipt }: LeasedTask<Errand>,
@@ -86,13 +87,13 @@ async function consume(name: string): Promise<void> {
   const worker = style === "worker" ? new BeatingWorker(part, queue) : undefined;
   const beats = worker?.beat();
   while (!ending.aborted) {
-    // What failed is in the ledger.
+    // The failure is in the ledger.
     await (style === "drain" ? drainOnce(source) : pullOnce(source, { as: worker })).catch(() => sleep(200));
   }
   await beats;
 }
 
-/** Now and then one or two, without waiting: so most are cancelled before. */
+/** Pulls one or two now and then, without waiting: so most are cancelled before. */
 async function lookForRecalled(): Promise<void> {
   const source = noted(part.queue(QUEUES.recalled), part);
   while (!ending.aborted) {
@@ -104,6 +105,6 @@ async function lookForRecalled(): Promise<void> {
 const { recalled: _, ...others } = QUEUES;
 await Promise.all([
   ...Object.values(others).map(consume),
-  // Without a name: a worker would say each time that it lives.
+  // Without a worker name: each call of a worker would also be a heartbeat.
   ...(style === "hand" ? [lookForRecalled()] : []),
 ]);

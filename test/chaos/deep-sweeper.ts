@@ -1,6 +1,7 @@
-// A deep sweeper: looks at queues again and again while others work. Redis loses nothing here that it acknowledged, so
-// whatever is reported is a fault of the sweep, or of the queue. Its style: `all` looks at every queue, through the gateway;
-// `slow` at the one where little is leased, past the gateway, and others have time between its requests.
+// A deep sweeper: checks queues again and again while others work. Redis loses nothing here that it
+// acknowledged, so whatever is reported is a fault of the sweep, or of the queue. Its style: `all` checks
+// every queue, through the gateway; `slow` checks the queue with few leases, past the gateway, and leaves
+// others time between its requests.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { deepSweep, type Transport } from "../../src/index.ts";

@@ -28,7 +28,7 @@ const kinds: readonly (readonly [name: string, fault: Fault])[] = [
 
 /** How many faults wait for a request at once. */
 const ARMED = 2;
-/** Which request meets one, at the latest. */
+/** A fault meets one of the next so many requests. */
 const SPREAD = 30;
 const armed = new Map<FaultHandle, string>();
 const reliable = new AbortController();

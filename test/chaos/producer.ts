@@ -20,7 +20,7 @@ function task(does: Errand["does"], options: Omit<NewTask<Errand>, "payload"> = 
   return { payload: { mark: `${part.name}-${++marks}`, does }, ...options };
 }
 
-/** One of the ordinary kind, sometimes delayed, sometimes under an id of its own. */
+/** An ordinary task, sometimes delayed, sometimes under an id of its own. */
 function plain(): NewTask<Errand> {
   const [does, options] = drawErrand(roll);
   const id = roll(2) === 0 ? { id: `${part.name}-${marks + 1}` } : {};
@@ -35,7 +35,7 @@ function shared(): NewTask<Errand> {
   });
 }
 
-/** Returns what came to be, or nothing where there was no answer. */
+/** Returns the enqueued tasks, or nothing if there was no answer. */
 async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Promise<typeof recent> {
   const call = ledger.nextCall();
   ledger.write({ what: "enqueue", call, queue, marks: tasks.map(({ payload }) => payload.mark) });

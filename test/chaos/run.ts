@@ -13,27 +13,28 @@ import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
 export interface ChaosOptions {
-  /** How long things go wrong; each kind of trouble comes once at least. Then all is left to end in peace, which takes some seconds. */
+  /** How long things go wrong, with each kind of trouble at least once. Then the run needs some more to end. */
   readonly seconds: number;
   readonly seed: number;
-  /** Where the ledgers are written; and what Redis wrote, where something was not as it must be. */
+  /** Folder of the ledgers. After a violation, Redis's file is there too. */
   readonly folder: string;
 }
 
 export interface ChaosReport {
   readonly figures: Figures;
-  /** What must not be; empty where all is well. */
+  /** What was wrong; empty if nothing was. */
   readonly violations: readonly string[];
 }
 
 /** From the end of one trouble to the next, ms. */
 const PAUSE = 400;
-/** How long all that is left may take in the end, ms: what is held expires, what failed comes again. */
+/** How long the rest may take in the end, ms: leases expire, failed tasks are delivered again. */
 const PEACE = 60_000;
 
 /**
- * Lets processes produce, consume and sweep while they, the gateway, the server and Redis are killed and paused at random;
- * then compares what they wrote down with what Redis has written. The seed says what goes wrong; when, also the machine does.
+ * Lets processes produce, consume and sweep while they, the gateway, the server and Redis are killed and
+ * paused at random; then compares what they wrote down with what Redis has written. The seed decides what
+ * goes wrong; when, depends on the machine too.
  */
 export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<ChaosReport> {
   mkdirSync(folder, { recursive: true });
@@ -84,9 +85,9 @@ const roleOf = (process: string) => process.replace(/[-.].*/, "");
 /** Makes trouble. */
 class Director {
   looks = 0;
-  /** How often the deck was dealt. */
+  /** How many decks of troubles were used up. */
   rounds = 0;
-  /** Invariants that were violated meanwhile. */
+  /** Invariants that were violated during the run. */
   readonly found: string[] = [];
   readonly #stage: Stage;
   readonly #roll: (sides: number) => number;
@@ -140,7 +141,7 @@ class Director {
     ];
   }
 
-  /** Past the lease of whoever it is, without waiting for the end. */
+  /** Pauses a process for longer than its lease, without waiting for the end of the pause. */
   #pause(role: Role): void {
     const process = this.#stage.cast.nameOf(role);
     if (this.#pauses.has(process)) return;
@@ -149,18 +150,18 @@ class Director {
     void pause.finally(() => this.#pauses.delete(process));
   }
 
-  /** Stops the gateway, through which all goes, and looks at the raw keys. */
+  /** Stops the gateway, through which all requests go, and checks the raw keys. */
   readonly #look = async (): Promise<void> => {
     await Promise.all(this.#pauses.values());
     await this.#stage.cast.pause(GATEWAY, async () => {
-      // What it has sent runs within a moment.
+      // Requests that it has sent run within a moment.
       await sleep(100);
       this.found.push(...(await this.#stage.look()));
     });
     this.looks++;
   };
 
-  /** Ends all trouble, and waits until all is done. Returns what is not as it must be. */
+  /** Ends all trouble, and waits until all is done. Returns what is wrong. */
   async peace(): Promise<string[]> {
     const { cast } = this.#stage;
     await Promise.all(this.#pauses.values());
@@ -175,6 +176,8 @@ class Director {
       await cast.end(program);
     const found = await this.#stage.look();
     this.looks++;
-    return left > 0 ? [`${left} tasks have not ended ${PEACE} ms after all trouble did`, ...found] : found;
+    return left > 0
+      ? [`${left} tasks have not ended ${PEACE} ms after the end of all trouble`, ...found]
+      : found;
   }
 }

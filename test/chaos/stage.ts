@@ -8,7 +8,7 @@ import { startRedis, type TestRedis } from "../support/redis.ts";
 import { Cast, type CastOptions, type Role } from "./cast.ts";
 import { type Errand, QUEUES } from "./work.ts";
 
-/** Everything acknowledged is on the disk, and the file has all that was ever written. */
+/** Puts everything acknowledged on the disk, in a file that keeps all that was ever written. */
 const DURABLE = ["--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"];
 
 export const GATEWAY: Role = { name: "gateway", program: "gateway" };
@@ -31,11 +31,11 @@ const PLAYERS: readonly Role[] = [
   { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
 
-/** Redis, the gateway, the server, and all who use them. */
+/** Redis, the gateway, the server, and all processes that use them. */
 export class Stage {
   readonly redis: TestRedis;
   readonly cast: Cast;
-  /** Ids of what the schedule enqueues until the end of the trouble. */
+  /** Ids of the tasks that the schedule enqueues until the end of the trouble. */
   readonly ticks = new Set<string>();
   readonly #options: CastOptions;
   #redisLives = 0;
@@ -96,7 +96,7 @@ export class Stage {
     this.#noteRedis();
   }
 
-  /** Which invariants the raw keys violate, at a moment when nothing moves. */
+  /** Which invariants the raw keys violate, at a moment without calls. */
   async look(): Promise<string[]> {
     const space = await readKeySpace(this.redis.url);
     return Object.values(QUEUES).flatMap((queue) =>
@@ -117,7 +117,7 @@ export class Stage {
     }
   }
 
-  /** Ends all that still runs, and removes what Redis has kept. */
+  /** Ends all that still runs, and removes Redis's files. */
   async close(): Promise<void> {
     for (const program of ["producer", "consumer", "sweeper", "deepSweeper", "server", "gateway"] as const) {
       await this.cast.end(program);

@@ -1,4 +1,4 @@
-// A sweeper: what cron does each minute, some times a second.
+// A sweeper: does what cron does each minute, some times a second.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { sweep } from "../../src/index.ts";
@@ -9,7 +9,7 @@ const transport = part.transport();
 while (!part.ending.aborted) {
   try {
     const { failed } = await sweep(transport, { budget: "5s" });
-    // Of one whose queue could not be swept for want of Redis the next sweep takes care.
+    // A queue that could not be swept because Redis was down is left to the next sweep.
     const faults = failed.filter(({ code }) => code !== "redis_unreachable");
     if (faults.length > 0)
       part.ledger.write({ what: "broken", error: `a sweep met ${JSON.stringify(faults)}` });
