@@ -5,8 +5,8 @@ import { comparable } from "../support/payloads.ts";
 const FIRST_INSTANT = 1_000_000_000_000;
 
 /**
- * What callers were told, to be compared between runs: an instant is no more than that, and generated ids and receipts
- * are numbered as they come.
+ * What callers were told, to be compared between runs: an instant is no more than that, and generated ids and
+ * receipts are numbered as they come.
  */
 export class Told {
   readonly #numbers = new Map<string, string>();

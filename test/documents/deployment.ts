@@ -1,4 +1,4 @@
-// The code of docs/deployments.md, behind what it leaves out: so that the type check reads it.
+// The code of docs/deployments.md, after the declarations that the page omits, so that it is type checked.
 
 import type { Task } from "sluice-queue";
 
@@ -23,7 +23,8 @@ export default sluice<Env>({
       backoff: ["10s", "1m", "10m"],
     }),
   },
-  // What is not /v1/…, /wake, /health, /docs or /openapi.json; nothing returned is 404. Beside these: env, waitUntil.
+  // What is not /v1/…, /wake, /health, /docs or /openapi.json; nothing returned is 404. Beside these: env,
+  // waitUntil.
   async fetch(_request, { queue, schedules }) {
     await schedules("emails").put("digest", { cron: "0 9 * * 1", payload: { to: "team@example.com" } });
     return Response.json(await queue("emails").enqueue({ to: "a@example.com" }));

@@ -10,7 +10,7 @@ import {
   type RetryOptions,
 } from "../../src/transport/retry.ts";
 
-/** Time that passes only while somebody sleeps or a try takes it. */
+/** Time that passes only during a sleep or a try. */
 function ownPace(random: () => number = () => 1) {
   const waits: number[] = [];
   let time = 0;
@@ -25,7 +25,7 @@ function ownPace(random: () => number = () => 1) {
   return { pace, waits, take: (ms: number) => (time += ms) };
 }
 
-/** Retries tries that fail until the given one, and says what became of it. */
+/** Retries tries that fail until the given one. Returns the outcome. */
 async function failing(options: RetryOptions, succeedsAt = Infinity, take = 0) {
   const own = ownPace();
   let tries = 0;
@@ -55,7 +55,7 @@ describe("backoff", () => {
     expect(bounds).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
   });
 
-  test("is spread over everything from nothing to the bound", () => {
+  test("is spread evenly from 0 to the bound", () => {
     expect(backoff(3, policy, () => 0)).toBe(0);
     expect(backoff(3, policy, () => 0.25)).toBe(50);
     const waits = Array.from({ length: 1_000 }, () => backoff(3, policy, Math.random));
@@ -140,7 +140,7 @@ describe("retrying", () => {
     expect(tries).toBe(1);
   });
 
-  test("tries again at once, without a wait, where the answer asks for it", async () => {
+  test("tries again at once, without a wait, if the answer asks for it", async () => {
     const own = ownPace();
     const answers = ["again", "again", "done"] as const;
     let tries = 0;
@@ -168,7 +168,7 @@ describe("retrying", () => {
     expect(waits).toEqual([]);
   });
 
-  test("ends a try that does not answer at its timeout, and drops what it gives later", async () => {
+  test("ends a try that does not answer at its timeout, and drops its later result", async () => {
     const accepted: string[] = [];
     let late: Promise<string> | undefined;
     await retrying<string>(
