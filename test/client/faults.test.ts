@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ClientQueue } from "../../src/client/index.ts";
 import { useServer, type Fault } from "./rig.ts";
-import { Told } from "./told.ts";
+import { ComparableAnswers } from "./comparable-answers.ts";
 
 const server = useServer();
 
@@ -47,7 +47,7 @@ async function day(queue: ClientQueue): Promise<unknown[]> {
 }
 
 /** The final state in Redis, read directly. */
-async function standing(): Promise<unknown[]> {
+async function finalState(): Promise<unknown[]> {
   const queue = server.direct("emails");
   const ids = ["a", "b", "c", "d", "e", "left", "left-too"];
   return [...(await Promise.all(ids.map((id) => queue.get(id)))), await queue.counts()];
@@ -58,11 +58,11 @@ async function run(fault: Fault | undefined, nth: number, tryTimeout?: number) {
   const way = server.way();
   way.clear();
   way.faults = [...Array.from({ length: nth }, () => undefined), fault];
-  const reported = new Told();
+  const comparable = new ComparableAnswers();
   const retry = { deadline: "1m", tryTimeout };
-  const answers = reported.of(await day(server.client({ retry }).queue("emails")));
+  const answers = comparable.of(await day(server.client({ retry }).queue("emails")));
   await way.runLate();
-  return { answers, standing: reported.of(await standing()), copies: [...way.copies] };
+  return { answers, finalState: comparable.of(await finalState()), copies: [...way.copies] };
 }
 
 const html = { body: "<html>no JSON</html>", headers: { "content-type": "text/html" } };

@@ -11,7 +11,7 @@ import {
 } from "../../src/client/index.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { secrets, serve, type Caller } from "../http/served.ts";
-import { Told } from "./told.ts";
+import { ComparableAnswers } from "./comparable-answers.ts";
 
 /** What happens to one request on its way. */
 export type Fault =
@@ -176,9 +176,9 @@ export function useServer() {
      * Redis.
      */
     async both(calls: (queue: Either) => Promise<unknown>, options: ClientQueueOptions = {}) {
-      const byQueue = new Told().of(await calls(direct("emails", options)));
+      const byQueue = new ComparableAnswers().of(await calls(direct("emails", options)));
       await served.transport.send([["FLUSHALL"]]);
-      const overHttp = new Told().of(await calls(client().queue("emails", options)));
+      const overHttp = new ComparableAnswers().of(await calls(client().queue("emails", options)));
       return { direct: byQueue, overHttp };
     },
     operator: (name: string) => new Operator(name, { transport: served.transport }),
