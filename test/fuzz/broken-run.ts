@@ -8,12 +8,12 @@ import { populate } from "./populate.ts";
 import { hold, type Sending } from "./hold.ts";
 import { faultsOfRefusal } from "./refused.ts";
 
-/** Most of one batch; they are sent at once. */
+/** Most requests of one batch; they are sent at once. */
 const BATCH = 48;
 
 /**
- * Sends broken requests, and throws, with the seed and the one request that is left after shrinking, where one is
- * not refused as it has to be, or changes anything.
+ * Sends broken requests. Throws if one is not refused as it has to be, or changes anything. The error has the
+ * seed and the one request that is left after shrinking.
  */
 export async function runBroken(described: Described, place: Place, sending: Sending): Promise<void> {
   await place.empty();

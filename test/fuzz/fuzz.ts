@@ -6,38 +6,38 @@ import { runValid } from "./valid-run.ts";
 
 export interface FuzzOptions {
   readonly seed: number;
-  /** At least so many in all. */
+  /** The least number of requests. */
   readonly requests: number;
-  /** Told of each part that is done. */
+  /** Called with a line for each part that is done. */
   readonly reported?: (line: string) => void;
 }
 
 export interface FuzzReport {
   readonly broken: number;
-  /** Of every operation. */
+  /** The number of requests. */
   readonly valid: number;
-  /** With the model beside them. */
+  /** Requests that were compared with the model. */
   readonly modelled: number;
   /** How often each operation was called. */
   readonly operations: ReadonlyMap<string, number>;
-  /** What workerd held in memory, bytes: by half of the requests, and at the end. */
+  /** The memory of workerd after half of the requests and at the end, bytes. */
   readonly memory: readonly [half: number, end: number];
   readonly seconds: number;
 }
 
-/** What there is of each kind, and what sends it. */
+/** Each kind of requests, and the function that sends it. */
 const kinds = [
   { kind: "broken", share: 0.75, run: runBroken },
   { kind: "valid", share: 0.05, run: runValid },
   { kind: "modelled", share: 0.2, run: runModelled },
 ] as const;
 
-/** All of it twice: memory is compared after the same work. */
+/** Everything twice, so that memory is compared after the same work. */
 const PARTS = 2;
 
 /**
  * Sends requests made from the document that the Worker serves.
- * @throws where an answer is not as the document says; the message has the seed and the shrunk request
+ * @throws if an answer differs from the document; the message has the seed and the shrunk request
  */
 export async function fuzz({ seed, requests, reported = () => {} }: FuzzOptions): Promise<FuzzReport> {
   const begin = performance.now();
@@ -54,7 +54,7 @@ export async function fuzz({ seed, requests, reported = () => {} }: FuzzOptions)
           counts[kind]++;
           operations.set(operationId, (operations.get(operationId) ?? 0) + 1);
         };
-        // How long an array is, is drawn, too.
+        // The length of an array is random, too.
         for (let more = 0; counts[kind] < until; more++)
           await run(described, place, {
             seed: seed + part + 1_000 * more,

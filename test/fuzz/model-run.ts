@@ -16,14 +16,15 @@ const START = 1_700_000_000_000;
 /** Most steps of one sequence. */
 const LENGTH = 100;
 
-/** What the model calls its queue. */
+/** The name of the queue in the model. */
 const NAME = "emails";
 
 type Step = Plan | { readonly wait: number };
 
 /**
- * Sends sequences of valid requests to one queue, with the model beside it, and throws, with the seed and the sequence
- * that is left after shrinking, where an answer, or what the keys of the queue hold afterwards, is not the model's.
+ * Sends sequences of valid requests to one queue, with the model beside it. Throws if an answer, or what the
+ * keys of the queue hold afterwards, differs from the model. The error has the seed and the sequence that is
+ * left after shrinking.
  */
 export async function runModelled(described: Described, place: Place, sending: Sending): Promise<void> {
   const waits = fc.constantFrom(1, 300, 5_000, 61_000, 310_000, 3_700_000).map((wait) => ({ wait }));
@@ -45,7 +46,7 @@ export async function runModelled(described: Described, place: Place, sending: S
   }
 }
 
-/** With the body as the other side reads it: there is no -0 in JSON that is written. */
+/** With the body as the server reads it: JSON.stringify writes no -0. */
 const asSent = (plan: Plan): Plan =>
   plan.body === undefined ? plan : { ...plan, body: JSON.parse(JSON.stringify(plan.body)) as unknown };
 
@@ -84,7 +85,7 @@ class ModelledRun {
     await this.#world.call(real, call.operation, 0, "none");
   }
 
-  /** To the queue of the run, whatever queue was drawn. */
+  /** The same request for the queue of the run. */
   #ofRun(plan: Plan): Plan {
     const { queue } = plan.path;
     const body = plan.body as { queue?: string } | undefined;

@@ -4,9 +4,9 @@ import type { Place } from "./place.ts";
 import { type Plan, queues, written } from "./valid-request.ts";
 
 /**
- * Puts something of every kind into each queue, so that a broken request that was taken would change it: tasks in
- * every state, of groups, in hands of workers, schedules, settings.
- * @returns the receipts and cursors that came of it
+ * Fills each queue with something of every kind, so that an accepted broken request would change it: tasks in
+ * every state, of groups, leased by workers, schedules, settings.
+ * @returns the receipts and cursors of the answers
  */
 export async function populate(described: Described, { send }: Place): Promise<Known> {
   const known = new Known();
