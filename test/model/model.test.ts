@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => real.stop());
 
-/** Of each kind of queue. `npm run test:soak` makes as many as the time allows, others each time. */
+/** Calls for each kind of queue. `npm run test:soak` makes as many as the time allows, from new seeds. */
 const CALLS = 5_050;
-/** The same calls each time: what fails then is what was changed. */
+/** The same calls each time, so that a failure comes from a change of the code. */
 const SEED = 20_261_121;
 
-test("thousands of cancelled tasks stand in the way of none behind them", { timeout: 120_000 }, async () => {
+test("thousands of cancelled tasks do not delay the tasks behind them", { timeout: 120_000 }, async () => {
   const ids = Array.from({ length: 2_201 }, (_, i) => `c${i}`);
   const world = new World(START);
   await real.reset(START);
@@ -32,7 +32,7 @@ test("thousands of cancelled tasks stand in the way of none behind them", { time
 });
 
 test.each(KINDS)(
-  "whatever is asked of $name is answered as the model says, and leaves what the model has",
+  "every call on $name is answered as the model says, and leaves what the model has",
   { timeout: 600_000 },
   async (kind) => {
     real.met.clear();
