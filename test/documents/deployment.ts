@@ -23,8 +23,7 @@ export default sluice<Env>({
       backoff: ["10s", "1m", "10m"],
     }),
   },
-  // What is not /v1/…, /wake, /health, /docs or /openapi.json; nothing returned is 404. Beside these: env,
-  // waitUntil.
+  // What is not /v1/…, /wake, /health, /docs or /openapi.json; nothing returned is 404. Beside these: env, waitUntil.
   async fetch(_request, { queue, schedules }) {
     await schedules("emails").put("digest", { cron: "0 9 * * 1", payload: { to: "team@example.com" } });
     return Response.json(await queue("emails").enqueue({ to: "a@example.com" }));
