@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in what operators do: list, redrive, purge, remove, configure, count, drop. */
 export const operating: readonly Mutant[] = [
   {
-    name: "page gives one task more than asked for",
+    name: "list gives one task more than asked for",
     file: "lua/operate/list.lua",
     find: "#reply >= 3 + 5 * tonumber(size)",
     replace: "#reply > 3 + 5 * tonumber(size)",
@@ -11,7 +11,7 @@ export const operating: readonly Mutant[] = [
     because: "a page is larger than its bound",
   },
   {
-    name: "page gives payloads unasked",
+    name: "list gives payloads unasked",
     file: "lua/operate/list.lua",
     find: "local payload = payloads == '1' and string.sub",
     replace: "local payload = string.sub",
@@ -19,7 +19,7 @@ export const operating: readonly Mutant[] = [
     because: "a list shows what operators are not meant to see",
   },
   {
-    name: "page reads the list from its wrong end",
+    name: "list reads the list from its wrong end",
     file: "lua/operate/list.lua",
     find: "redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))",
     replace: "redis.call('LRANGE', pending, int(index), int(index + LOOK - 1))",
@@ -27,7 +27,7 @@ export const operating: readonly Mutant[] = [
     because: "beyond a thousand the pages are not in the order of delivery",
   },
   {
-    name: "page ignores the bound on bytes",
+    name: "list ignores the bound on bytes",
     file: "lua/operate/list.lua",
     find: "(bytes > tonumber(max_bytes) or #reply",
     replace: "(#reply",
@@ -35,7 +35,7 @@ export const operating: readonly Mutant[] = [
     because: "a page of large payloads does not fit into a reply",
   },
   {
-    name: "page shows a delayed task at the ghost of its last life",
+    name: "list shows a delayed task at the ghost of its last life",
     file: "lua/operate/list.lua",
     find: " or ghostly(entry) then",
     replace: " then",
@@ -251,7 +251,7 @@ export const operating: readonly Mutant[] = [
     because: "zeros are shown as counts",
   },
   {
-    name: "drop deletes a queue with working tasks",
+    name: "delete-queue deletes a queue with working tasks",
     file: "lua/operate/delete-queue.lua",
     find: "local count = force == '1' and 0 or redis.call('ZCARD', working)",
     replace: "local count = 0",
@@ -259,7 +259,7 @@ export const operating: readonly Mutant[] = [
     because: "holders lose their tasks though the delete was not forced",
   },
   {
-    name: "drop deletes again for a late copy",
+    name: "delete-queue deletes again for a late copy",
     file: "lua/operate/delete-queue.lua",
     find: "local done, notes = noted(operator_calls, token)",
     replace: "local done, notes = nil, ''",
@@ -267,7 +267,7 @@ export const operating: readonly Mutant[] = [
     because: "a queue of that name that began anew is deleted too",
   },
   {
-    name: "drop leaves the schedules",
+    name: "delete-queue leaves the schedules",
     file: "lua/operate/delete-queue.lua",
     find: "    append(parts, schedules, timetable)\n",
     replace: "",
@@ -275,7 +275,7 @@ export const operating: readonly Mutant[] = [
     because: "a deleted queue comes back with its next occurrence",
   },
   {
-    name: "drop leaves the leases of workers",
+    name: "delete-queue leaves the leases of workers",
     file: "lua/operate/delete-queue.lua",
     find: "expiry, dead, workers, worker_leases }\n    append",
     replace: "expiry, dead, workers }\n    append",

@@ -59,7 +59,7 @@ export const repairing: readonly Mutant[] = [
     because: "entries that moved on stay twice in a busy queue",
   },
   {
-    name: "repair ignores the entries that moved",
+    name: "place-lost ignores the entries that moved",
     file: "lua/repair/place-lost.lua",
     find: "if entry.witness ~= witness[id] or entry.expected <= seen[id] then",
     replace: "if entry.expected <= seen[id] then",
@@ -67,7 +67,7 @@ export const repairing: readonly Mutant[] = [
     because: "a task that moved while the list was read gets a second place",
   },
   {
-    name: "repair gives no place to a task without one",
+    name: "place-lost gives no place to a task without one",
     file: "lua/repair/place-lost.lua",
     find: "    enter(plan, id, task, 'back')\n",
     replace: "",
@@ -75,7 +75,7 @@ export const repairing: readonly Mutant[] = [
     because: "a task is reported as repaired, and never delivered",
   },
   {
-    name: "repair counts ghosts up that it takes away",
+    name: "place-lost counts ghosts up that it takes away",
     file: "lua/repair/place-lost.lua",
     find: "dropped = dropped + math.max(0, entry.ghosts - ghosts)",
     replace: "added = added + math.max(0, entry.ghosts - ghosts)",
@@ -163,7 +163,7 @@ export const repairing: readonly Mutant[] = [
     because: "a counter goes down, and may say again what it said before",
   },
   {
-    name: "glance does not compare the list with the records",
+    name: "check does not compare the list with the records",
     file: "lua/repair/check.lua",
     find: "if (places[entry.id] or 0) ~= entry.expected then",
     replace: "if false then",
@@ -171,7 +171,7 @@ export const repairing: readonly Mutant[] = [
     because: "a task that is in no list is never given a place",
   },
   {
-    name: "glance counts no repair that it has only noted",
+    name: "check counts no repair that it has only noted",
     file: "lua/repair/check.lua",
     find: "local found = #mending.report + #mending.deadlines + #mending.lost",
     replace: "local found = 0",
@@ -179,7 +179,7 @@ export const repairing: readonly Mutant[] = [
     because: "a damaged queue is reported as valid",
   },
   {
-    name: "glance overlooks miscounted timers",
+    name: "check overlooks miscounted timers",
     file: "lua/repair/check.lua",
     find: "    and standing(control, '~timers', '~rung') == timers\n",
     replace: "",

@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in schedules, and in the registry of queues. */
 export const scheduling: readonly Mutant[] = [
   {
-    name: "schedule writes over what changed meanwhile",
+    name: "put-schedule writes over what changed meanwhile",
     file: "lua/schedules/put-schedule.lua",
     find: "if was ~= '*' and was ~= found then",
     replace: "if false then",
@@ -11,7 +11,7 @@ export const scheduling: readonly Mutant[] = [
     because: "of two who change a schedule at once one is undone",
   },
   {
-    name: "schedule leaves the next occurrence of what it removes",
+    name: "put-schedule leaves the next occurrence of what it removes",
     file: "lua/schedules/put-schedule.lua",
     find: "    redis.call('ZREM', schedules, name)\n",
     replace: "",
@@ -19,7 +19,7 @@ export const scheduling: readonly Mutant[] = [
     because: "each sweep meets a schedule that it cannot follow",
   },
   {
-    name: "schedule does it again for a late copy",
+    name: "put-schedule does it again for a late copy",
     file: "lua/schedules/put-schedule.lua",
     find: "  done, notes = noted(operator_calls, token)",
     replace: "  notes = redis.call('GET', operator_calls) or ''",
@@ -27,7 +27,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a late removal takes a schedule that was put anew",
   },
   {
-    name: "schedule forgets that it found none",
+    name: "put-schedule forgets that it found none",
     file: "lua/schedules/put-schedule.lua",
     find: "(was == '!' or finds_none)",
     replace: "was == '!'",
@@ -35,7 +35,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a late copy of a pause that was answered 404 pauses a schedule put since",
   },
   {
-    name: "schedule touches a record of a later release",
+    name: "put-schedule touches a record of a later release",
     file: "lua/schedules/put-schedule.lua",
     find: "if newer(found) then",
     replace: "if false then",
@@ -43,7 +43,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a schedule is removed or rewritten that cannot be read",
   },
   {
-    name: "schedules reads what a later release wrote",
+    name: "list-schedules reads what a later release wrote",
     file: "lua/schedules/list-schedules.lua",
     find: "if newer(record) then",
     replace: "if false then",
@@ -51,7 +51,7 @@ export const scheduling: readonly Mutant[] = [
     because: "the caller gets an unexpected reply, not a hint to deploy the newer release",
   },
   {
-    name: "schedules has one page only",
+    name: "list-schedules has one page only",
     file: "lua/schedules/list-schedules.lua",
     find: "local reply = { 'ok', next_cursor }",
     replace: "local reply = { 'ok', '0' }",
@@ -59,7 +59,7 @@ export const scheduling: readonly Mutant[] = [
     because: "schedules beyond the first page are unseen",
   },
   {
-    name: "schedules leaves out the last one",
+    name: "list-schedules leaves out the last one",
     file: "lua/schedules/list-schedules.lua",
     find: "for i = 1, #members - 1, 2 do",
     replace: "for i = 1, #members - 2, 2 do",
@@ -67,7 +67,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a schedule is not shown",
   },
   {
-    name: "occurrences takes what is due now for later",
+    name: "due-schedules takes what is due now for later",
     file: "lua/schedules/due-schedules.lua",
     find: "if at > now or",
     replace: "if at >= now or",
@@ -75,7 +75,7 @@ export const scheduling: readonly Mutant[] = [
     because: "what is due at the sweep's own instant waits for the next one",
   },
   {
-    name: "occurrences gives one more than asked for",
+    name: "due-schedules gives one more than asked for",
     file: "lua/schedules/due-schedules.lua",
     find: "or #names == tonumber(limit) then",
     replace: "or #names > tonumber(limit) then",
@@ -83,7 +83,7 @@ export const scheduling: readonly Mutant[] = [
     because: "more come than the call that enqueues them takes",
   },
   {
-    name: "occurrences keeps quiet about what comes after",
+    name: "due-schedules keeps quiet about what comes after",
     file: "lua/schedules/due-schedules.lua",
     find: "    reply[3] = at\n",
     replace: "",
@@ -91,7 +91,7 @@ export const scheduling: readonly Mutant[] = [
     because: "the reminder goes, and the schedules are never looked at again",
   },
   {
-    name: "occur enqueues for a schedule that changed meanwhile",
+    name: "run-schedules enqueues for a schedule that changed meanwhile",
     file: "lua/schedules/run-schedules.lua",
     find: "if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then",
     replace: "if false then",
@@ -99,7 +99,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a schedule that was paused or removed occurs once more",
   },
   {
-    name: "occur enqueues an occurrence that is known",
+    name: "run-schedules enqueues an occurrence that is known",
     file: "lua/schedules/run-schedules.lua",
     find: "    if not stored[id] then\n",
     replace: "    if true then\n",
@@ -107,7 +107,7 @@ export const scheduling: readonly Mutant[] = [
     because: "one occurrence is delivered twice",
   },
   {
-    name: "occur goes beyond maxPending",
+    name: "run-schedules goes beyond maxPending",
     file: "lua/schedules/run-schedules.lua",
     find: "elseif room_left < 1 or bytes > MAX_BYTES then",
     replace: "elseif bytes > MAX_BYTES then",
@@ -115,7 +115,7 @@ export const scheduling: readonly Mutant[] = [
     because: "schedules fill a queue that is full",
   },
   {
-    name: "occur does not note what it enqueued last",
+    name: "run-schedules does not note what it enqueued last",
     file: "lua/schedules/run-schedules.lua",
     find: "      letters.o = last\n",
     replace: "",
@@ -123,7 +123,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a schedule that is put anew begins again before what it has done",
   },
   {
-    name: "occur leaves the schedule due",
+    name: "run-schedules leaves the schedule due",
     file: "lua/schedules/run-schedules.lua",
     find: "write('ZADD', schedules, moved)\n",
     replace: "",
@@ -131,7 +131,7 @@ export const scheduling: readonly Mutant[] = [
     because: "each sweep enqueues the same occurrence once its id is forgotten",
   },
   {
-    name: "remind moves a reminder to a later time",
+    name: "set-reminder moves a reminder to a later time",
     file: "lua/schedules/set-reminder.lua",
     find: "at = math.min(at, reminder <= now and reminder - 1 or reminder)",
     replace: "at = at + 0",
@@ -139,7 +139,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a yearly schedule that is put hides the hourly one beside it",
   },
   {
-    name: "remind lets a sweep that has looked already move a due reminder on",
+    name: "set-reminder lets a sweep that has looked already move a due reminder on",
     file: "lua/schedules/set-reminder.lua",
     find: "reminder <= now and reminder - 1 or reminder",
     replace: "reminder",
@@ -147,7 +147,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a schedule put while a sweep looks is not looked at until another one is due",
   },
   {
-    name: "remind believes a sweep that looked before others wrote",
+    name: "set-reminder believes a sweep that looked before others wrote",
     file: "lua/schedules/set-reminder.lua",
     find: "if before == '' or reminder == tonumber(before) then",
     replace: "if true then",
@@ -179,7 +179,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a queue in use is asked at each sweep whether it still is",
   },
   {
-    name: "queues has one page only",
+    name: "list-queues has one page only",
     file: "lua/sweep/list-queues.lua",
     find: "local reply = { 'ok', clock(test_now), page[1] }",
     replace: "local reply = { 'ok', clock(test_now), '0' }",
@@ -187,7 +187,7 @@ export const scheduling: readonly Mutant[] = [
     because: "queues beyond the first page are never swept",
   },
   {
-    name: "queues returns the present as the last use",
+    name: "list-queues returns the present as the last use",
     file: "lua/sweep/list-queues.lua",
     find: "reply[#reply + 1] = tonumber(page[2][i + 1])",
     replace: "reply[#reply + 1] = reply[2]",
@@ -195,7 +195,7 @@ export const scheduling: readonly Mutant[] = [
     because: "no queue ever leaves the registry",
   },
   {
-    name: "queues leaves out the first one",
+    name: "list-queues leaves out the first one",
     file: "lua/sweep/list-queues.lua",
     find: "for i = 1, #page[2], 2 do",
     replace: "for i = 3, #page[2], 2 do",
@@ -203,7 +203,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a queue is never swept",
   },
   {
-    name: "forget takes queues that were noted since",
+    name: "unregister takes queues that were noted since",
     file: "lua/sweep/unregister.lua",
     find: "if seen and tonumber(seen) <= tonumber(since) then",
     replace: "if seen then",
@@ -211,7 +211,7 @@ export const scheduling: readonly Mutant[] = [
     because: "a late copy takes a queue that is in use again",
   },
   {
-    name: "forget leaves the reminder",
+    name: "unregister leaves the reminder",
     file: "lua/sweep/unregister.lua",
     find: "append(gone, asked[i], '~' .. asked[i])",
     replace: "append(gone, asked[i], asked[i])",
@@ -219,7 +219,7 @@ export const scheduling: readonly Mutant[] = [
     because: "each sweep looks at the schedules of a queue that is removed",
   },
   {
-    name: "forget takes the first queue only",
+    name: "unregister takes the first queue only",
     file: "lua/sweep/unregister.lua",
     find: "local asked = { unpack(names, 2) }",
     replace: "local asked = { names[2] }",

@@ -75,7 +75,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a hand-over makes the next enqueue wake consumers that are awake",
   },
   {
-    name: "inspect shows a task that was removed",
+    name: "get shows a task that was removed",
     file: "lua/tasks/get.lua",
     find: "if not fixed or task.s == 'g' or task.s == 'x' then",
     replace: "if not fixed or task.s == 'g' then",
@@ -83,7 +83,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a deleted record is shown as a pending task",
   },
   {
-    name: "inspect reads a changing record of a later release",
+    name: "get reads a changing record of a later release",
     file: "lua/tasks/get.lua",
     find: "if newer(fixed) or newer(record) then",
     replace: "if newer(fixed) then",
@@ -91,7 +91,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a task that the other release works on is shown as pending",
   },
   {
-    name: "inspect gives the payload along",
+    name: "get gives the payload along",
     file: "lua/tasks/get.lua",
     find: "fixed = without_payload(fixed)",
     replace: "fixed = fixed .. ''",
@@ -99,7 +99,7 @@ export const sweeping: readonly Mutant[] = [
     because: "each look at a task costs its payload, up to a mebibyte",
   },
   {
-    name: "inspect looks for a lease among the delayed",
+    name: "get looks for a lease among the delayed",
     file: "lua/tasks/get.lua",
     find: "redis.call('ZSCORE', working, id)",
     replace: "redis.call('ZSCORE', delayed, id)",
@@ -227,7 +227,7 @@ export const sweeping: readonly Mutant[] = [
     because: "holders that only send heartbeats never stop",
   },
   {
-    name: "fail forgets workers whose names begin alike",
+    name: "fail-worker forgets workers whose names begin alike",
     file: "lua/operate/fail-worker.lua",
     find: "string.match(registered, '^%S+') == worker",
     replace: "string.sub(registered, 1, #worker) == worker",
@@ -235,7 +235,7 @@ export const sweeping: readonly Mutant[] = [
     because: "failing a takes ab off the registry",
   },
   {
-    name: "fail takes a worker off that still has tasks",
+    name: "fail-worker takes a worker off that still has tasks",
     file: "lua/operate/fail-worker.lua",
     find: "forget_workers(at, gone, more)",
     replace: "forget_workers(at, gone)",
@@ -243,7 +243,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a failing that was cut short is never ended by a sweep",
   },
   {
-    name: "fail answers done if all tasks are of a later release",
+    name: "fail-worker answers done if all tasks are of a later release",
     file: "lua/operate/fail-worker.lua",
     find: "elseif left > 0 and back + ended == 0 then",
     replace: "elseif false then",
@@ -251,7 +251,7 @@ export const sweeping: readonly Mutant[] = [
     because: "the operator believes that the worker's tasks went back",
   },
   {
-    name: "fail says that nothing is left",
+    name: "fail-worker says that nothing is left",
     file: "lua/operate/fail-worker.lua",
     find: "return { 'ok', back, ended, more and 1 or 0 }",
     replace: "return { 'ok', back, ended, 0 }",
@@ -259,7 +259,7 @@ export const sweeping: readonly Mutant[] = [
     because: "of a worker with many tasks only the first thousand go back",
   },
   {
-    name: "workers counts no more tasks than it names",
+    name: "list-workers counts no more tasks than it names",
     file: "lua/operate/list-workers.lua",
     find: "if count == tonumber(most) then",
     replace: "if false then",
@@ -267,7 +267,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a worker with a thousand tasks is shown with a hundred",
   },
   {
-    name: "workers names the worker instead of its tasks",
+    name: "list-workers names the worker instead of its tasks",
     file: "lua/operate/list-workers.lua",
     find: "append(told, (string.match(member, '%S+$')))",
     replace: "append(told, (string.match(member, '^%S+')))",
@@ -275,7 +275,7 @@ export const sweeping: readonly Mutant[] = [
     because: "an operator does not see which worker has which task",
   },
   {
-    name: "workers has one page only",
+    name: "list-workers has one page only",
     file: "lua/operate/list-workers.lua",
     find: "local reply = { 'ok', clock(test_now), page[1] }",
     replace: "local reply = { 'ok', clock(test_now), '0' }",
