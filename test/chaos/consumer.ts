@@ -12,14 +12,14 @@ import {
 } from "../../src/index.ts";
 import { BeatingWorker } from "./beating-worker.ts";
 import { noted } from "./noted-source.ts";
-import { Part } from "./part.ts";
+import { RunProcess } from "./run-process.ts";
 import { type Errand, LEASE, QUEUES, work } from "./work.ts";
 
-const part = new Part();
-const { ending, roll, style } = part;
+const runProcess = new RunProcess();
+const { ending, roll, style } = runProcess;
 const BACKOFF = [100, 400];
 async function drainOnce(source: TaskSource<Errand>): Promise<void> {
-  await drain(source, (task) => work(task, part), {
+  await drain(source, (task) => work(task, runProcess), {
     budget: "6s",
     wait: "1s",
     batch: 8,
@@ -60,7 +60,10 @@ async function settlementOf(task: LeasedTask<Errand>): Promise<Settlement> {
   const { receipt, payload, attempt } = task;
   if (roll(40) === 0) return { receipt, outcome: "requeue", unstarted: true };
   try {
-    const result = await work({ receipt, payload, attempt, signal: new AbortController().signal }, part);
+    const result = await work(
+      { receipt, payload, attempt, signal: new AbortController().signal },
+      runProcess,
+    );
     return { receipt, outcome: "complete", result };
   } catch (error) {
     return error instanceof NonRetryableError
@@ -82,9 +85,9 @@ async function extend(
 }
 
 async function consume(name: string): Promise<void> {
-  const queue = part.queue(name);
-  const source = noted(queue, part);
-  const worker = style === "worker" ? new BeatingWorker(part, queue) : undefined;
+  const queue = runProcess.queue(name);
+  const source = noted(queue, runProcess);
+  const worker = style === "worker" ? new BeatingWorker(runProcess, queue) : undefined;
   const beats = worker?.beat();
   while (!ending.aborted) {
     // The failure is in the ledger.
@@ -95,7 +98,7 @@ async function consume(name: string): Promise<void> {
 
 /** Pulls one or two now and then, without waiting: so most are cancelled before. */
 async function lookForRecalled(): Promise<void> {
-  const source = noted(part.queue(QUEUES.recalled), part);
+  const source = noted(runProcess.queue(QUEUES.recalled), runProcess);
   while (!ending.aborted) {
     await pullOnce(source, { max: 1 + roll(2), wait: 0 }).catch(() => {});
     await sleep(20 + roll(100));

@@ -6,28 +6,28 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { deepSweep, type Transport } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { Part } from "./part.ts";
+import { RunProcess } from "./run-process.ts";
 import { QUEUES } from "./work.ts";
 
-const part = new Part();
-const direct = resp(part.env.CHAOS_REDIS);
+const runProcess = new RunProcess();
+const direct = resp(runProcess.env.CHAOS_REDIS);
 const slow: Transport = {
   async send(commands, options) {
-    await sleep(part.roll(15));
+    await sleep(runProcess.roll(15));
     return direct.send(commands, options);
   },
 };
-const isSlow = part.style === "slow";
-const transport = isSlow ? slow : part.transport();
+const isSlow = runProcess.style === "slow";
+const transport = isSlow ? slow : runProcess.transport();
 const queues = isSlow ? [QUEUES.recalled] : Object.values(QUEUES);
-while (!part.ending.aborted) {
+while (!runProcess.ending.aborted) {
   for (const queue of queues) {
     try {
-      const { faults, failed } = await deepSweep(transport, { queue, signal: part.ending });
+      const { faults, failed } = await deepSweep(transport, { queue, signal: runProcess.ending });
       for (const found of [...faults, ...failed])
-        part.ledger.write({ what: "broken", error: `a deep sweep reported ${JSON.stringify(found)}` });
+        runProcess.ledger.write({ what: "broken", error: `a deep sweep reported ${JSON.stringify(found)}` });
     } catch (error) {
-      part.met(error);
+      runProcess.met(error);
     }
   }
   await sleep(100);

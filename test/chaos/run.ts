@@ -2,13 +2,13 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dice } from "../support/dice.ts";
-import type { Role } from "./cast.ts";
+import type { Role } from "./processes.ts";
 import { Causes } from "./causes.ts";
 import { Evidence, type Life } from "./evidence.ts";
 import { counted, type Figures, killed, recovery } from "./figures.ts";
 import { readHistory } from "./history.ts";
 import { Ledger, readLedgers } from "./ledger.ts";
-import { GATEWAY, SERVER, Stage } from "./stage.ts";
+import { GATEWAY, SERVER, Environment } from "./environment.ts";
 import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
@@ -43,23 +43,25 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
   const roll = (sides: number) => Math.floor(next() * sides);
   const began = Date.now();
   const until = began + seconds * 1_000;
-  const stage = await Stage.open({ folder, ledger, roll }, until);
+  const environment = await Environment.open({ folder, ledger, roll }, until);
   try {
-    const director = new Director(stage, roll);
+    const director = new Director(environment, roll);
     while (Date.now() < until || director.rounds < 2) {
       await director.trouble();
       await sleep(PAUSE + roll(PAUSE));
     }
     const violations = [...(await director.peace()), ...director.found];
     const evidence = new Evidence(readLedgers(folder));
-    const history = readHistory(stage.redis.folder);
-    const judgement = judge(history, evidence, new Causes(evidence), stage.ticks);
+    const history = readHistory(environment.redis.folder);
+    const judgement = judge(history, evidence, new Causes(evidence), environment.ticks);
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
     violations.push(...judgement.violations);
     if (violations.length > 0)
-      cpSync(join(stage.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), { recursive: true });
+      cpSync(join(environment.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), {
+        recursive: true,
+      });
     return {
       violations,
       figures: {
@@ -75,7 +77,7 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
       },
     };
   } finally {
-    await stage.close();
+    await environment.close();
   }
 }
 
@@ -89,14 +91,14 @@ class Director {
   rounds = 0;
   /** Invariants that were violated during the run. */
   readonly found: string[] = [];
-  readonly #stage: Stage;
+  readonly #environment: Environment;
   readonly #roll: (sides: number) => number;
   /** By process. */
   readonly #pauses = new Map<string, Promise<void>>();
   #deck: (() => Promise<void>)[] = [];
 
-  constructor(stage: Stage, roll: (sides: number) => number) {
-    this.#stage = stage;
+  constructor(environment: Environment, roll: (sides: number) => number) {
+    this.#environment = environment;
     this.#roll = roll;
   }
 
@@ -110,17 +112,17 @@ class Director {
   }
 
   #newDeck(): (() => Promise<void>)[] {
-    const { cast } = this.#stage;
+    const { processes } = this.#environment;
     const any = (program: Role["program"]) => {
-      const roles = cast.of(program);
+      const roles = processes.of(program);
       return roles[this.#roll(roles.length)] as Role;
     };
-    const kill = (program: Role["program"]) => () => cast.kill(any(program));
+    const kill = (program: Role["program"]) => () => processes.kill(any(program));
     const pause = (program: Role["program"]) => async () => this.#pause(any(program));
     const restart = (role: Role) => async () => {
-      await cast.kill(role);
-      await cast.settled([role]);
-      await this.#stage.answers(role);
+      await processes.kill(role);
+      await processes.settled([role]);
+      await this.#environment.answers(role);
     };
     return [
       ...Array.from({ length: 4 }, () => kill("consumer")),
@@ -135,7 +137,7 @@ class Director {
       pause("server"),
       restart(GATEWAY),
       pause("gateway"),
-      () => this.#stage.killRedis(this.#roll(700)),
+      () => this.#environment.killRedis(this.#roll(700)),
       this.#look,
       this.#look,
     ];
@@ -143,9 +145,9 @@ class Director {
 
   /** Pauses a process for longer than its lease, without waiting for the end of the pause. */
   #pause(role: Role): void {
-    const process = this.#stage.cast.nameOf(role);
+    const process = this.#environment.processes.nameOf(role);
     if (this.#pauses.has(process)) return;
-    const pause = this.#stage.cast.pause(role, () => sleep(LEASE + 500 + this.#roll(1_500)));
+    const pause = this.#environment.processes.pause(role, () => sleep(LEASE + 500 + this.#roll(1_500)));
     this.#pauses.set(process, pause);
     void pause.finally(() => this.#pauses.delete(process));
   }
@@ -153,28 +155,28 @@ class Director {
   /** Stops the gateway, through which all requests go, and checks the raw keys. */
   readonly #look = async (): Promise<void> => {
     await Promise.all(this.#pauses.values());
-    await this.#stage.cast.pause(GATEWAY, async () => {
+    await this.#environment.processes.pause(GATEWAY, async () => {
       // Requests that it has sent run within a moment.
       await sleep(100);
-      this.found.push(...(await this.#stage.look()));
+      this.found.push(...(await this.#environment.look()));
     });
     this.looks++;
   };
 
   /** Ends all trouble, and waits until all is done. Returns what is wrong. */
   async peace(): Promise<string[]> {
-    const { cast } = this.#stage;
+    const { processes } = this.#environment;
     await Promise.all(this.#pauses.values());
-    await cast.settled();
-    cast.signal(GATEWAY, "SIGUSR2");
-    await cast.end("producer");
+    await processes.settled();
+    processes.signal(GATEWAY, "SIGUSR2");
+    await processes.end("producer");
     let left = 1;
     for (const end = Date.now() + PEACE; left > 0 && Date.now() < end; await sleep(300)) {
-      left = await this.#stage.left();
+      left = await this.#environment.left();
     }
     for (const program of ["consumer", "sweeper", "deepSweeper", "server", "gateway"] as const)
-      await cast.end(program);
-    const found = await this.#stage.look();
+      await processes.end(program);
+    const found = await this.#environment.look();
     this.looks++;
     return left > 0
       ? [`${left} tasks have not ended ${PEACE} ms after the end of all trouble`, ...found]

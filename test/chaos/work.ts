@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NonRetryableError, type EnqueueOptions, type Task } from "../../src/index.ts";
 import { readReceipt } from "../../src/queue/core/receipt.ts";
-import type { Part } from "./part.ts";
+import type { RunProcess } from "./run-process.ts";
 
 /** The lease that all consumers take, ms. */
 export const LEASE = 1_500;
@@ -51,16 +51,19 @@ const errands = {
     await sleep(5);
   },
   /** The first consumer that extends no lease works past it. */
-  oversleep: async ({ attempt, receipt }, roll, part) => {
-    if (attempt > 1 || part.style !== "hand") return;
-    part.ledger.write({ what: "overslept", receipt });
+  oversleep: async ({ attempt, receipt }, roll, runProcess) => {
+    if (attempt > 1 || runProcess.style !== "hand") return;
+    runProcess.ledger.write({ what: "overslept", receipt });
     await sleep(LEASE * 1.3 + roll(1_000));
   },
-} satisfies Record<string, (task: Holding, roll: (sides: number) => number, part: Part) => Promise<void>>;
+} satisfies Record<
+  string,
+  (task: Holding, roll: (sides: number) => number, runProcess: RunProcess) => Promise<void>
+>;
 
 /** Does what a task says. Its result names the lease under which it was done. */
-export async function work(task: Holding, part: Part): Promise<{ lease: number }> {
-  await errands[task.payload.does](task, part.roll, part);
+export async function work(task: Holding, runProcess: RunProcess): Promise<{ lease: number }> {
+  await errands[task.payload.does](task, runProcess.roll, runProcess);
   return { lease: readReceipt(task.receipt, "receipt").lease };
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Child, startChild } from "../../src/local/stack/child.ts";
 import type { Ledger } from "./ledger.ts";
-import type { PartEnvironment } from "./part.ts";
+import type { RunProcessEnvironment } from "./run-process.ts";
 
 /** The programs of the processes. Named here by path, so that knip sees that they are used. */
 const programs = {
@@ -31,24 +31,24 @@ interface Player {
   readonly child: Child;
 }
 
-export interface CastOptions {
+export interface ProcessesOptions {
   readonly folder: string;
   readonly ledger: Ledger;
   readonly roll: (sides: number) => number;
   readonly environment: Pick<
-    PartEnvironment,
+    RunProcessEnvironment,
     "CHAOS_REDIS" | "CHAOS_GATEWAY" | "CHAOS_SERVER" | "CHAOS_TOKEN"
   >;
 }
 
 /** The processes of a run. A process that is killed or crashes is replaced. */
-export class Cast {
-  readonly #options: CastOptions;
+export class Processes {
+  readonly #options: ProcessesOptions;
   readonly #players = new Map<string, Player>();
   readonly #incarnations = new Map<string, number>();
   readonly #over = new Set<Role["program"]>();
 
-  constructor(options: CastOptions) {
+  constructor(options: ProcessesOptions) {
     this.#options = options;
   }
 
@@ -63,7 +63,7 @@ export class Cast {
     const incarnation = (this.#incarnations.get(role.name) ?? 0) + 1;
     this.#incarnations.set(role.name, incarnation);
     const name = `${role.name}.${incarnation}`;
-    const own: Omit<PartEnvironment, keyof CastOptions["environment"]> = {
+    const own: Omit<RunProcessEnvironment, keyof ProcessesOptions["environment"]> = {
       CHAOS_NAME: name,
       CHAOS_FOLDER: folder,
       CHAOS_SEED: String(roll(2 ** 31)),

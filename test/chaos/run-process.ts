@@ -7,7 +7,7 @@ import { Ledger } from "./ledger.ts";
 import type { Errand } from "./work.ts";
 
 /** What the director passes to a process, as environment variables. */
-export interface PartEnvironment {
+export interface RunProcessEnvironment {
   /** Such as `drain-1.3`: the third process of that role. */
   readonly CHAOS_NAME: string;
   readonly CHAOS_FOLDER: string;
@@ -25,8 +25,8 @@ const LATE = 300;
 const TICK = 100;
 
 /** One process of the run, as it sees itself. */
-export class Part {
-  readonly env = process.env as unknown as PartEnvironment;
+export class RunProcess {
+  readonly env = process.env as unknown as RunProcessEnvironment;
   readonly name = this.env.CHAOS_NAME;
   readonly style = this.env.CHAOS_STYLE;
   readonly ledger = new Ledger(this.env.CHAOS_FOLDER, this.name);

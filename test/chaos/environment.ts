@@ -5,7 +5,7 @@ import { resp } from "../../src/transport/resp.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, readKeySpace } from "../support/key-space.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-import { Cast, type CastOptions, type Role } from "./cast.ts";
+import { Processes, type ProcessesOptions, type Role } from "./processes.ts";
 import { type Errand, QUEUES } from "./work.ts";
 
 /** Puts everything acknowledged on the disk, in a file that keeps all that was ever written. */
@@ -32,18 +32,21 @@ const PLAYERS: readonly Role[] = [
 ];
 
 /** Redis, the gateway, the server, and all processes that use them. */
-export class Stage {
+export class Environment {
   readonly redis: TestRedis;
-  readonly cast: Cast;
+  readonly processes: Processes;
   /** Ids of the tasks that the schedule enqueues until the end of the trouble. */
   readonly ticks = new Set<string>();
-  readonly #options: CastOptions;
+  readonly #options: ProcessesOptions;
   #redisLives = 0;
 
   /** Starts Redis and the gateway; then the queues are set up, and all others start. */
-  static async open(options: Omit<CastOptions, "environment">, scheduleUntil: number): Promise<Stage> {
+  static async open(
+    options: Omit<ProcessesOptions, "environment">,
+    scheduleUntil: number,
+  ): Promise<Environment> {
     const redis = await startRedis({ args: DURABLE });
-    const stage = new Stage(redis, {
+    const environment = new Environment(redis, {
       ...options,
       environment: {
         CHAOS_REDIS: redis.url,
@@ -52,25 +55,25 @@ export class Stage {
         CHAOS_TOKEN: crypto.randomUUID(),
       },
     });
-    stage.#noteRedis();
+    environment.#noteRedis();
     try {
-      await stage.#setUp(scheduleUntil);
+      await environment.#setUp(scheduleUntil);
       for (const role of [GATEWAY, SERVER]) {
-        stage.cast.start(role);
-        await stage.answers(role);
+        environment.processes.start(role);
+        await environment.answers(role);
       }
-      for (const role of PLAYERS) stage.cast.start(role);
-      return stage;
+      for (const role of PLAYERS) environment.processes.start(role);
+      return environment;
     } catch (error) {
-      await stage.close();
+      await environment.close();
       throw error;
     }
   }
 
-  private constructor(redis: TestRedis, options: CastOptions) {
+  private constructor(redis: TestRedis, options: ProcessesOptions) {
     this.redis = redis;
     this.#options = options;
-    this.cast = new Cast(options);
+    this.processes = new Processes(options);
   }
 
   /** Waits until the gateway, or the server, answers. */
@@ -81,7 +84,7 @@ export class Stage {
       const answer = await fetch(url).catch(() => undefined);
       await answer?.text();
       if (answer) {
-        this.#options.ledger.write({ what: "ready", process: this.cast.nameOf(role) });
+        this.#options.ledger.write({ what: "ready", process: this.processes.nameOf(role) });
         return;
       }
     }
@@ -120,7 +123,7 @@ export class Stage {
   /** Ends all that still runs, and removes Redis's files. */
   async close(): Promise<void> {
     for (const program of ["producer", "consumer", "sweeper", "deepSweeper", "server", "gateway"] as const) {
-      await this.cast.end(program);
+      await this.processes.end(program);
     }
     await this.redis.stop();
   }
