@@ -12,7 +12,7 @@ import { resp } from "../src/transport/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { operating } from "./longest/operating.ts";
 import { repair } from "./longest/repair.ts";
-import { Bench, type Case } from "./longest/stage.ts";
+import { Bench, type Case } from "./longest/bench.ts";
 import { tasks } from "./longest/tasks.ts";
 import { upkeep } from "./longest/upkeep.ts";
 import { printGoal, printTable, quick, words } from "./report.ts";

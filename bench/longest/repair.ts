@@ -1,7 +1,7 @@
 // Deep sweeps of large queues, undamaged and damaged.
 
 import { queueKeys } from "../../src/queue/core/keys.ts";
-import { NAME, priority, type Case, worker } from "./stage.ts";
+import { NAME, priority, type Case, worker } from "./bench.ts";
 
 export const repair: Record<string, Case> = {
   "deep sweep over 20,000": async (bench) => {
