@@ -1,6 +1,6 @@
 import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
 import { allowed, redated, spend } from "./limits.ts";
-import { deliverable, mayFollow, noteMet, notePassed, type Passed, unpredictable } from "./turns.ts";
+import { deliverable, mayFollow, noteMet, notePassed, type Passed, unpredictable } from "./delivery-order.ts";
 import { report, transition, type ModelTask, type QueueState } from "./state.ts";
 import { heardOf } from "./wake.ts";
 import { noteWorker, type SignOfLife } from "./workers.ts";

@@ -1,5 +1,5 @@
 /** What falls due with time. */
-import { makeReady, newEnds, putInLine, takeBack } from "./life.ts";
+import { makeReady, newEnds, putInLine, takeBack } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 import { failSilent } from "./workers.ts";
 

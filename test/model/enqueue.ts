@@ -1,5 +1,5 @@
 import { wakesOnEnqueue } from "./wake.ts";
-import { newEnds, putInLine } from "./life.ts";
+import { newEnds, putInLine } from "./transitions.ts";
 import { placesLeft } from "./limits.ts";
 import { isGrouped, newTask, scoreWhenDue, report, type ModelTask, type QueueState } from "./state.ts";
 

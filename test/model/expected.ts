@@ -3,7 +3,7 @@ import type { LeasedTask } from "../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
 import { INVALID } from "./invalid.ts";
-import { counts, list, outOfTurn, usesGroups, statistics, workers } from "./look.ts";
+import { counts, list, outOfTurn, usesGroups, statistics, workers } from "./reads.ts";
 import { cancel, configure, configureGroup, drop, purge, redrive, redriveByIds, remove } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import type { Happened } from "./real.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Operation } from "./operations.ts";
 import { Real } from "./real.ts";
 import { KINDS, runModel, START } from "./run.ts";
-import { MET, MET_SHARED } from "./met.ts";
+import { CASES, CASES_OF_GROUPS } from "./cases.ts";
 import { World } from "./world.ts";
 
 let real: Real;
@@ -37,7 +37,7 @@ test.each(KINDS)(
   async (kind) => {
     real.met.clear();
     expect(await runModel(real, kind, { calls: CALLS, seed: SEED })).toBeGreaterThanOrEqual(CALLS);
-    const expected = kind.grouped ? [...MET, ...MET_SHARED] : MET;
+    const expected = kind.grouped ? [...CASES, ...CASES_OF_GROUPS] : CASES;
     expect(expected.filter((one) => !real.met.has(one))).toEqual([]);
   },
 );

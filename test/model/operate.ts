@@ -1,7 +1,7 @@
 /** What operators do: cancel, remove, redrive, purge, configure, delete. */
 import type { Cancelled, RedriveReport, RejectReason, Removed } from "../../src/index.ts";
 import { dropGhost } from "./dequeue.ts";
-import { erase, finish, newEnds, putInLine, waitAgain } from "./life.ts";
+import { erase, finish, newEnds, putInLine, waitAgain } from "./transitions.ts";
 import { recount } from "./limits.ts";
 import {
   inOrder,
@@ -13,7 +13,7 @@ import {
   type ModelTask,
   type QueueLimits,
 } from "./state.ts";
-import { groupOf } from "./turns.ts";
+import { groupOf } from "./delivery-order.ts";
 
 /** Cancels a task: at once, or by a flag if it is leased. */
 export function cancel(queue: QueueState, now: number, id: string, lease?: number): Cancelled {

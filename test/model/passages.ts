@@ -1,6 +1,6 @@
 /** Passages: several calls in a row that lead to a state that single random calls seldom reach. */
 import { array, nat } from "fast-check";
-import { maybe, oneOf, pull, record } from "./drawn.ts";
+import { maybe, oneOf, pull, record } from "./arbitraries.ts";
 import type { Operation } from "./operations.ts";
 import { passage } from "./step.ts";
 

@@ -9,7 +9,7 @@ import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { startRedis } from "../support/redis.ts";
 import { Client } from "./client.ts";
 import { pullOf, type Mishap, type Operation } from "./operations.ts";
-import { metBy } from "./met.ts";
+import { casesOf } from "./cases.ts";
 
 const CLIENTS = 3;
 
@@ -42,7 +42,7 @@ export class Real {
   calls = 0;
   /** How many of them met a mishap on their way. */
   mishaps = 0;
-  /** The cases covered since this was last emptied, see {@link metBy}. */
+  /** The cases covered since this was last emptied, see {@link casesOf}. */
   readonly met = new Set<string>();
   space: QueueSpace;
   readonly #gateway: Gateway;
@@ -173,7 +173,7 @@ export class Real {
     this.#registered = (await this.#direct.sendCommand(["ZSCORE", "sluice:queues", this.name])) !== null;
     this.space = await readQueueSpace(this.#direct, this.name);
     const happened = { answer, look: this.#look, registered, before, after: this.space };
-    for (const one of metBy(operation, happened)) this.met.add(one);
+    for (const one of casesOf(operation, happened)) this.met.add(one);
     return happened;
   }
 }

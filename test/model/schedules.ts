@@ -1,6 +1,6 @@
 /** Schedules by interval: the tasks that they enqueue, each once, and what is shown of them. */
 import type { ListedSchedule } from "../../src/index.ts";
-import { makeReady, newEnds, putInLine } from "./life.ts";
+import { makeReady, newEnds, putInLine } from "./transitions.ts";
 import { placesLeft } from "./limits.ts";
 import { newTask, report, type ModelTask, type QueueState } from "./state.ts";
 

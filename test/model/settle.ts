@@ -1,5 +1,5 @@
 import type { RejectReason, Settled } from "../../src/index.ts";
-import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./life.ts";
+import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./transitions.ts";
 import { isGrouped, report, type ModelTask, type QueueState, type Settlement } from "./state.ts";
 
 /** One settlement; durations in ms. */

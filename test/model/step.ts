@@ -1,9 +1,9 @@
 /** One step of a run: a call, or time that passes. */
 import { constant, nat, oneof, tuple, type Arbitrary, type AsyncCommand } from "fast-check";
-import { oneOf } from "./drawn.ts";
+import { oneOf } from "./arbitraries.ts";
 import type { Mishap, Operation } from "./operations.ts";
 import type { Real } from "./real.ts";
-import { noteSetBack } from "./turns.ts";
+import { noteSetBack } from "./delivery-order.ts";
 import type { World } from "./world.ts";
 
 /** Makes a step from the current state of the run; undefined if it does not apply. */

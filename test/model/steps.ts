@@ -16,7 +16,7 @@ import {
   task,
   worker,
   type DrawnSettlement,
-} from "./drawn.ts";
+} from "./arbitraries.ts";
 import { INVALID } from "./invalid.ts";
 import { throughCancelled, throughProgress } from "./passages.ts";
 import { step, wait } from "./step.ts";

@@ -1,6 +1,6 @@
 /** The workers and their tasks. A worker is `<name> <incarnation>`: a restarted process is another one. */
 import type { Heartbeat } from "../../src/index.ts";
-import { takeBack } from "./life.ts";
+import { takeBack } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 
 const FORGOTTEN_AFTER = 3_600_000;

@@ -4,7 +4,7 @@ import type { LeasedTask, MinuteCounts, TaskInfo, WorkerInfo } from "../../src/i
 import { violations } from "../support/invariants.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { type Copy, expectedOf, signOf } from "./expected.ts";
-import { mayBeOldest, outOfTurn, usesGroups } from "./look.ts";
+import { mayBeOldest, outOfTurn, usesGroups } from "./reads.ts";
 import type { ModelNewTask } from "./enqueue.ts";
 import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";

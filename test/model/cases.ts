@@ -3,7 +3,7 @@ import type { Operation } from "./operations.ts";
 import type { Happened } from "./real.ts";
 
 /** The cases that a run of each kind has to cover. */
-export const MET = [
+export const CASES = [
   "enqueue true",
   "enqueue false",
   "dequeue none",
@@ -26,7 +26,7 @@ export const MET = [
 ];
 
 /** The further cases of a run with groups. */
-export const MET_SHARED = ["fair", "limited"].map((place) => `tasks are ${place}`);
+export const CASES_OF_GROUPS = ["fair", "limited"].map((place) => `tasks are ${place}`);
 
 interface Answered {
   readonly ok?: boolean;
@@ -38,7 +38,7 @@ interface Answered {
 const nameOf = ({ state, code, created }: Answered) => String(state ?? code ?? created);
 
 /** The cases that one call covered. */
-export function metBy(operation: Operation, { answer, after }: Happened): string[] {
+export function casesOf(operation: Operation, { answer, after }: Happened): string[] {
   const met = Object.entries(after).flatMap(([place, members]) =>
     members instanceof Map && members.size > 0 ? [`tasks are ${place}`] : [],
   );
