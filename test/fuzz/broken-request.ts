@@ -6,8 +6,8 @@ import { contradictions } from "./contradictions.ts";
 import { fits } from "./conforms.ts";
 import type { Described, Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
-import type { Known } from "./known.ts";
-import type { Sent } from "./place.ts";
+import type { ReturnedValues } from "./returned-values.ts";
+import type { Sent } from "./worker-stack.ts";
 import { type Plan, validRequest, written } from "./valid-request.ts";
 
 /** A request with one fault, and what the answer has to say. */
@@ -22,7 +22,7 @@ export interface Broken {
 }
 
 /** A request of the operation with exactly one fault. Receipts and cursors come from `known`. */
-export function brokenRequest(described: Described, route: Route, known: Known): Arbitrary<Broken> {
+export function brokenRequest(described: Described, route: Route, known: ReturnedValues): Arbitrary<Broken> {
   return fc
     .tuple(validRequest(described, route), fc.nat(), fc.nat())
     .map(([plan, kind, which]) => {

@@ -1,6 +1,6 @@
 import { runBroken } from "./broken-run.ts";
 import { Described, type Route } from "./document.ts";
-import { openPlace, type Place } from "./place.ts";
+import { openWorkerStack, type WorkerStack } from "./worker-stack.ts";
 import { runModelled } from "./model-run.ts";
 import { runValid } from "./valid-run.ts";
 
@@ -41,9 +41,9 @@ const PARTS = 2;
  */
 export async function fuzz({ seed, requests, reported = () => {} }: FuzzOptions): Promise<FuzzReport> {
   const begin = performance.now();
-  const place = await openPlace();
+  const stack = await openWorkerStack();
   try {
-    const described = await served(place);
+    const described = await served(stack);
     const operations = new Map<string, number>();
     const counts = { broken: 0, valid: 0, modelled: 0 };
     const memory: number[] = [];
@@ -56,14 +56,14 @@ export async function fuzz({ seed, requests, reported = () => {} }: FuzzOptions)
         };
         // The length of an array is random, too.
         for (let more = 0; counts[kind] < until; more++)
-          await run(described, place, {
+          await run(described, stack, {
             seed: seed + part + 1_000 * more,
             requests: until - counts[kind],
             sent,
             reported,
           });
       }
-      memory.push(await place.memory());
+      memory.push(await stack.memory());
       const seconds = (performance.now() - begin) / 1_000;
       const soFar = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
       reported(`${soFar.join(", ")}, ${seconds.toFixed(0)} s, ${megabytes(memory.at(-1))}`);
@@ -71,13 +71,13 @@ export async function fuzz({ seed, requests, reported = () => {} }: FuzzOptions)
     const [half = 0, end = 0] = memory;
     return { ...counts, operations, memory: [half, end], seconds: (performance.now() - begin) / 1_000 };
   } finally {
-    await place.close();
+    await stack.close();
   }
 }
 
 const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`;
 
-async function served({ send }: Place): Promise<Described> {
+async function served({ send }: WorkerStack): Promise<Described> {
   const { text } = await send({ method: "GET", path: "/openapi.json", headers: {} });
   return new Described(JSON.parse(text));
 }

@@ -1,6 +1,6 @@
 import type { Operation } from "../model/operations.ts";
 import { isObject } from "./document.ts";
-import type { Answered } from "./place.ts";
+import type { Answered } from "./worker-stack.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import type { JsonSchema } from "../../src/http/openapi-document.ts";
-import { accorded } from "./accorded.ts";
+import { consistent } from "./consistent.ts";
 import type { Described, Route } from "./document.ts";
 import { type Choice, SECRET, valueOf } from "./from-schema.ts";
-import { cronSecret, type Sent, token } from "./place.ts";
+import { cronSecret, type Sent, token } from "./worker-stack.ts";
 
 /**
  * A request before it is written out, with placeholders such as `<receipt 3>` for values of earlier answers.
@@ -120,7 +120,7 @@ export function validRequest(described: Described, route: Route): Arbitrary<Plan
       headers: parametersIn("header"),
       body: !body || body.required ? bodies : fc.option(bodies, { nil: undefined }),
     })
-    .map((drawn) => accorded({ route, ...drawn }));
+    .map((drawn) => consistent({ route, ...drawn }));
 }
 
 /** The given ones. */

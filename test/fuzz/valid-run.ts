@@ -2,9 +2,9 @@ import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import { faultsOfAnswer } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
-import { hold, type Sending } from "./hold.ts";
-import { Known } from "./known.ts";
-import type { Answered, Place, Sent } from "./place.ts";
+import { checkProperty, type Sending } from "./check-property.ts";
+import { ReturnedValues } from "./returned-values.ts";
+import type { Answered, WorkerStack, Sent } from "./worker-stack.ts";
 import { type Plan, queues, validRequest, written } from "./valid-request.ts";
 
 /** How often an operation is drawn, relative to those with 1. */
@@ -53,22 +53,22 @@ export function opening(described: Described): Arbitrary<readonly Plan[]> {
  * Sends sequences of valid requests. Throws if an answer is not one that the document promises. The error has
  * the seed and the sequence that is left after shrinking.
  */
-export async function runValid(described: Described, place: Place, sending: Sending): Promise<void> {
+export async function runValid(described: Described, stack: WorkerStack, sending: Sending): Promise<void> {
   const plans = fc.array(
     anyValid(described, () => true),
     { minLength: 1, maxLength: LENGTH, size: "max" },
   );
   const sequence = fc.tuple(opening(described), plans).map((parts) => parts.flat());
   let run = 0;
-  await hold(sequence, LENGTH, sending, async (plans) => {
+  await checkProperty(sequence, LENGTH, sending, async (plans) => {
     run++;
-    await place.empty();
-    const known = new Known();
+    await stack.empty();
+    const known = new ReturnedValues();
     for (const plan of plans) {
       const filled = known.filled(inRun(plan, `${sending.seed}-${run}`));
       sending.sent(plan.route);
       const request = written(filled);
-      const answer = checked(described, plan.route, request, await place.send(request));
+      const answer = checked(described, plan.route, request, await stack.send(request));
       known.learn(filled, answer);
     }
   });

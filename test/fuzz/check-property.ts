@@ -22,7 +22,7 @@ const SHRINKING = 60_000;
  * @throws if a check fails, with the seed, the smallest array found to fail within a minute, and what was
  * wrong
  */
-export async function hold<T>(
+export async function checkProperty<T>(
   drawn: Arbitrary<T>,
   longest: number,
   { seed, requests, reported }: Sending,

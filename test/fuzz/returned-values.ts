@@ -1,11 +1,11 @@
 import { isObject } from "./document.ts";
-import type { Answered } from "./place.ts";
+import type { Answered } from "./worker-stack.ts";
 import type { Plan } from "./valid-request.ts";
 
 const PLACEHOLDER = /^<(receipt|cursor) (\d+)>$/;
 
 /** Receipts and cursors from earlier answers, which later requests send back. */
-export class Known {
+export class ReturnedValues {
   readonly #receipts: string[] = [];
   readonly #cursors = new Map<string, string[]>();
 

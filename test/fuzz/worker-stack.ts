@@ -29,7 +29,7 @@ export const token = "fuzz-0123456789abcdef";
 export const cronSecret = "cron-0123456789abcdef";
 
 /** A Redis, the gateway in front of it, and one Worker in workerd in front of the gateway. */
-export interface Place {
+export interface WorkerStack {
   readonly redisUrl: string;
   readonly clock: Clock;
   readonly redis: ReturnType<typeof createClient>;
@@ -42,7 +42,7 @@ export interface Place {
   readonly close: () => Promise<void>;
 }
 
-export async function openPlace(): Promise<Place> {
+export async function openWorkerStack(): Promise<WorkerStack> {
   const redis = await startRedis();
   const gateway = await startGateway({ redisUrl: redis.url });
   const clock = await startClock(gateway.url);

@@ -69,7 +69,7 @@ const rules: Readonly<Record<string, (body: Fields) => void>> = {
 };
 
 /** The same request without contradictions, by the rules that the pages state and a JSON Schema cannot. */
-export function accorded(plan: Plan): Plan {
+export function consistent(plan: Plan): Plan {
   const body: unknown = structuredClone(plan.body);
   if (isObject(body)) rules[plan.route.operationId]?.(body);
   // A stream lasts for minutes without a given time.
