@@ -76,5 +76,5 @@ const range = ({ median, worst }: Recovery) => `median ${median}, worst ${worst}
 function parts(name: string, counts: Readonly<Record<string, number>>): [string, number][] {
   const entries = Object.entries(counts);
   const all = entries.reduce((sum, [, count]) => sum + count, 0);
-  return [[name, all], ...entries.map(([runProcess, count]): [string, number] => [`  ${runProcess}`, count])];
+  return [[name, all], ...entries.map(([part, count]): [string, number] => [`  ${part}`, count])];
 }

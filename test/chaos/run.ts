@@ -13,7 +13,9 @@ import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
 export interface ChaosOptions {
-  /** How long things go wrong, with each kind of trouble at least once. Then the run needs some more to end. */
+  /**
+   * How long things go wrong, with each kind of trouble at least once. Then the run needs some more to end.
+   */
   readonly seconds: number;
   readonly seed: number;
   /** Folder of the ledgers. After a violation, Redis's file is there too. */
