@@ -8,7 +8,7 @@ import { Evidence, type Life } from "./evidence.ts";
 import { counted, type Figures, killed, recovery } from "./figures.ts";
 import { readHistory } from "./history.ts";
 import { Ledger, readLedgers } from "./ledger.ts";
-import { GATEWAY, SERVER, Environment } from "./environment.ts";
+import { GATEWAY, SERVER, Stack } from "./stack.ts";
 import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
@@ -45,23 +45,23 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
   const roll = (sides: number) => Math.floor(next() * sides);
   const began = Date.now();
   const until = began + seconds * 1_000;
-  const environment = await Environment.open({ folder, ledger, roll }, until);
+  const stack = await Stack.open({ folder, ledger, roll }, until);
   try {
-    const director = new Director(environment, roll);
+    const director = new Director(stack, roll);
     while (Date.now() < until || director.rounds < 2) {
       await director.trouble();
       await sleep(PAUSE + roll(PAUSE));
     }
     const violations = [...(await director.peace()), ...director.found];
     const evidence = new Evidence(readLedgers(folder));
-    const history = readHistory(environment.redis.folder);
-    const judgement = judge(history, evidence, new Causes(evidence), environment.ticks);
+    const history = readHistory(stack.redis.folder);
+    const judgement = judge(history, evidence, new Causes(evidence), stack.ticks);
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
     violations.push(...judgement.violations);
     if (violations.length > 0)
-      cpSync(join(environment.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), {
+      cpSync(join(stack.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), {
         recursive: true,
       });
     return {
@@ -79,7 +79,7 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
       },
     };
   } finally {
-    await environment.close();
+    await stack.close();
   }
 }
 
@@ -93,14 +93,14 @@ class Director {
   rounds = 0;
   /** Invariants that were violated during the run. */
   readonly found: string[] = [];
-  readonly #environment: Environment;
+  readonly #stack: Stack;
   readonly #roll: (sides: number) => number;
   /** By process. */
   readonly #pauses = new Map<string, Promise<void>>();
   #deck: (() => Promise<void>)[] = [];
 
-  constructor(environment: Environment, roll: (sides: number) => number) {
-    this.#environment = environment;
+  constructor(stack: Stack, roll: (sides: number) => number) {
+    this.#stack = stack;
     this.#roll = roll;
   }
 
@@ -114,7 +114,7 @@ class Director {
   }
 
   #newDeck(): (() => Promise<void>)[] {
-    const { processes } = this.#environment;
+    const { processes } = this.#stack;
     const any = (program: Role["program"]) => {
       const roles = processes.of(program);
       return roles[this.#roll(roles.length)] as Role;
@@ -124,7 +124,7 @@ class Director {
     const restart = (role: Role) => async () => {
       await processes.kill(role);
       await processes.settled([role]);
-      await this.#environment.answers(role);
+      await this.#stack.answers(role);
     };
     return [
       ...Array.from({ length: 4 }, () => kill("consumer")),
@@ -139,7 +139,7 @@ class Director {
       pause("server"),
       restart(GATEWAY),
       pause("gateway"),
-      () => this.#environment.killRedis(this.#roll(700)),
+      () => this.#stack.killRedis(this.#roll(700)),
       this.#look,
       this.#look,
     ];
@@ -147,9 +147,9 @@ class Director {
 
   /** Pauses a process for longer than its lease, without waiting for the end of the pause. */
   #pause(role: Role): void {
-    const process = this.#environment.processes.nameOf(role);
+    const process = this.#stack.processes.nameOf(role);
     if (this.#pauses.has(process)) return;
-    const pause = this.#environment.processes.pause(role, () => sleep(LEASE + 500 + this.#roll(1_500)));
+    const pause = this.#stack.processes.pause(role, () => sleep(LEASE + 500 + this.#roll(1_500)));
     this.#pauses.set(process, pause);
     void pause.finally(() => this.#pauses.delete(process));
   }
@@ -157,28 +157,28 @@ class Director {
   /** Stops the gateway, through which all requests go, and checks the raw keys. */
   readonly #look = async (): Promise<void> => {
     await Promise.all(this.#pauses.values());
-    await this.#environment.processes.pause(GATEWAY, async () => {
+    await this.#stack.processes.pause(GATEWAY, async () => {
       // Requests that it has sent run within a moment.
       await sleep(100);
-      this.found.push(...(await this.#environment.look()));
+      this.found.push(...(await this.#stack.look()));
     });
     this.looks++;
   };
 
   /** Ends all trouble, and waits until all is done. Returns what is wrong. */
   async peace(): Promise<string[]> {
-    const { processes } = this.#environment;
+    const { processes } = this.#stack;
     await Promise.all(this.#pauses.values());
     await processes.settled();
     processes.signal(GATEWAY, "SIGUSR2");
     await processes.end("producer");
     let left = 1;
     for (const end = Date.now() + PEACE; left > 0 && Date.now() < end; await sleep(300)) {
-      left = await this.#environment.left();
+      left = await this.#stack.left();
     }
     for (const program of ["consumer", "sweeper", "deepSweeper", "server", "gateway"] as const)
       await processes.end(program);
-    const found = await this.#environment.look();
+    const found = await this.#stack.look();
     this.looks++;
     return left > 0
       ? [`${left} tasks have not ended ${PEACE} ms after the end of all trouble`, ...found]

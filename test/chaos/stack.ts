@@ -32,7 +32,7 @@ const PLAYERS: readonly Role[] = [
 ];
 
 /** Redis, the gateway, the server, and all processes that use them. */
-export class Environment {
+export class Stack {
   readonly redis: TestRedis;
   readonly processes: Processes;
   /** Ids of the tasks that the schedule enqueues until the end of the trouble. */
@@ -41,12 +41,9 @@ export class Environment {
   #redisLives = 0;
 
   /** Starts Redis and the gateway; then the queues are set up, and all others start. */
-  static async open(
-    options: Omit<ProcessesOptions, "environment">,
-    scheduleUntil: number,
-  ): Promise<Environment> {
+  static async open(options: Omit<ProcessesOptions, "environment">, scheduleUntil: number): Promise<Stack> {
     const redis = await startRedis({ args: DURABLE });
-    const environment = new Environment(redis, {
+    const stack = new Stack(redis, {
       ...options,
       environment: {
         CHAOS_REDIS: redis.url,
@@ -55,17 +52,17 @@ export class Environment {
         CHAOS_TOKEN: crypto.randomUUID(),
       },
     });
-    environment.#noteRedis();
+    stack.#noteRedis();
     try {
-      await environment.#setUp(scheduleUntil);
+      await stack.#setUp(scheduleUntil);
       for (const role of [GATEWAY, SERVER]) {
-        environment.processes.start(role);
-        await environment.answers(role);
+        stack.processes.start(role);
+        await stack.answers(role);
       }
-      for (const role of PLAYERS) environment.processes.start(role);
-      return environment;
+      for (const role of PLAYERS) stack.processes.start(role);
+      return stack;
     } catch (error) {
-      await environment.close();
+      await stack.close();
       throw error;
     }
   }
