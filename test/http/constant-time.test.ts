@@ -56,7 +56,7 @@ function comparisons(program: string): string[] {
 }
 
 test.each(
-  ["auth.ts", "app.ts"]
+  ["authenticator.ts", "app.ts"]
     .map((file) => `src/http/${file}`)
     .concat([
       "src/consumer/wake/signature.ts",
