@@ -1,5 +1,5 @@
-// What Sluice costs on Upstash: billed commands and HTTP requests, as the local gateway counts them, inner calls of
-// scripts included. The counts are exact: test/budget asserts them, the README shows them.
+// What Sluice costs on Upstash: billed commands and HTTP requests, as the local gateway counts them, inner
+// calls of scripts included. The counts are exact: test/budget asserts them, the README shows them.
 
 import { createClient } from "@redis/client";
 import { type LeasedTask, Queue, sweep } from "../src/index.ts";
@@ -109,7 +109,7 @@ printTable(
 const poll = await commandsOf(() => queue.dequeue({ max: 10 }));
 const list = await commandsOf(() => sweep(transport, { queues: () => false }));
 const aSweep = (await commandsOf(() => sweep(transport))) - list;
-// A queue that holds nothing and was last noted eleven minutes ago.
+// An empty queue whose last registration is eleven minutes old.
 await control.flushAll();
 await control.zAdd("sluice:queues", { score: Date.now() - 11 * 60_000, value: "bench" });
 const asleep = (await commandsOf(() => sweep(transport))) - list;
@@ -118,14 +118,14 @@ const perMonth = (commands: number, everySeconds: number) => {
   const times = (30 * 86_400) / everySeconds;
   return [String(commands), dollars(commands * times).toFixed(2)];
 };
-console.log("\nWhere nothing is to be done\n");
+console.log("\nCalls that find nothing to do\n");
 printTable(
   ["", "billed commands", "$ a month"],
   [
     ["a poll of an empty queue, every 10 seconds", ...perMonth(poll, 10)],
     ["a sweep, every minute: the list of queues", ...perMonth(list, 60)],
     ["and for each queue", ...perMonth(aSweep, 60)],
-    ["but for each that has been empty for ten minutes", ...perMonth(asleep, 60)],
+    ["the same for each queue that has been empty for ten minutes", ...perMonth(asleep, 60)],
   ],
 );
 goals.push(

@@ -1,5 +1,6 @@
-// Who runs in the throughput bench. Each does the same: enqueue all tasks from many callers, then work and
-// complete all of them, so that neither side ever waits for a task. Both keep a completed task's record for an hour.
+// The contestants of the throughput bench. Each does the same: enqueue all tasks from many callers, then work
+// and complete all of them, so that neither side ever waits for a task. Both keep a completed task's record
+// for an hour.
 
 import { createClient } from "@redis/client";
 import { Queue as BullQueue, Worker as BullWorker } from "bullmq";
@@ -30,7 +31,9 @@ async function callers(loop: () => Promise<boolean>): Promise<void> {
   );
 }
 
-/** The numbers 0 to `tasks` for as many callers as like: each call gives the next few, at the end none. */
+/**
+ * Deals the numbers 0 to `tasks` to any number of callers: each call returns the next few, at the end none.
+ */
 function numbering(tasks: number, size: number): () => number[] {
   let next = 0;
   return () => Array.from({ length: Math.min(size, tasks - next) }, () => next++);
@@ -111,8 +114,8 @@ export function sluice(transport: Transport, options: Partial<QueueOptions> = {}
 }
 
 /**
- * BullMQ over the same Redis client, which it supports beside ioredis. Its worker completes a task and fetches the
- * next in one script; it has no batches of its own but `addBulk`.
+ * BullMQ over the same Redis client, which it supports beside ioredis. Its worker completes a task and
+ * fetches the next in one script; its only batch call is `addBulk`.
  */
 export function bullmq(redisUrl: string) {
   const contestant =
@@ -160,7 +163,7 @@ export function bullmq(redisUrl: string) {
   return {
     singly: contestant(CALLERS, 1, (queue, [number = 0]) => queue.add("bench", payload(number))),
     batches: contestant(BATCH, BATCH, addBulk),
-    /** Works with as many at once as a drain. */
+    /** Works on as many tasks at once as a drain. */
     worker: contestant(CALLERS, BATCH, addBulk),
   };
 }

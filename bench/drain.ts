@@ -1,6 +1,6 @@
-// How full a drain's requests are, and what that costs in time: handlers of 5 to 50 ms, twenty at once, over round
-// trips of several lengths. Commands and requests are counted by the gateway; the time is shown as a ratio to the ideal,
-// in which no handler ever waits.
+// How full a drain's requests are, and what that costs in time: handlers of 5 to 50 ms, twenty at once, over
+// round trips of several lengths. Commands and requests are counted by the gateway; the time is shown as a
+// ratio to the ideal, in which no handler ever waits.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { drain, Queue, type Transport } from "../src/index.ts";

@@ -1,5 +1,5 @@
-// How long a small group waits behind a large one: deliveries until the last of its ten tasks, with groups and in
-// one line. Counted, not timed, so every machine gives the same figures. Writes docs/fairness.svg.
+// How long a small group waits behind a large one: deliveries until the last of its ten tasks, with groups
+// and in one line. Counted, not timed, so every machine gives the same figures. Writes docs/fairness.svg.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,8 @@
-// CPU time of the serving process for a request of the HTTP interface, and requests a second, against two bare Hono
-// apps in the same runtime and run, in turns: `echo` parses the same body and answers with JSON of the same bytes;
-// `library` calls Sluice's library from a handler that checks neither token nor body. So Sluice less library is what
-// the interface adds, and library less echo what the library and its Redis client take. The load comes from this
-// process, Redis and the gateway are others: none of them counts.
+// CPU time of the serving process for a request of the HTTP interface, and requests a second, against two
+// bare Hono apps in the same runtime and run, in turns: `echo` parses the same body and answers with JSON of
+// the same bytes; `library` calls Sluice's library from a handler that checks neither token nor body. So
+// `sluice` less `library` is what the interface adds, and `library` less `echo` what the library and its
+// client take. The load comes from this process, Redis and the gateway are others: none of them counts.
 
 import { createClient } from "@redis/client";
 import { Queue } from "../src/index.ts";
@@ -50,7 +50,7 @@ const control = await createClient({ url: redis.url }).connect();
 const transport = resp(redis.url);
 const queue = new Queue("bench", { transport });
 
-/** An empty queue, or one with so many tasks. */
+/** Empties the queue, then enqueues that many tasks. */
 async function fill(many: number): Promise<void> {
   await control.flushAll();
   for (let left = many; left > 0; left -= 1_000) {

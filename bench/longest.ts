@@ -1,7 +1,8 @@
-// The longest call of each script: Redis runs one script at a time, and all other clients wait. Each case prepares a
-// queue, runs operations with their largest arguments, one request at a time, and measures how long each keeps Redis
-// busy: by SLOWLOG, which includes time that other programs take from Redis, and by Redis's processor time (Linux).
-// The quickest of several rounds counts. Words select cases: `npm run bench:longest -- purge`.
+// The longest call of each script: Redis runs one script at a time, and all other clients wait. Each case
+// prepares a queue, runs operations with their largest arguments, one request at a time, and measures how
+// long each keeps Redis busy: by SLOWLOG, which includes time that other programs take from Redis, and by
+// Redis's processor time (Linux). The quickest of several rounds counts. Words select cases: `npm run
+// bench:longest -- purge`.
 
 import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
@@ -11,7 +12,7 @@ import { resp } from "../src/transport/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { operating } from "./longest/operating.ts";
 import { repair } from "./longest/repair.ts";
-import { Bench, type Case } from "./longest/stage.ts";
+import { Bench, type Case } from "./longest/bench.ts";
 import { tasks } from "./longest/tasks.ts";
 import { upkeep } from "./longest/upkeep.ts";
 import { printGoal, printTable, quick, words } from "./report.ts";

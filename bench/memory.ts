@@ -1,5 +1,5 @@
-// Redis bytes per task in each state: 200-byte payload, generated id, no group. The whole of Redis's memory counts,
-// keys, tables and allocator included, less what it takes empty.
+// Redis bytes per task in each state: 200-byte payload, generated id, no group. The whole of Redis's memory
+// counts, keys, tables and allocator included, less what it takes empty.
 
 import { createClient } from "@redis/client";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +18,7 @@ async function usedMemory(): Promise<number> {
   return Number(/^used_memory:(\d+)/m.exec(await control.info("memory"))?.[1]);
 }
 
-/** Memory once it stands still: tables that grew are moved over bit by bit. */
+/** Memory once it no longer changes: Redis moves grown tables over bit by bit. */
 async function settledMemory(): Promise<number> {
   let last = -1;
   let same = 0;

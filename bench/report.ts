@@ -13,7 +13,7 @@ export const quick = values.quick;
 /** The other arguments, which select cases of a bench. */
 export const words = positionals;
 
-/** The number in the middle, which one disturbed round does not move. */
+/** The median, so that one disturbed round changes nothing. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const half = Math.floor(sorted.length / 2);
@@ -21,7 +21,7 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Prints a Markdown table; all columns but the first are numbers and stand to the right. */
+/** Prints a Markdown table. All columns except the first hold numbers and are aligned right. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
@@ -41,7 +41,7 @@ export function whole(number: number): string {
   return Math.round(number).toLocaleString("en-US");
 }
 
-/** 200 bytes of JSON, as a task of everyday use has; the number makes each its own. */
+/** A payload of 200 bytes of JSON, as an ordinary task has; the number makes each one different. */
 export function payload(number: number): {
   readonly event: string;
   readonly to: string;

@@ -1,5 +1,6 @@
-// Time per task that a sweep moves, with few and with many delayed tasks behind it: it must not depend on what it
-// leaves alone. Two queues in one Redis take turns, so that both meet the same disturbances.
+// Time per task that a sweep moves, with few and with many delayed tasks behind it: the time must not depend
+// on the tasks that it leaves alone. Two queues in one Redis take turns, so that both meet the same
+// disturbances.
 
 import { Queue, sweep, type SweepReport } from "../src/index.ts";
 import { resp } from "../src/transport/resp.ts";

@@ -1,7 +1,7 @@
-// Tasks per second through a whole cycle (enqueue, dequeue, complete), against BullMQ: one Redis, the same Redis
-// client, the same payloads, in turns. A ratio is taken within each round, so that what disturbs the machine
-// disturbs both; the median of the ratios counts. CPU times stand beside it: they show who is the bottleneck, and
-// other load hardly changes them.
+// Tasks per second through a whole cycle (enqueue, dequeue, complete), against BullMQ: one Redis, the same
+// Redis client, the same payloads, in turns. A ratio is taken within each round, so that what disturbs the
+// machine disturbs both; the median of the ratios counts. CPU times are printed beside it: they show who is
+// the bottleneck, and other load hardly changes them.
 
 import { createClient } from "@redis/client";
 import { resp } from "../src/transport/resp.ts";

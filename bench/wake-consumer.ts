@@ -1,4 +1,5 @@
-// The consumer of bench/wake.ts, in a process of its own: it drains when it is woken, and tells when a handler starts.
+// The consumer of bench/wake.ts, in a process of its own: it drains when woken, and reports when a handler
+// starts.
 
 import { createAdaptorServer } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
@@ -7,21 +8,21 @@ import { upstash } from "../src/transport/upstash.ts";
 
 const [url = "", token = "", secret = ""] = process.argv.slice(2);
 const now = () => performance.timeOrigin + performance.now();
-const tell = (id: string, startedAt: number) => process.send?.({ id, startedAt });
+const report = (id: string, startedAt: number) => process.send?.({ id, startedAt });
 
 const emails = new Queue("bench", { transport: upstash({ url, token }) });
 const receive = wakeReceiver({
   secret,
   drain: () =>
     drain(emails, ({ id }) => {
-      tell(id, now());
+      report(id, now());
     }),
 });
 
 const server = createAdaptorServer({
   fetch: (request) => {
     if (new URL(request.url).pathname === "/wake") return receive(request, { waitUntil: () => {} });
-    tell(request.headers.get("task-id") ?? "", now());
+    report(request.headers.get("task-id") ?? "", now());
     return new Response();
   },
 });

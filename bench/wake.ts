@@ -1,5 +1,5 @@
-// How long after enqueue began a handler starts, where nothing runs and the consumer is woken; beside what a bare HTTP
-// call to the same consumer takes, turn by turn in the same run.
+// How long after an enqueue its handler starts, if nothing runs and the consumer is woken; beside what a bare
+// HTTP call to the same consumer takes, turn by turn in the same run.
 
 import { fork } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
@@ -35,7 +35,7 @@ const emails = new Queue("bench", {
   wake: webhookWaker({ url: `${consumerUrl}/wake`, secret, waitUntil: () => {} }),
 });
 
-/** Ms from the beginning of what begins something with that id to the start of its handler. */
+/** Milliseconds from the call of `begin` to the start of the handler for that id. */
 async function latency(id: string, begin: () => Promise<unknown>): Promise<number> {
   const start = new Promise<number>((resolve) => started.set(id, resolve));
   const begun = now();
@@ -55,7 +55,7 @@ for (let round = -5; round < rounds; round++) {
     bare.push(a);
     woken.push(b);
   }
-  // Until its drain has found nothing more: then the next task finds nobody awake.
+  // Wait until the drain has found nothing more: then no consumer is awake for the next task.
   while ((await emails.counts()).working > 0) await setTimeout(5);
   await setTimeout(30);
 }

@@ -1,10 +1,10 @@
-// The load generator: sends one request again and again over open connections. It reads no more of an answer than its
-// status and its length, so that it is cheaper than the servers that it drives.
+// The load generator: sends one request again and again over open connections. It reads no more of an answer
+// than its status and its length, so that it is cheaper than the servers that it drives.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A request that is sent as it is, and the statuses that its answer may have. */
+/** A request that is sent unchanged, and the statuses that its answer may have. */
 export interface Exchange {
   readonly request: Buffer;
   readonly status: number;
@@ -32,7 +32,7 @@ export async function connections(port: number, many: number): Promise<Socket[]>
 
 /**
  * Sends the request that many times in all, on each connection one after the other.
- * @throws {Error} when an answer has another status, or a connection ends
+ * @throws {Error} if an answer has another status, or a connection ends
  */
 export async function drive(sockets: readonly Socket[], exchange: Exchange, times: number): Promise<void> {
   let left = times;
@@ -54,7 +54,7 @@ export async function ask(port: number, exchange: Exchange): Promise<unknown> {
 function repeat(socket: Socket, { request, status }: Exchange, next: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let head = "";
-    /** Bytes of the body that have not come yet; undefined while the head comes. */
+    /** Bytes of the body that have not arrived yet; undefined while the head arrives. */
     let missing: number | undefined;
     const send = () => {
       head = "";
@@ -73,7 +73,7 @@ function repeat(socket: Socket, { request, status }: Exchange, next: () => boole
         if (end === -1) return;
         const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
         if (!head.startsWith(`HTTP/1.1 ${status} `) || length === undefined) {
-          return reject(new Error(`not the answer that was expected: ${head}`));
+          return reject(new Error(`unexpected answer: ${head}`));
         }
         missing = Number(length) - (head.length - end - 4);
       } else {

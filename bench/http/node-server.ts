@@ -1,4 +1,5 @@
-// A server of bench/http.ts on Node, in a process of its own, which is asked for the CPU time that it has used.
+// A server of bench/http.ts on Node, in a process of its own. The bench asks it for the CPU time that it has
+// used.
 
 import { once } from "node:events";
 import type { Server } from "node:http";
@@ -9,7 +10,7 @@ import { serve } from "../../serverless/node.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { bare, echo } from "./apps.ts";
 
-/** What the bench tells a server, once. */
+/** What the bench sends a server, once. */
 export interface Setting {
   readonly redisUrl: string;
   readonly tokens: string;

@@ -1,6 +1,6 @@
 // Operators' calls on many tasks.
 
-import { deadLetters, group, oneGroup, priority, type Case, worker, working } from "./stage.ts";
+import { deadLetters, group, oneGroup, priority, type Case, worker, working } from "./bench.ts";
 
 export const operating: Record<string, Case> = {
   "redrive 1,000": async (bench) => {

@@ -1,7 +1,7 @@
-// Deep sweeps of large queues, sound and damaged.
+// Deep sweeps of large queues, undamaged and damaged.
 
 import { queueKeys } from "../../src/queue/core/keys.ts";
-import { NAME, priority, type Case, worker } from "./stage.ts";
+import { NAME, priority, type Case, worker } from "./bench.ts";
 
 export const repair: Record<string, Case> = {
   "deep sweep over 20,000": async (bench) => {
@@ -36,13 +36,13 @@ export const repair: Record<string, Case> = {
     await bench.fill(2_000, (i) => ({ ...priority(i), delay: "1h" }), 5_000);
     return () => bench.look();
   },
-  "deep sweep after the places of 5,000 were lost": async (bench) => {
+  "deep sweep after 5,000 tasks were lost from pending": async (bench) => {
     await bench.fill(5_000);
     const { pending } = queueKeys(NAME);
     await bench.command("DEL", pending);
     return () => bench.look();
   },
-  "deep sweep after the places of 5,000 of 20 groups were lost": async (bench) => {
+  "deep sweep after 5,000 tasks of 20 groups were lost from fair": async (bench) => {
     await bench.fill(5_000, priority);
     const { fair, fairByGroup } = queueKeys(NAME);
     await bench.command("DEL", fair, fairByGroup);

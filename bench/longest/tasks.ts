@@ -1,6 +1,6 @@
 // Producers and consumers at their largest arguments.
 
-import { priority, group, oneGroup, type Case, worker, working } from "./stage.ts";
+import { priority, group, oneGroup, type Case, worker, working } from "./bench.ts";
 
 export const tasks: Record<string, Case> = {
   "enqueue 1,000": async (bench) => () => bench.fill(1_000),

@@ -2,7 +2,7 @@
 
 import { Schedules } from "../../src/index.ts";
 import { payload } from "../report.ts";
-import { group, HEADERS, NAME, priority, type Case, worker, working } from "./stage.ts";
+import { group, HEADERS, NAME, priority, type Case, worker, working } from "./bench.ts";
 
 export const upkeep: Record<string, Case> = {
   "sweep: 1,000 fall due, 1,000 leases expired, 1,000 records over": async (bench) => {

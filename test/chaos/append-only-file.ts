@@ -4,8 +4,8 @@ import { join } from "node:path";
 const CR = 13;
 
 /**
- * The commands in a Redis's append-only file, in their order: what each script wrote, one by one. The server must have
- * started empty, and never have rewritten the file.
+ * The commands in a Redis's append-only file, in their order: what each script wrote, one by one. The server
+ * must have started empty, and must never have rewritten the file.
  * @param folder the server's data folder
  */
 export function* appendedCommands(folder: string): Generator<string[]> {
@@ -15,7 +15,10 @@ export function* appendedCommands(folder: string): Generator<string[]> {
   for (const line of files) yield* commandsIn(readFileSync(join(directory, line.split(" ")[1] as string)));
 }
 
-/** The file has the form in which clients send commands: `*<how many>`, and of each argument `$<length>` and its bytes. */
+/**
+ * The file has the form in which clients send commands: `*<how many>`, and of each argument `$<length>` and
+ * its bytes.
+ */
 function* commandsIn(file: Buffer): Generator<string[]> {
   let at = 0;
   const number = () => {

@@ -2,15 +2,15 @@ import type { Call, Delivery, Evidence, Life, Span } from "./evidence.ts";
 import { type Lease, type TaskHistory, taskKey } from "./history.ts";
 import { LEASE } from "./work.ts";
 
-/** How long a request of one who is dead, or has given it up, may lie at the gateway, ms. */
+/** How long the gateway may hold a request whose sender is dead or has given up, ms. */
 const HELD = 4_000;
-/** Longer than a call takes where nothing is amiss, ms: of three extends a lease can miss two. */
+/** Longer than an undisturbed call takes, ms: of three extends a lease can miss two. */
 const SLOW = 300;
 
 const meet = (one: Span, other: Span) => one.from <= other.until && other.from <= one.until;
 const length = ({ from, until }: Span) => until - from;
 
-/** Says why a task was delivered again, from what the ledgers tell of each lease before the last. */
+/** Returns why a task was delivered again, from what the ledgers say of each lease before the last. */
 export class Causes {
   readonly #evidence: Evidence;
   readonly #deliveries: ReadonlyMap<string, Delivery>;
@@ -32,7 +32,7 @@ export class Causes {
     };
   }
 
-  /** @returns undefined where nothing explains why that lease did not end the task */
+  /** @returns undefined if nothing explains why that lease did not end the task */
   of(task: TaskHistory, lease: Lease): string | undefined {
     const { end } = lease;
     if (typeof end === "object")
@@ -57,15 +57,16 @@ export class Causes {
     return undefined;
   }
 
-  /** Nobody says that it was given this lease. */
+  /** Why no process wrote that it received this lease. */
   #whyUnheard({ queue }: TaskHistory, lease: Lease): string | undefined {
-    if (lease.lateCopy) return "leased by a late copy, whose slot was taken";
+    if (lease.lateCopy) return "leased by a late copy, whose token slot was taken";
     const { from } = lease;
-    // One that was given up may have run after that.
+    // A request that was given up may have run after that.
     const isOpen = (call: Call) => call.from <= from && call.until + (call.failed ? HELD : 0) >= from;
     const pulls = this.#pulls.get(queue)?.filter(isOpen) ?? [];
     const open = pulls.map((call) => ({ call, life: this.#evidence.life(call.by) }));
-    // It ended before it was answered, or could write the answer down; what it had sent may have run after that.
+    // It ended before it was answered, or could write the answer down; what it had sent may have run after
+    // that.
     if (open.some(({ call, life }) => call.until === Infinity && life.until >= from - HELD))
       return "its holder was killed while it pulled";
     if (open.some(({ life }) => life.pauses.some((pause) => meet(pause, lease))))
@@ -77,7 +78,7 @@ export class Causes {
     return undefined;
   }
 
-  /** What stood between a process and Redis while it had the lease. */
+  /** What kept a process from Redis while it had the lease. */
   #trouble(lease: Lease, through: Life["through"]): string | undefined {
     for (const way of ["redis", "gateway", "server"] as const) {
       if (way === "server" && through !== "server") continue;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { written } from "./figures.ts";
 import { chaos } from "./run.ts";
 
-test("whoever is killed or paused, and whatever Redis and the gateway lose, every task ends once, and under its last lease", async () => {
+test("every task ends once, and under its last lease, whatever is killed or paused, and whatever Redis and the gateway lose", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
   const seed = Math.floor(Math.random() * 2 ** 31);
   const { figures, violations } = await chaos({ seconds: 36, seed, folder });

@@ -1,5 +1,6 @@
-// A consumer of all queues. Its style: `drain` has a drain work; `hand` pulls, works and settles by hand, and extends what
-// takes long; `worker` does so under a worker's name, whose heartbeats extend what it tells.
+// A consumer of all queues. Its style: `drain` uses a drain; `hand` pulls, works and settles itself, and
+// extends what takes long; `worker` does the same with a worker name, and its heartbeats extend the leases of
+// its tasks.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -11,14 +12,14 @@ import {
 } from "../../src/index.ts";
 import { BeatingWorker } from "./beating-worker.ts";
 import { noted } from "./noted-source.ts";
-import { Part } from "./part.ts";
+import { RunProcess } from "./run-process.ts";
 import { type Errand, LEASE, QUEUES, work } from "./work.ts";
 
-const part = new Part();
-const { ending, roll, style } = part;
+const runProcess = new RunProcess();
+const { ending, roll, style } = runProcess;
 const BACKOFF = [100, 400];
 async function drainOnce(source: TaskSource<Errand>): Promise<void> {
-  await drain(source, (task) => work(task, part), {
+  await drain(source, (task) => work(task, runProcess), {
     budget: "6s",
     wait: "1s",
     batch: 8,
@@ -40,7 +41,7 @@ async function pullOnce(
   const tasks = await source.dequeue({ max, lease: LEASE, wait, worker: as?.worker });
   for (const { receipt } of tasks) as?.receipts.add(receipt);
   const carried = tasks.map((task) => carry(source, task).finally(() => as?.receipts.delete(task.receipt)));
-  // All of them, though some be in vain.
+  // All of them are settled, even if some have ended.
   await Promise.allSettled(carried);
 }
 
@@ -51,7 +52,7 @@ async function carry(source: TaskSource<Errand>, task: LeasedTask<Errand>): Prom
   const settlement = await settlementOf(task);
   over.abort();
   await extending;
-  // Once more where there was no answer, as any caller would.
+  // Tries once more if there was no answer, as any caller would.
   await source.settle([settlement]).catch(() => source.settle([settlement]));
 }
 
@@ -59,7 +60,10 @@ async function settlementOf(task: LeasedTask<Errand>): Promise<Settlement> {
   const { receipt, payload, attempt } = task;
   if (roll(40) === 0) return { receipt, outcome: "requeue", unstarted: true };
   try {
-    const result = await work({ receipt, payload, attempt, signal: new AbortController().signal }, part);
+    const result = await work(
+      { receipt, payload, attempt, signal: new AbortController().signal },
+      runProcess,
+    );
     return { receipt, outcome: "complete", result };
   } catch (error) {
     return error instanceof NonRetryableError
@@ -68,7 +72,7 @@ async function settlementOf(task: LeasedTask<Errand>): Promise<Settlement> {
   }
 }
 
-/** Until it is over. Who is told that the lease is lost works on all the same, and settles: that must be refused. */
+/** Extends until the work is over. After `lease_lost` the work goes on and settles: that must be refused. */
 async function extend(
   source: TaskSource<Errand>,
   { receipt }: LeasedTask<Errand>,
@@ -81,20 +85,20 @@ async function extend(
 }
 
 async function consume(name: string): Promise<void> {
-  const queue = part.queue(name);
-  const source = noted(queue, part);
-  const worker = style === "worker" ? new BeatingWorker(part, queue) : undefined;
+  const queue = runProcess.queue(name);
+  const source = noted(queue, runProcess);
+  const worker = style === "worker" ? new BeatingWorker(runProcess, queue) : undefined;
   const beats = worker?.beat();
   while (!ending.aborted) {
-    // What failed is in the ledger.
+    // The failure is in the ledger.
     await (style === "drain" ? drainOnce(source) : pullOnce(source, { as: worker })).catch(() => sleep(200));
   }
   await beats;
 }
 
-/** Now and then one or two, without waiting: so most are cancelled before. */
+/** Pulls one or two now and then, without waiting: so most are cancelled before. */
 async function lookForRecalled(): Promise<void> {
-  const source = noted(part.queue(QUEUES.recalled), part);
+  const source = noted(runProcess.queue(QUEUES.recalled), runProcess);
   while (!ending.aborted) {
     await pullOnce(source, { max: 1 + roll(2), wait: 0 }).catch(() => {});
     await sleep(20 + roll(100));
@@ -104,6 +108,6 @@ async function lookForRecalled(): Promise<void> {
 const { recalled: _, ...others } = QUEUES;
 await Promise.all([
   ...Object.values(others).map(consume),
-  // Without a name: a worker would say each time that it lives.
+  // Without a worker name: each call of a worker would also be a heartbeat.
   ...(style === "hand" ? [lookForRecalled()] : []),
 ]);

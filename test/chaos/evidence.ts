@@ -8,7 +8,7 @@ export interface Span {
   until: number;
 }
 
-/** A task that a process was given. */
+/** A task that a process received. */
 export interface Delivery {
   readonly key: string;
   readonly lease: number;
@@ -27,7 +27,7 @@ export interface Call extends Span {
   failed: boolean;
 }
 
-/** What a holder asked for one lease, and what it was told. */
+/** What a holder asked for one lease, and the answers that it got. */
 export interface Asked {
   readonly key: string;
   readonly lease: number;
@@ -40,17 +40,17 @@ export interface Asked {
 
 /** The life of a process. */
 export interface Life {
-  /** Since when it could be used. */
+  /** From when it could be used. */
   from: number;
   until: number;
   readonly through: "gateway" | "server" | undefined;
   killed: boolean;
   readonly pauses: Span[];
-  /** When it got no time. */
+  /** The spans in which it got no processor time. */
   readonly stalls: Span[];
 }
 
-/** What all ledgers say, put in order. */
+/** What all ledgers say, sorted by subject. */
 export class Evidence {
   readonly lives = new Map<string, Life>();
   readonly calls: Call[] = [];
@@ -59,11 +59,11 @@ export class Evidence {
   readonly asked = new Map<string, Asked>();
   /** Marks of tasks that some producer asked to enqueue. */
   readonly marks = new Set<string>();
-  /** By key, who was told that it is enqueued; the marks of those told that they created it. */
+  /** By key, the enqueues that were acknowledged; of those with the answer `created`, the marks. */
   readonly enqueued = new Map<string, string[]>();
   /** Keys of tasks that some producer asked to cancel. */
   readonly cancels = new Set<string>();
-  /** Receipts of leases past which somebody worked on purpose. */
+  /** Receipts of leases past which a consumer worked on purpose. */
   readonly overslept = new Set<string>();
   readonly faults: { readonly at: number; readonly kind: string }[] = [];
   readonly broken: string[] = [];
@@ -89,7 +89,7 @@ export class Evidence {
     return life;
   }
 
-  /** The lives of all processes that played a part. */
+  /** The lives of all processes of the run. */
   livesOf(role: string): Life[] {
     return [...this.lives].filter(([name]) => name.startsWith(`${role}.`)).map(([, life]) => life);
   }

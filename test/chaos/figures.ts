@@ -2,16 +2,16 @@ import type { Evidence, Life } from "./evidence.ts";
 import type { History } from "./history.ts";
 import type { Tally } from "./verdict.ts";
 
-/** What a run was, in numbers. */
+/** A run in numbers. */
 export interface Figures extends Tally {
   readonly seconds: number;
   readonly processes: number;
-  /** By the part that the process played. */
+  /** By the role of the process. */
   readonly kills: Readonly<Record<string, number>>;
   readonly pauses: Readonly<Record<string, number>>;
   /** By what the gateway did to requests. */
   readonly faults: Readonly<Record<string, number>>;
-  /** How often the raw keys were looked at: while nothing moved, and at the end. */
+  /** How often the raw keys were checked: while nothing moved, and at the end. */
   readonly looks: number;
   /** From a kill to the next completion of any task, ms. */
   readonly recoveryFromRedis: Recovery;
@@ -35,7 +35,7 @@ export function recovery({ tasks }: History, kills: readonly number[]): Recovery
   return { median: waits[Math.floor(waits.length / 2)] ?? 0, worst: waits.at(-1) ?? 0 };
 }
 
-/** The lives that were ended by a kill, of roles with such names. */
+/** The lives that a kill ended, of roles with such names. */
 export function killed(evidence: Evidence, roles: RegExp): Life[] {
   return [...evidence.lives]
     .filter(([name, life]) => life.killed && roles.test(name))
@@ -64,7 +64,7 @@ export function written(figures: Figures): string {
     ["deliveries", figures.deliveries],
     ...parts("extra deliveries", figures.extraDeliveries),
     ["stale settlements refused", figures.staleRefused],
-    ["looks at the raw keys", figures.looks],
+    ["checks of the raw keys", figures.looks],
     ["completion after a Redis kill, ms", range(figures.recoveryFromRedis)],
     ["completion after a consumer kill, ms", range(figures.recoveryFromConsumer)],
   ];

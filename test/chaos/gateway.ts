@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, type FaultHandle, startGateway } from "../../src/local/index.ts";
-import { Part } from "./part.ts";
+import { RunProcess } from "./run-process.ts";
 
-const part = new Part();
-const { env, ledger, roll } = part;
+const runProcess = new RunProcess();
+const { env, ledger, roll } = runProcess;
 const gateway = await startGateway({
   redisUrl: env.CHAOS_REDIS,
   port: Number(new URL(env.CHAOS_GATEWAY).port),
@@ -28,19 +28,19 @@ const kinds: readonly (readonly [name: string, fault: Fault])[] = [
 
 /** How many faults wait for a request at once. */
 const ARMED = 2;
-/** Which request meets one, at the latest. */
+/** A fault meets one of the next so many requests. */
 const SPREAD = 30;
 const armed = new Map<FaultHandle, string>();
 const reliable = new AbortController();
 process.once("SIGUSR2", () => reliable.abort());
-part.ending.addEventListener("abort", () => void gateway.close());
+runProcess.ending.addEventListener("abort", () => void gateway.close());
 
 async function release(held: FaultHandle): Promise<void> {
   await sleep(100 + roll(2_500));
   await held.release();
 }
 
-while (!part.ending.aborted && !reliable.signal.aborted) {
+while (!runProcess.ending.aborted && !reliable.signal.aborted) {
   while (armed.size < ARMED) {
     const [name, fault] = kinds[roll(kinds.length)] as (typeof kinds)[number];
     armed.set(gateway.faults.add({ ...fault, match: { command: "EVALSHA", nth: 1 + roll(SPREAD) } }), name);

@@ -8,22 +8,22 @@ export interface Lease {
   readonly token: string;
   /** When it began, epoch ms of Redis. */
   readonly from: number;
-  /** When it ended; infinite where it never did. */
+  /** When it ended; infinite if it never did. */
   until: number;
   /**
-   * Whether a copy of a dequeue got it that came so late that another dequeue had taken the slot in which its token stood:
-   * what may happen, as lua/README.md says.
+   * Whether it went to a late copy of a dequeue, after another dequeue had taken the slot of the copy's
+   * token: which may happen, as lua/README.md says.
    */
   readonly lateCopy: boolean;
   /** How: its holder settled it, or it was taken away because it expired or its worker went silent. */
   end: { readonly outcome: string; readonly state: string } | "taken" | undefined;
 }
 
-/** What became of a task. */
+/** What happened to a task. */
 export interface TaskHistory {
   readonly queue: string;
   readonly id: string;
-  /** What its payload says; undefined where it was never enqueued as a whole. */
+  /** What its payload says; undefined if the file has no whole enqueue of it. */
   readonly mark: string | undefined;
   readonly maxAttempts: number;
   readonly leases: Lease[];
@@ -38,7 +38,7 @@ export interface TaskHistory {
 export interface History {
   /** By {@link taskKey}. */
   readonly tasks: ReadonlyMap<string, TaskHistory>;
-  /** What no sound queue does. */
+  /** What no correct queue does. */
   readonly faults: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export const taskKey = (queue: string, id: string) => `${queue} ${id}`;
 const STATES = { w: "working", c: "completed", r: "rejected" } as const;
 const DEFAULT_MAX_ATTEMPTS = 5;
 
-/** Reads what became of every task from each record that was ever written. */
+/** Reads what happened to every task, from each record that was ever written. */
 export function readHistory(redisFolder: string): History {
   const tasks = new Map<string, TaskHistory>();
   const faults: string[] = [];
@@ -91,7 +91,7 @@ function newHistory(queue: string, id: string, fixed: string): TaskHistory {
   };
 }
 
-/** The slots in which the tokens of dequeues stand until other dequeues take them. */
+/** The slots that hold the tokens of dequeues until other dequeues take them. */
 class Slots {
   readonly #tokens = new Map<string, string>();
   readonly #gone = new Set<string>();
@@ -155,7 +155,7 @@ function follow(task: TaskHistory, text: string, numbers: Set<string>, slots: Sl
   return faults;
 }
 
-/** The last of a record's history is when the transition was that led to it. */
+/** The instant of the transition that led to a record: the last of its history. */
 function lastTransition(record: Record<string, string>): number {
   const since = /[a-z](\d+)$/.exec(record["h"] ?? "")?.[1];
   return since === undefined ? Number.NaN : Number(record["e"]) + Number(since);

@@ -2,15 +2,16 @@ import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What a process writes down. It says what it asks before it asks, and what it was told before it acts on it. So a kill can
- * hide an answer, but nothing that was done: the ledgers err on the side of what was asked.
+ * What a process writes down: each request before it is sent, and each answer before the process acts on it.
+ * So a kill can hide an answer, but nothing that was done: in doubt a ledger says more than was done, never
+ * less.
  */
 export type Entry =
   | {
       readonly what: "enqueue";
       readonly call: number;
       readonly queue: string;
-      /** Of each task, what tells it from all others. */
+      /** Of each task, a mark of its own. */
       readonly marks: readonly string[];
     }
   | {
@@ -27,20 +28,20 @@ export type Entry =
       /** Receipt and outcome of each settlement. */
       readonly settle: readonly (readonly [receipt: string, outcome: string])[];
       readonly pull: boolean;
-      /** Whether the pull is to wait for tasks: then it is no sign of trouble that it lasts. */
+      /** Whether the pull is to wait for tasks: then a long call is no sign of trouble. */
       readonly wait: boolean;
     }
   | {
       readonly what: "answer";
       readonly call: number;
-      /** Of each settlement where the task is now, or the code of the refusal behind a `!`. */
+      /** Of each settlement, the task's new state, or `!` and the code of the refusal. */
       readonly settled: readonly string[];
       /** Of each task that was delivered. */
       readonly receipts: readonly string[];
     }
   /** A call that got no answer: what it asked for may have been done. */
   | { readonly what: "failed"; readonly call: number; readonly code: string }
-  /** It worked past its lease, on purpose. */
+  /** The consumer worked past its lease, on purpose. */
   | { readonly what: "overslept"; readonly receipt: string }
   /** The process got no time for so many ms, up to now. */
   | { readonly what: "late"; readonly ms: number }
@@ -48,19 +49,21 @@ export type Entry =
   | { readonly what: "fault"; readonly kind: string }
   /** Something that must not happen. */
   | { readonly what: "broken"; readonly error: string }
-  /** What the director did, or saw, of a process. */
+  /** What the director did to a process, or saw of it. */
   | {
       readonly what: "started" | "ready" | "killed" | "paused" | "resumed" | "ended";
       readonly process: string;
       readonly through?: "gateway" | "server" | undefined;
     };
 
-/** An entry, when it was written (epoch ms) and by which process, such as `drain-1.3`: the third of that part. */
+/**
+ * An entry, when it was written (epoch ms) and by which process, such as `drain-1.3`: the third of that role.
+ */
 export type Written = Entry & { readonly at: number; readonly by: string };
 
 /**
- * The ledger of one process: a file of JSON lines. What `write` has taken outlives the process, so nothing need be forced to
- * the disk: the machine itself does not go down.
+ * The ledger of one process: a file of JSON lines. What `write` has taken outlives the process. It is not
+ * forced to the disk, because the machine itself does not go down.
  */
 export class Ledger {
   readonly #file: number;
@@ -70,7 +73,7 @@ export class Ledger {
     this.#file = openSync(join(folder, `${process}.jsonl`), "a");
   }
 
-  /** A number for a call that is about to be asked. */
+  /** A number for the next call. */
   nextCall(): number {
     return ++this.#calls;
   }

@@ -1,4 +1,4 @@
-// npm run test:chaos: what test/chaos/chaos.test.ts does, for as long as told. `--help` lists the options.
+// npm run test:chaos: what test/chaos/chaos.test.ts does, for the given time. `--help` lists the options.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { chaos } from "./run.ts";
 
 const program = {
   script: "test:chaos",
-  does: "Kills and pauses processes and restarts Redis while they work, and judges what they wrote down.",
+  does: "Kills and pauses processes and restarts Redis while they work, then checks what they wrote down.",
 };
 const options = readOptions(program, { minutes: minutes("how long (1)"), seed: seed() });
 const long = options.minutes ?? 1;

@@ -1,14 +1,14 @@
 import type { Batch, Settled, Settlement, TaskSource } from "../../src/index.ts";
-import type { Part } from "./part.ts";
+import type { RunProcess } from "./run-process.ts";
 
 /** A source of tasks whose calls are written down, before and after. */
-export function noted<T>(source: TaskSource<T>, part: Part): TaskSource<T> {
+export function noted<T>(source: TaskSource<T>, runProcess: RunProcess): TaskSource<T> {
   const exchange = async <Answer extends { settled: Settled[]; tasks: Batch<T> | [] }>(
     settlements: readonly Settlement[],
     pull: { readonly wait?: unknown } | undefined,
     ask: () => Promise<Answer>,
   ): Promise<Answer> => {
-    const { ledger } = part;
+    const { ledger } = runProcess;
     const call = ledger.nextCall();
     const settle = settlements.map((one) => [one.receipt, outcomeOf(one)] as const);
     const wait = pull?.wait !== undefined;
@@ -20,7 +20,7 @@ export function noted<T>(source: TaskSource<T>, part: Part): TaskSource<T> {
       ledger.write({ what: "answer", call, settled, receipts });
       return answer;
     } catch (error) {
-      part.met(error, call);
+      runProcess.met(error, call);
       throw error;
     }
   };

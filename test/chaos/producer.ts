@@ -2,28 +2,28 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewTask } from "../../src/index.ts";
-import { Part } from "./part.ts";
+import { RunProcess } from "./run-process.ts";
 import { drawErrand, type Errand, LEASE, QUEUES } from "./work.ts";
 
-const part = new Part();
-const { roll, ledger } = part;
+const runProcess = new RunProcess();
+const { roll, ledger } = runProcess;
 const queues = {
-  plain: part.queue(QUEUES.plain),
-  shared: part.queue(QUEUES.shared),
-  long: part.queue(QUEUES.long),
-  recalled: part.queue(QUEUES.recalled),
+  plain: runProcess.queue(QUEUES.plain),
+  shared: runProcess.queue(QUEUES.shared),
+  long: runProcess.queue(QUEUES.long),
+  recalled: runProcess.queue(QUEUES.recalled),
 };
 const recent: { queue: keyof typeof queues; id: string }[] = [];
 let marks = 0;
 
 function task(does: Errand["does"], options: Omit<NewTask<Errand>, "payload"> = {}): NewTask<Errand> {
-  return { payload: { mark: `${part.name}-${++marks}`, does }, ...options };
+  return { payload: { mark: `${runProcess.name}-${++marks}`, does }, ...options };
 }
 
-/** One of the ordinary kind, sometimes delayed, sometimes under an id of its own. */
+/** An ordinary task, sometimes delayed, sometimes under an id of its own. */
 function plain(): NewTask<Errand> {
   const [does, options] = drawErrand(roll);
-  const id = roll(2) === 0 ? { id: `${part.name}-${marks + 1}` } : {};
+  const id = roll(2) === 0 ? { id: `${runProcess.name}-${marks + 1}` } : {};
   return task(does, { ...options, ...id, ...(roll(5) === 0 && { delay: roll(1_500) }) });
 }
 
@@ -35,7 +35,7 @@ function shared(): NewTask<Errand> {
   });
 }
 
-/** Returns what came to be, or nothing where there was no answer. */
+/** Returns the enqueued tasks, or nothing if there was no answer. */
 async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Promise<typeof recent> {
   const call = ledger.nextCall();
   ledger.write({ what: "enqueue", call, queue, marks: tasks.map(({ payload }) => payload.mark) });
@@ -57,7 +57,7 @@ async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Pr
     recent.splice(0, recent.length - 20);
     return made;
   } catch (error) {
-    part.met(error, call);
+    runProcess.met(error, call);
     return [];
   }
 }
@@ -69,7 +69,7 @@ async function cancelOne(): Promise<void> {
 
 async function cancel(task: (typeof recent)[number]): Promise<void> {
   ledger.write({ what: "cancel", ...task });
-  await queues[task.queue].cancel(task.id).catch((error: unknown) => part.met(error));
+  await queues[task.queue].cancel(task.id).catch((error: unknown) => runProcess.met(error));
 }
 
 /** Enqueues some, and cancels nearly all of them at once. */
@@ -96,7 +96,7 @@ const acts: (() => Promise<unknown>)[] = [
   () => enqueue("plain", [task("quick", { id: `u-${Math.floor(Date.now() / 500)}` })]),
 ];
 
-while (!part.ending.aborted) {
+while (!runProcess.ending.aborted) {
   await acts[roll(acts.length)]?.();
   await sleep(40 + roll(200));
 }

@@ -2,38 +2,41 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dice } from "../support/dice.ts";
-import type { Role } from "./cast.ts";
+import type { Role } from "./processes.ts";
 import { Causes } from "./causes.ts";
 import { Evidence, type Life } from "./evidence.ts";
 import { counted, type Figures, killed, recovery } from "./figures.ts";
 import { readHistory } from "./history.ts";
 import { Ledger, readLedgers } from "./ledger.ts";
-import { GATEWAY, SERVER, Stage } from "./stage.ts";
+import { GATEWAY, SERVER, Stack } from "./stack.ts";
 import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
 export interface ChaosOptions {
-  /** How long things go wrong; each kind of trouble comes once at least. Then all is left to end in peace, which takes some seconds. */
+  /**
+   * How long things go wrong, with each kind of trouble at least once. Then the run needs some more to end.
+   */
   readonly seconds: number;
   readonly seed: number;
-  /** Where the ledgers are written; and what Redis wrote, where something was not as it must be. */
+  /** Folder of the ledgers. After a violation, Redis's file is there too. */
   readonly folder: string;
 }
 
 export interface ChaosReport {
   readonly figures: Figures;
-  /** What must not be; empty where all is well. */
+  /** What was wrong; empty if nothing was. */
   readonly violations: readonly string[];
 }
 
 /** From the end of one trouble to the next, ms. */
 const PAUSE = 400;
-/** How long all that is left may take in the end, ms: what is held expires, what failed comes again. */
+/** How long the rest may take in the end, ms: leases expire, failed tasks are delivered again. */
 const PEACE = 60_000;
 
 /**
- * Lets processes produce, consume and sweep while they, the gateway, the server and Redis are killed and paused at random;
- * then compares what they wrote down with what Redis has written. The seed says what goes wrong; when, also the machine does.
+ * Lets processes produce, consume and sweep while they, the gateway, the server and Redis are killed and
+ * paused at random; then compares what they wrote down with what Redis has written. The seed decides what
+ * goes wrong; when, depends on the machine too.
  */
 export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<ChaosReport> {
   mkdirSync(folder, { recursive: true });
@@ -42,23 +45,25 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
   const roll = (sides: number) => Math.floor(next() * sides);
   const began = Date.now();
   const until = began + seconds * 1_000;
-  const stage = await Stage.open({ folder, ledger, roll }, until);
+  const stack = await Stack.open({ folder, ledger, roll }, until);
   try {
-    const director = new Director(stage, roll);
+    const director = new Director(stack, roll);
     while (Date.now() < until || director.rounds < 2) {
       await director.trouble();
       await sleep(PAUSE + roll(PAUSE));
     }
     const violations = [...(await director.peace()), ...director.found];
     const evidence = new Evidence(readLedgers(folder));
-    const history = readHistory(stage.redis.folder);
-    const judgement = judge(history, evidence, new Causes(evidence), stage.ticks);
+    const history = readHistory(stack.redis.folder);
+    const judgement = judge(history, evidence, new Causes(evidence), stack.ticks);
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
     violations.push(...judgement.violations);
     if (violations.length > 0)
-      cpSync(join(stage.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), { recursive: true });
+      cpSync(join(stack.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), {
+        recursive: true,
+      });
     return {
       violations,
       figures: {
@@ -74,7 +79,7 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
       },
     };
   } finally {
-    await stage.close();
+    await stack.close();
   }
 }
 
@@ -84,18 +89,18 @@ const roleOf = (process: string) => process.replace(/[-.].*/, "");
 /** Makes trouble. */
 class Director {
   looks = 0;
-  /** How often the deck was dealt. */
+  /** How many decks of troubles were used up. */
   rounds = 0;
-  /** Invariants that were violated meanwhile. */
+  /** Invariants that were violated during the run. */
   readonly found: string[] = [];
-  readonly #stage: Stage;
+  readonly #stack: Stack;
   readonly #roll: (sides: number) => number;
   /** By process. */
   readonly #pauses = new Map<string, Promise<void>>();
   #deck: (() => Promise<void>)[] = [];
 
-  constructor(stage: Stage, roll: (sides: number) => number) {
-    this.#stage = stage;
+  constructor(stack: Stack, roll: (sides: number) => number) {
+    this.#stack = stack;
     this.#roll = roll;
   }
 
@@ -109,17 +114,17 @@ class Director {
   }
 
   #newDeck(): (() => Promise<void>)[] {
-    const { cast } = this.#stage;
+    const { processes } = this.#stack;
     const any = (program: Role["program"]) => {
-      const roles = cast.of(program);
+      const roles = processes.of(program);
       return roles[this.#roll(roles.length)] as Role;
     };
-    const kill = (program: Role["program"]) => () => cast.kill(any(program));
+    const kill = (program: Role["program"]) => () => processes.kill(any(program));
     const pause = (program: Role["program"]) => async () => this.#pause(any(program));
     const restart = (role: Role) => async () => {
-      await cast.kill(role);
-      await cast.settled([role]);
-      await this.#stage.answers(role);
+      await processes.kill(role);
+      await processes.settled([role]);
+      await this.#stack.answers(role);
     };
     return [
       ...Array.from({ length: 4 }, () => kill("consumer")),
@@ -134,47 +139,49 @@ class Director {
       pause("server"),
       restart(GATEWAY),
       pause("gateway"),
-      () => this.#stage.killRedis(this.#roll(700)),
+      () => this.#stack.killRedis(this.#roll(700)),
       this.#look,
       this.#look,
     ];
   }
 
-  /** Past the lease of whoever it is, without waiting for the end. */
+  /** Pauses a process for longer than its lease, without waiting for the end of the pause. */
   #pause(role: Role): void {
-    const process = this.#stage.cast.nameOf(role);
+    const process = this.#stack.processes.nameOf(role);
     if (this.#pauses.has(process)) return;
-    const pause = this.#stage.cast.pause(role, () => sleep(LEASE + 500 + this.#roll(1_500)));
+    const pause = this.#stack.processes.pause(role, () => sleep(LEASE + 500 + this.#roll(1_500)));
     this.#pauses.set(process, pause);
     void pause.finally(() => this.#pauses.delete(process));
   }
 
-  /** Stops the gateway, through which all goes, and looks at the raw keys. */
+  /** Stops the gateway, through which all requests go, and checks the raw keys. */
   readonly #look = async (): Promise<void> => {
     await Promise.all(this.#pauses.values());
-    await this.#stage.cast.pause(GATEWAY, async () => {
-      // What it has sent runs within a moment.
+    await this.#stack.processes.pause(GATEWAY, async () => {
+      // Requests that it has sent run within a moment.
       await sleep(100);
-      this.found.push(...(await this.#stage.look()));
+      this.found.push(...(await this.#stack.look()));
     });
     this.looks++;
   };
 
-  /** Ends all trouble, and waits until all is done. Returns what is not as it must be. */
+  /** Ends all trouble, and waits until all is done. Returns what is wrong. */
   async peace(): Promise<string[]> {
-    const { cast } = this.#stage;
+    const { processes } = this.#stack;
     await Promise.all(this.#pauses.values());
-    await cast.settled();
-    cast.signal(GATEWAY, "SIGUSR2");
-    await cast.end("producer");
+    await processes.settled();
+    processes.signal(GATEWAY, "SIGUSR2");
+    await processes.end("producer");
     let left = 1;
     for (const end = Date.now() + PEACE; left > 0 && Date.now() < end; await sleep(300)) {
-      left = await this.#stage.left();
+      left = await this.#stack.left();
     }
     for (const program of ["consumer", "sweeper", "deepSweeper", "server", "gateway"] as const)
-      await cast.end(program);
-    const found = await this.#stage.look();
+      await processes.end(program);
+    const found = await this.#stack.look();
     this.looks++;
-    return left > 0 ? [`${left} tasks have not ended ${PEACE} ms after all trouble did`, ...found] : found;
+    return left > 0
+      ? [`${left} tasks have not ended ${PEACE} ms after the end of all trouble`, ...found]
+      : found;
   }
 }

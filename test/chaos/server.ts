@@ -1,9 +1,9 @@
 // The HTTP interface in a process of its own, which sweeps each second.
 
 import { serve } from "../../serverless/node.ts";
-import { Part } from "./part.ts";
+import { RunProcess } from "./run-process.ts";
 
-const { env } = new Part();
+const { env } = new RunProcess();
 await serve({
   env: {
     UPSTASH_REDIS_REST_URL: env.CHAOS_GATEWAY,

@@ -2,7 +2,7 @@ import type { Causes } from "./causes.ts";
 import type { Evidence } from "./evidence.ts";
 import { type History, type TaskHistory, taskKey } from "./history.ts";
 
-/** What became of all tasks. */
+/** What happened to all tasks, counted. */
 export interface Tally {
   tasks: number;
   completed: number;
@@ -12,20 +12,20 @@ export interface Tally {
   lost: number;
   deliveries: number;
   extraDeliveries: Record<string, number>;
-  /** Settlements and extends that were told `lease_lost`. */
+  /** Settlements and extends that were refused with `lease_lost`. */
   staleRefused: number;
 }
 
 export interface Judgement {
   readonly tally: Tally;
-  /** What must not be; empty where all is well. */
+  /** What was wrong; empty if nothing was. */
   readonly violations: string[];
 }
 
 const ENDS = new Set(["completed", "rejected"]);
 
 /**
- * Compares what the processes were told with what Redis has written.
+ * Compares the answers that the processes got with what Redis has written.
  * @param ticks the ids that the schedule had to enqueue, each once
  */
 export function judge(
@@ -56,7 +56,7 @@ export function judge(
   return { tally, violations };
 }
 
-/** How a task ended, and why it took more than one delivery. */
+/** Checks how a task ended, and why it took more than one delivery. */
 function ofTask(
   task: TaskHistory,
   evidence: Evidence,
@@ -73,7 +73,7 @@ function ofTask(
     if (task.result !== `j${result}`) found.push(`${key} has the result ${task.result}, not ${result}`);
   } else if (reason === "cancelled") {
     tally.cancelled++;
-    if (!evidence.cancels.has(key)) found.push(`${key} was cancelled by nobody`);
+    if (!evidence.cancels.has(key)) found.push(`${key} was cancelled, but no process asked for it`);
   } else if (state === "rejected") {
     tally.deadLetters++;
     if (reason !== "rejected" && charged !== maxAttempts)
@@ -91,11 +91,11 @@ function ofTask(
     tally.extraDeliveries[name] = (tally.extraDeliveries[name] ?? 0) + 1;
   }
   const known = task.queue === "ticks" ? ticks.has(task.id) : evidence.marks.has(task.mark ?? "");
-  if (!known) found.push(`${key} was enqueued by nobody`);
+  if (!known) found.push(`${key} was enqueued, but no process asked for it`);
   return found;
 }
 
-/** Each enqueue made one task at most, and of those who share an id one was told that it created it. */
+/** Each enqueue made one task at most, and of all enqueues of an id one had the answer `created`. */
 function ofMarks(tasks: History["tasks"], evidence: Evidence): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -112,14 +112,14 @@ function ofMarks(tasks: History["tasks"], evidence: Evidence): string[] {
   return found;
 }
 
-/** What a process was given, Redis had leased to it. */
+/** Redis had leased each task that a process received. */
 function ofDeliveries(tasks: History["tasks"], { deliveries }: Evidence): string[] {
   const found: string[] = [];
   const holders = new Map<string, string>();
   for (const { key, lease, attempt, token, by } of deliveries) {
     const given = tasks.get(key)?.leases.find(({ number }) => number === lease);
     if (given?.attempt !== attempt || given.token !== token)
-      found.push(`${by} was given ${key} under lease ${lease}, of which Redis does not know`);
+      found.push(`${by} was given ${key} under lease ${lease}, which Redis never wrote`);
     const holder = holders.get(`${key} ${lease}`);
     if (holder !== undefined && holder !== by)
       found.push(`${by} and ${holder} were given one lease of ${key}`);
@@ -128,7 +128,7 @@ function ofDeliveries(tasks: History["tasks"], { deliveries }: Evidence): string
   return found;
 }
 
-/** Only the holder of the current lease settles, what it is told is so, and nobody is told otherwise. */
+/** Only the holder of the current lease settles, and every answer is what Redis wrote. */
 function ofSettlements(tasks: History["tasks"], evidence: Evidence, tally: Tally): string[] {
   const found: string[] = [];
   const later = new Map<string, { readonly lease: number; readonly at: number }[]>();
@@ -146,20 +146,20 @@ function ofSettlements(tasks: History["tasks"], evidence: Evidence, tally: Tally
     const done = typeof given?.end === "object" && given.end.outcome === outcome ? given.end : undefined;
     for (const said of reported.filter((answer) => !answer.startsWith("!"))) {
       if (done?.state !== said)
-        found.push(`${of} was told ${said}, and Redis wrote ${JSON.stringify(given?.end)}`);
+        found.push(`${of} was answered ${said}, and Redis wrote ${JSON.stringify(given?.end)}`);
       if (later.get(key)?.some((one) => one.lease > lease && one.at < at))
         found.push(`${of} was accepted after a later lease was delivered`);
       if (ENDS.has(said) && (ends.get(key) ?? lease) !== lease) found.push(`${of} ended it a second time`);
       if (ENDS.has(said)) ends.set(key, lease);
     }
-    // A requeue that was carried out may be told so until the task is settled under a later lease.
+    // A requeue that was done may be answered so until the task is settled under a later lease.
     if (done && ENDS.has(done.state) && reported.some((answer) => answer.startsWith("!")))
       found.push(`${of} was refused, and Redis wrote ${JSON.stringify(done)}`);
   }
   for (const [key, { leases }] of tasks) {
     for (const { number, end } of leases) {
       if (typeof end === "object" && !evidence.asked.has(`${key} ${number} ${end.outcome}`))
-        found.push(`nobody asked for the ${end.outcome} of ${key} under lease ${number}`);
+        found.push(`no process asked for the ${end.outcome} of ${key} under lease ${number}`);
     }
   }
   return found;

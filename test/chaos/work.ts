@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NonRetryableError, type EnqueueOptions, type Task } from "../../src/index.ts";
 import { readReceipt } from "../../src/queue/core/receipt.ts";
-import type { Part } from "./part.ts";
+import type { RunProcess } from "./run-process.ts";
 
 /** The lease that all consumers take, ms. */
 export const LEASE = 1_500;
@@ -14,7 +14,7 @@ export const QUEUES = {
   shared: "shared",
   /** Tasks that take longer than their lease. */
   long: "long",
-  /** Tasks of which most are cancelled before anybody pulls: consumers find little but what is left of these. */
+  /** Tasks of which most are cancelled before a consumer pulls: consumers find mostly their ghosts. */
   recalled: "recalled",
   /** What a schedule enqueues, each second. */
   ticks: "ticks",
@@ -22,15 +22,15 @@ export const QUEUES = {
 
 /** What is to be done. */
 export interface Errand {
-  /** Tells this enqueue from all others. */
+  /** The mark of this enqueue, unlike all others. */
   readonly mark: string;
   readonly does: keyof typeof errands;
 }
 
-/** A task in hand, and who has it. */
+/** A leased task, and its holder. */
 export type Holding = Pick<Task<Errand>, "receipt" | "payload" | "attempt" | "signal">;
 
-/** What is done for each errand; what it throws fails the attempt. */
+/** What is done for each errand. An error that it throws fails the attempt. */
 const errands = {
   quick: (_: Holding, roll) => sleep(5 + roll(40)),
   /** Fails at first. */
@@ -43,28 +43,31 @@ const errands = {
     await sleep(5 + roll(20));
     throw new Error("it never succeeds");
   },
-  refuse: () => Promise.reject(new NonRetryableError("it is of no use")),
+  refuse: () => Promise.reject(new NonRetryableError("this task cannot succeed")),
   long: ({ signal }, roll) => sleep(LEASE * 1.2 + roll(LEASE), undefined, { signal }),
   /** Kills its process, as a task does that takes too much memory. */
   kill: async ({ attempt }) => {
     if (attempt === 1) process.kill(process.pid, "SIGKILL");
     await sleep(5);
   },
-  /** Of consumers that extend no lease the first works past it. */
-  oversleep: async ({ attempt, receipt }, roll, part) => {
-    if (attempt > 1 || part.style !== "hand") return;
-    part.ledger.write({ what: "overslept", receipt });
+  /** The first consumer that extends no lease works past it. */
+  oversleep: async ({ attempt, receipt }, roll, runProcess) => {
+    if (attempt > 1 || runProcess.style !== "hand") return;
+    runProcess.ledger.write({ what: "overslept", receipt });
     await sleep(LEASE * 1.3 + roll(1_000));
   },
-} satisfies Record<string, (task: Holding, roll: (sides: number) => number, part: Part) => Promise<void>>;
+} satisfies Record<
+  string,
+  (task: Holding, roll: (sides: number) => number, runProcess: RunProcess) => Promise<void>
+>;
 
 /** Does what a task says. Its result names the lease under which it was done. */
-export async function work(task: Holding, part: Part): Promise<{ lease: number }> {
-  await errands[task.payload.does](task, part.roll, part);
+export async function work(task: Holding, runProcess: RunProcess): Promise<{ lease: number }> {
+  await errands[task.payload.does](task, runProcess.roll, runProcess);
   return { lease: readReceipt(task.receipt, "receipt").lease };
 }
 
-/** How many of a hundred tasks have which errand; the rest are quick. */
+/** How many of a hundred tasks have each errand; the rest are quick. */
 const shares: readonly (readonly [Errand["does"], number, EnqueueOptions])[] = [
   ["stumble", 8, {}],
   ["doom", 3, { maxAttempts: 2 }],
@@ -72,7 +75,7 @@ const shares: readonly (readonly [Errand["does"], number, EnqueueOptions])[] = [
   ["oversleep", 3, {}],
 ];
 
-/** An errand by lot, with the options that it needs. */
+/** A random errand, with the options that it needs. */
 export function drawErrand(roll: (sides: number) => number): [Errand["does"], EnqueueOptions] {
   if (roll(700) === 0) return ["kill", { maxAttempts: 3 }];
   let lot = roll(100);

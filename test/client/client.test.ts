@@ -13,7 +13,7 @@ import { useServer } from "./rig.ts";
 
 const server = useServer();
 
-/** Of nobody. */
+/** A receipt of no lease. */
 const receipt = "1.1.999.abcdefgh.a";
 
 describe("the client itself", () => {
@@ -30,7 +30,7 @@ describe("the client itself", () => {
     expect(names.toSorted()).toEqual(["mails-a", "mails-b"]);
   });
 
-  test("sweeps: the counts come back, and a token that may not is told so", async () => {
+  test("sweeps: the counts come back, and a token without the scope is refused", async () => {
     await server.direct("emails").enqueue(1, { id: "a", lease: 1 });
     await server.direct("emails").dequeue();
     const deadlineAt = (await server.direct("emails").get("a"))?.deadlineAt ?? Number.NaN;
@@ -43,7 +43,7 @@ describe("the client itself", () => {
     await expect(server.client().sweep({ bugdet: "1s" } as never)).rejects.toMatchObject({ path: "bugdet" });
   });
 
-  test("lets a sweep take its budget, though it is longer than a copy may otherwise take", async () => {
+  test("lets a sweep take its budget, even if that is longer than tryTimeout", async () => {
     const client = server.client({
       retry: { tryTimeout: 1_000, deadline: 1_000 },
       fetch: async (url, init) => {
@@ -55,7 +55,7 @@ describe("the client itself", () => {
     expect(server.way().copies.length).toBe(1);
   });
 
-  test("goes to a server below a path, through a fetch of the caller's", async () => {
+  test("reaches a server below a path, through the caller's fetch", async () => {
     const asked: string[] = [];
     const client = server.client({
       url: "https://gateway.example/queues//",
@@ -72,7 +72,7 @@ describe("the client itself", () => {
     ]);
   });
 
-  test("asks a backoff that is a function itself, and tells it which attempt it was", async () => {
+  test("calls a backoff function itself, with the number of the attempt", async () => {
     const queue = server.client().queue("emails");
     await queue.enqueue("x", { id: "a" });
     const reported: number[] = [];
@@ -81,7 +81,7 @@ describe("the client itself", () => {
     expect([reported, (await queue.get("a"))?.state]).toEqual([[1, 2], "delayed"]);
   });
 
-  test("makes ids that rise: tasks due in the same millisecond come in the order of their enqueue", async () => {
+  test("makes ids in rising order: tasks due in the same millisecond come in the order of their enqueue", async () => {
     const queue = server.client().queue<number>("emails");
     const at = Date.now() + 300;
     const numbers = Array.from({ length: 50 }, (_, i) => i);
@@ -94,7 +94,7 @@ describe("the client itself", () => {
   });
 });
 
-/** What is left of a wait when its first copy goes out: on a busy machine some ms have passed. */
+/** The wait that is left when the first copy is sent: on a busy machine some ms have passed. */
 const nearly = (wait: number) =>
   expect.toSatisfy((left: number) => left <= wait && left > wait - Math.min(wait, 500));
 
@@ -109,13 +109,13 @@ describe("a dequeue that waits", () => {
     expect(waits()).toEqual([nearly(30_000)]);
   });
 
-  test("waits for longer than a copy may otherwise take, and then comes back with nothing", async () => {
+  test("may wait longer than tryTimeout, and then returns no tasks", async () => {
     const queue = server.client({ retry: { tryTimeout: 1_000, deadline: 1_000 } }).queue("emails");
     expect(await queue.dequeue({ wait: 1_500 })).toMatchObject({ length: 0, nextDueAt: null, paused: false });
     expect(waits()).toEqual([nearly(1_500)]);
   });
 
-  test("behind settlements waits for longer than a copy may otherwise take, too", async () => {
+  test("with settlements may wait longer than tryTimeout, too", async () => {
     const queue = server.client({ retry: { tryTimeout: 1_000, deadline: 1_000 } }).queue("emails");
     const { settled, tasks } = await queue.settleAndDequeue([{ receipt, outcome: "complete" }], {
       wait: 1_500,
@@ -125,7 +125,7 @@ describe("a dequeue that waits", () => {
     expect(server.way().copies.length).toBe(1);
   });
 
-  test("whose answer is lost gets its tasks again, once delivered", async () => {
+  test("whose answer is lost gets the same tasks again", async () => {
     server.way().faults = ["lost reply"];
     const pulled = server.client().queue("emails").dequeue({ wait: "30s", max: 2 });
     await expect.poll(() => server.way().copies.length).toBe(1);
@@ -138,7 +138,7 @@ describe("a dequeue that waits", () => {
     expect(await server.direct("emails").counts()).toMatchObject({ pending: 0, working: 2 });
   });
 
-  test("waits in its further copies for what is left, in settleAndDequeue too", async () => {
+  test("waits only for the time left in its further copies, in settleAndDequeue too", async () => {
     const queue = server.client().queue("emails");
     server.way().faults = [{ status: 503, headers: { "retry-after": "1" } }];
     await queue.dequeue({ wait: 1_100 });
@@ -157,14 +157,14 @@ describe("a dequeue that waits", () => {
     ]);
   });
 
-  test("begins anew ten times, and no more, where nothing fits the schema", async () => {
+  test("starts again at most ten times if no task fits the schema", async () => {
     await server.direct("emails").enqueueMany(many(15));
     const queue = server.client().queue("emails", { schema: z.string() });
     expect(await queue.dequeue()).toHaveLength(0);
     expect(await server.direct("emails").counts()).toMatchObject({ pending: 4, working: 0, rejected: 11 });
   });
 
-  test("of tasks that cannot be read throws where no other came, and gives the others", async () => {
+  test("returns the readable tasks, and throws if none of its tasks can be read", async () => {
     const task = { id: "a", receipt, attempt: 1, enqueuedAt: 1, deadlineAt: 2, leasedFor: 1 };
     const broken = { ...task, payload: "no base64!", encoding: "base64" };
     const pulled = (...tasks: object[]) => ({
@@ -184,7 +184,7 @@ describe("a dequeue that waits", () => {
   });
 });
 
-test("a drain over HTTP handles each task once, whatever becomes of its requests on the way", async () => {
+test("a drain over HTTP handles each task once, whatever faults its requests meet", async () => {
   const numbers = Array.from({ length: 60 }, (_, i) => i);
   await server.direct("emails").enqueueMany(numbers.map((payload) => ({ id: `n${payload}`, payload })));
   const mishaps = ["lost reply", "reset", { status: 502 }, "cut body", { late: 2 }] as const;
@@ -198,7 +198,7 @@ test("a drain over HTTP handles each task once, whatever becomes of its requests
   expect(await server.direct("emails").counts()).toMatchObject({ pending: 0, working: 0, rejected: 0 });
 });
 
-test("it needs nothing but what browsers and edge functions have", async () => {
+test("the client uses only what browsers and edge functions have", async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [fileURLToPath(new URL("../../src/client/index.ts", import.meta.url))],
     bundle: true,

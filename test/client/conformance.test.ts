@@ -5,7 +5,7 @@ import { useServer, type Either } from "./rig.ts";
 
 const server = useServer();
 
-/** Every answer, errors among them. */
+/** Every answer, errors included. */
 async function each(...calls: (() => unknown)[]): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (const call of calls) {
@@ -18,7 +18,7 @@ async function each(...calls: (() => unknown)[]): Promise<unknown[]> {
   return answers;
 }
 
-/** Calls as JavaScript can make them, past the types. */
+/** Calls as JavaScript can make them, without the types. */
 const loose = (value: unknown): never => value as never;
 
 const worker: Worker = { name: "w", incarnation: "1", node: "fra1", pid: 7, silentAfter: "1h" };
@@ -48,24 +48,23 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.enqueueMany([{ payload: 4 }, { payload: 5 }], { idempotencyKey: "k" }),
       () => queue.counts(),
     ),
-  "dequeue: what is next, headers and group; nothing where nothing is; again with its token": async (
-    queue,
-  ) => {
-    const tasks = [
-      { payload: null, id: "a", headers: { h: "1" } },
-      { payload: 0, id: "b", group: "g" },
-      { payload: "", id: "c", delay: "1h" },
-    ];
-    return each(
-      () => queue.dequeue(),
-      () => queue.enqueueMany(tasks),
-      () => queue.dequeue({ max: 5, token: "token-of-mine", worker, lease: "1m", maxBytes: 1_000 }),
-      () => queue.dequeue({ max: 5, token: "token-of-mine" }),
-      () => queue.dequeue({ idempotencyKey: "k" }),
-      () => queue.get("b"),
-      () => queue.counts(),
-    );
-  },
+  "dequeue: the next tasks with headers and group; an empty result; the same tasks again with its token":
+    async (queue) => {
+      const tasks = [
+        { payload: null, id: "a", headers: { h: "1" } },
+        { payload: 0, id: "b", group: "g" },
+        { payload: "", id: "c", delay: "1h" },
+      ];
+      return each(
+        () => queue.dequeue(),
+        () => queue.enqueueMany(tasks),
+        () => queue.dequeue({ max: 5, token: "token-of-mine", worker, lease: "1m", maxBytes: 1_000 }),
+        () => queue.dequeue({ max: 5, token: "token-of-mine" }),
+        () => queue.dequeue({ idempotencyKey: "k" }),
+        () => queue.get("b"),
+        () => queue.counts(),
+      );
+    },
   "settle: every outcome, values and refusals": async (queue) => {
     await queue.enqueueMany("abcdefghij".split("").map((id) => ({ id, payload: id })));
     const tasks = await queue.dequeue({ max: 10 });
@@ -95,7 +94,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.counts(),
     );
   },
-  "settleAndDequeue: both answers, and the same as dequeue where nothing is to settle": async (queue) => {
+  "settleAndDequeue: both answers, and the same as dequeue without settlements": async (queue) => {
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
     const { tasks } = await queue.settleAndDequeue([], { max: 1 });
     const receipt = tasks[0]?.receipt ?? "";
@@ -117,7 +116,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => a?.complete(),
       () => queue.cancel("a"),
       () => queue.cancel("b", { lease: 0, idempotencyKey: "k" }),
-      () => queue.cancel("nobody"),
+      () => queue.cancel("missing"),
       () => queue.get("b"),
     );
   },
@@ -131,8 +130,8 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       return events;
     };
     return each(
-      () => queue.get("nobody"),
-      () => queue.wait("nobody"),
+      () => queue.get("missing"),
+      () => queue.wait("missing"),
       () => queue.wait(id, { for: 0 }),
       () => task?.complete("done"),
       () => queue.wait(id, { for: "1m", every: 10 }),
@@ -150,7 +149,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.heartbeat(worker),
     );
   },
-  "input that is refused, and where it is": (queue) =>
+  "input that is refused, and its path": (queue) =>
     each(
       () => queue.enqueue(loose(undefined)),
       () => queue.enqueue(10n),
@@ -215,7 +214,7 @@ describe("a client's queue answers as a queue does", () => {
     expect(overHttp).toStrictEqual(direct);
   });
 
-  test("what the queue fixes for its tasks and dequeues", async () => {
+  test("the queue's options apply to its tasks and dequeues", async () => {
     const options = { lease: "1h", maxAttempts: 1, resultTtl: 0, deadTtl: 0, delay: "30s", maxBytes: 10 };
     const { direct, overHttp } = await server.both(async (queue) => {
       await queue.enqueueMany([
@@ -238,14 +237,14 @@ describe("a client's queue answers as a queue does", () => {
   });
 });
 
-test("the queue's lease is that of its dequeues, where a task fixed none", async () => {
+test("the queue's lease is that of its dequeues, unless a task fixes its own", async () => {
   const lasting = async (queue: Either) => {
     await server.direct("emails").enqueueMany([{ payload: 1 }, { payload: 2, lease: "3h" }]);
     const tasks = [...(await queue.dequeue()), ...(await queue.dequeue({ lease: "2h" }))];
     const { tasks: rest } = await queue.settleAndDequeue([
       { receipt: tasks[0]?.receipt ?? "", outcome: "requeue" },
     ]);
-    // In whole hours, the time since the enqueue left out.
+    // In whole hours, so that the time since the enqueue does not matter.
     return [...tasks, ...rest].map(({ deadlineAt, enqueuedAt }) =>
       Math.floor((deadlineAt - enqueuedAt) / 3_600_000),
     );
@@ -257,7 +256,7 @@ test("the queue's lease is that of its dequeues, where a task fixed none", async
   ]);
 });
 
-test("a queue with a schema: what does not fit is not enqueued, and never delivered", async () => {
+test("with a schema, payloads that do not fit are neither enqueued nor delivered", async () => {
   const schema = z.object({ to: z.string(), at: z.coerce.number().transform((at) => new Date(at)) });
   const misfits = ["x", null, { to: 5 }].map((payload, i) => ({ id: `misfit-${i}`, payload }));
   const { direct, overHttp } = await server.both(

@@ -13,11 +13,11 @@ describe("until the deadline", () => {
 
   test.each<[string, Fault, string]>([
     ["a 502", { status: 502 }, "HTTP 502"],
-    ["a problem that may pass", problemOf("redis_unreachable", 504), "HTTP 504 (redis_unreachable)"],
+    ["a temporary problem", problemOf("redis_unreachable", 504), "HTTP 504 (redis_unreachable)"],
     ["connections that end", "reset", "a network error (UND_ERR_SOCKET)"],
     ["bodies that are cut", "half JSON", "a body that is cut or no JSON"],
     ["no answers", "hang", "no answer within 1000 ms"],
-  ])("%s: what it was is told", async (_, fault, last) => {
+  ])("%s: the error says what it was", async (_, fault, last) => {
     const queue = until(many(fault), { deadline: "1500ms", tryTimeout: "1s" });
     const { code, message } = await failure(() => queue.enqueue(payload));
     expect(code).toBe("unreachable");
@@ -27,13 +27,13 @@ describe("until the deadline", () => {
     expect(message).toContain(last);
   });
 
-  test("where it cuts a copy short, what was told is of the copy before it", async () => {
+  test("if it cuts a copy short, the error is that of the copy before it", async () => {
     const queue = until([{ status: 502 }, "hang"], { deadline: "1s", tryTimeout: "10s" });
     const { message } = await failure(() => queue.enqueue(payload));
     expect(message).toMatch(/ in 2 tries over \d+ ms; the last time: HTTP 502$/);
   });
 
-  test("where a copy has had its time, that is told whatever came before it", async () => {
+  test("if a copy has had its full time, the error says so, whatever came before it", async () => {
     const queue = until([{ status: 502 }, ...many("hang")], { deadline: "1s", tryTimeout: "100ms" });
     const { message } = await failure(() => queue.enqueue(payload));
     expect(message).toMatch(/; the last time: no answer within 100 ms$/);
@@ -48,7 +48,7 @@ describe("until the deadline", () => {
     expect(server.way().copies.length).toBe(1);
   });
 
-  test("a server that is not there is named by the system's code", async () => {
+  test("an unreachable server is reported with the system's code", async () => {
     const gone = new FaultyWay("");
     await gone.open();
     gone.close();

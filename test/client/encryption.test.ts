@@ -7,11 +7,11 @@ import { useServer } from "./rig.ts";
 
 const server = useServer();
 const encryption = encrypting();
-/** One of the long ones is enough: which limits apply. */
+/** One of the long values is enough to show which limits apply. */
 const values = awkwardPayloads.filter(([label]) => !label.startsWith("1 MB"));
 const payload = { to: `${MARKER}@example.com` };
 
-/** A client's queue, and everything that its requests and their answers say. */
+/** A client's queue, and the text of all its requests and their answers. */
 function overheard(options: object = { encryption }) {
   const wire: string[] = [];
   const fetch: Fetch = async (input, init) => {
@@ -25,7 +25,7 @@ function overheard(options: object = { encryption }) {
   return { wire, queue: server.client({ fetch }).queue("emails", options) };
 }
 
-test("neither the server nor the wire sees anything of what a task carries, in its whole life", async () => {
+test("neither the server nor the wire sees any value of a task in its whole life", async () => {
   const { wire, queue } = overheard();
   await queue.enqueue(payload, { id: "a" });
   await queue.enqueueMany([
@@ -49,7 +49,7 @@ test("neither the server nor the wire sees anything of what a task carries, in i
   expect(shows(await server.redis("HGETALL", "sluice:{emails}:tasks"))).toBe(false);
 });
 
-test("what is overheard without encryption is seen", async () => {
+test("without encryption the same test sees the values", async () => {
   const { wire, queue } = overheard({});
   await queue.enqueue(payload);
   expect(wire.some(shows)).toBe(true);
@@ -67,7 +67,7 @@ test.each(values)("every value comes back as it was: %s", async (label, value) =
   expect(comparable((await queue.get("b"))?.error)).toStrictEqual(comparable(value));
 });
 
-test("a queue on either side of the server reads what the other wrote", async () => {
+test("a queue on Redis and a client's queue read each other's values", async () => {
   const [direct, client] = [
     server.direct("emails", { encryption }),
     server.client().queue("emails", { encryption }),
@@ -86,7 +86,7 @@ test("a queue on either side of the server reads what the other wrote", async ()
   }
 });
 
-test("a call that comes again with its key of idempotence is the same call", async () => {
+test("a call repeated with its idempotency key is the same call", async () => {
   const queue = server.client().queue("emails", { encryption });
   const options = { idempotencyKey: "k" };
   const first = await queue.enqueueMany([{ payload: 1 }, { payload: 2 }], options);
@@ -95,7 +95,7 @@ test("a call that comes again with its key of idempotence is the same call", asy
   expect((await queue.dequeue({ max: 5 })).map((task) => task.payload)).toEqual([1, 2]);
 });
 
-test("without the key a consumer puts tasks aside, says why, and works on", async () => {
+test("a consumer without the key sets tasks aside, says why, and works on", async () => {
   const keys = { old: KEYS.old, new: KEYS.new };
   const rotated = server.client().queue("emails", { encryption: encrypting({ keys, current: "new" }) });
   const queue = server.client().queue("emails", { encryption });
@@ -116,7 +116,7 @@ test("without the key a consumer puts tasks aside, says why, and works on", asyn
   expect(await rotated.get("a")).toEqual(letter);
 });
 
-test("a server that exchanges receipts, ids or payloads gets nothing decrypted, and no result in another's name", async () => {
+test("a server that swaps receipts, ids or payloads gets nothing decrypted, and no result under another id", async () => {
   for (const part of ["id", "receipt", "payload"]) {
     const fetch: Fetch = async (input, init) => {
       const response = await globalThis.fetch(input, init);
@@ -128,7 +128,7 @@ test("a server that exchanges receipts, ids or payloads gets nothing decrypted, 
     const queue = server.client({ fetch }).queue(part, { encryption });
     await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
     const tasks = await queue.dequeue({ max: 2 });
-    // An id beside a receipt means nothing.
+    // An id sent beside a receipt is ignored.
     expect(tasks.map(({ id, payload: got }) => [id, got])).toEqual(
       part === "id"
         ? [
@@ -140,7 +140,7 @@ test("a server that exchanges receipts, ids or payloads gets nothing decrypted, 
   }
 });
 
-test("a client without encryption is told that there is some", async () => {
+test("a client without encryption is refused encrypted values, with the reason", async () => {
   const queue = server.client().queue("emails", { encryption });
   await queue.enqueue(payload, { id: "a" });
   const [task] = await queue.dequeue();
@@ -152,7 +152,7 @@ test("a client without encryption is told that there is some", async () => {
   });
 });
 
-test("over HTTP an operator sees bytes, and what is around them", async () => {
+test("over HTTP an operator sees values as bytes, and all other fields", async () => {
   await server.client().queue("emails", { encryption }).enqueue(payload, { id: "a", group: "g" });
   const headers = { authorization: "Bearer all-0123456789abcdef" };
   const url = `${server.way().url}/v1/queues/emails/tasks?state=pending&payloads=true`;

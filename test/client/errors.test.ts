@@ -8,7 +8,7 @@ import { useServer, type Fault } from "./rig.ts";
 const server = useServer();
 
 const receipt = "1.1.999.abcdefgh.a";
-describe("what the server says with a problem has a code here", () => {
+describe("each problem of the server has an error code", () => {
   const expected: Record<ProblemCode, SluiceErrorCode | "sent again"> = {
     invalid_request: "invalid_argument",
     invalid_json: "invalid_argument",
@@ -52,11 +52,11 @@ describe("what the server says with a problem has a code here", () => {
     }
   });
 
-  test("none is left out", () => {
+  test("no problem is left out", () => {
     expect(Object.keys(expected).toSorted()).toEqual(Object.keys(problems).toSorted());
   });
 
-  test("a refusal is a value only where the call may be refused so", async () => {
+  test("a refusal is a value only if the call can be refused so", async () => {
     const queue = server.client().queue("emails");
     server.way().faults = [problemOf("worker_lost", 409), problemOf("worker_lost", 409)];
     expect(await queue.heartbeat({ name: "w" })).toEqual({ ok: false, code: "worker_lost" });
@@ -65,8 +65,8 @@ describe("what the server says with a problem has a code here", () => {
 });
 
 describe("the server's own refusals", () => {
-  test("of a token that it does not know, or that is not for this", async () => {
-    const stranger = server.client({ token: "nobody-0123456789" }).queue("emails");
+  test("of a token that is unknown or lacks the scope", async () => {
+    const stranger = server.client({ token: "unknown-0123456789" }).queue("emails");
     expect(await failure(() => stranger.enqueue(payload))).toEqual({
       code: "unauthorized",
       message: "This server does not know the token. Its tokens are in SLUICE_TOKENS",
@@ -78,7 +78,7 @@ describe("the server's own refusals", () => {
     });
   });
 
-  test("of input, with its place; more than one fault in the words", async () => {
+  test("of input, with its path; several faults are in the message", async () => {
     const queue = server.client().queue("emails");
     expect(await failure(() => queue.enqueue(payload, { delay: "soon", priority: 10 }))).toEqual({
       code: "invalid_argument",
@@ -114,13 +114,13 @@ describe("the server's own refusals", () => {
     const queue = server.client({ url: `${server.way().url}/elsewhere` }).queue("emails");
     const refused = { code: "unsupported", message: "This path does not exist. `/docs` lists all routes" };
     expect(await failure(() => queue.enqueue(payload))).toEqual(refused);
-    // Not to be taken for a task that is not there.
+    // Not to be mistaken for an unknown task.
     expect(await failure(() => queue.get("x"))).toEqual(refused);
     expect(await failure(() => queue.cancel("x"))).toEqual(refused);
   });
 });
 
-describe("an answer that is not the server's is not sent for again", () => {
+describe("an answer that is not the server's is not retried", () => {
   const types = { "content-type": "application/json" };
   test.each<[string, Fault, SluiceErrorCode, string]>([
     ["a 404 of a page", { status: 404, body: payload }, "unexpected_reply", "the server answered HTTP 404"],
@@ -153,7 +153,7 @@ describe("an answer that is not the server's is not sent for again", () => {
 
 describe("a caller's signal", () => {
   test.each<[string, Fault[]]>([
-    ["while an answer is waited for", ["hang"]],
+    ["during the wait for an answer", ["hang"]],
     ["between two copies", [{ status: 503, headers: { "retry-after": "5" } }]],
   ])("ends the call at once, %s", async (_, faults) => {
     server.way().faults = faults;
@@ -169,7 +169,7 @@ describe("a caller's signal", () => {
     expect(server.way().copies.length).toBe(1);
   });
 
-  test("that has aborted before lets nothing out", async () => {
+  test("that is aborted before the call sends nothing", async () => {
     const signal = AbortSignal.abort();
     const queue = server.client().queue("emails");
     expect(await failure(() => queue.settle([{ receipt, outcome: "complete" }], { signal }))).toMatchObject({
@@ -178,7 +178,7 @@ describe("a caller's signal", () => {
     expect(server.way().copies).toEqual([]);
   });
 
-  test("is let go of when the call is over", async () => {
+  test("keeps no listener when the call is over", async () => {
     const { signal } = new AbortController();
     let listeners = 0;
     const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
@@ -190,7 +190,7 @@ describe("a caller's signal", () => {
   });
 });
 
-describe("a client that cannot be", () => {
+describe("a client with wrong options", () => {
   const good = { url: "https://queue.example", token: secrets.all };
   test.each<[string, object, string, string]>([
     ["no URL", { url: undefined }, "url", "a URL that begins with https:// or http://"],
@@ -203,14 +203,9 @@ describe("a client that cannot be", () => {
     ],
     ["a URL with a query", { url: "https://x?y=1" }, "url", "query and fragment"],
     ["no token", { token: undefined }, "token", "visible ASCII characters without spaces"],
-    ["a token that is no header", { token: `${payload}\n` }, "token", "visible ASCII characters"],
+    ["a token that no header can hold", { token: `${payload}\n` }, "token", "visible ASCII characters"],
     ["no function to fetch with", { fetch: "fetch" }, "fetch", "a function"],
-    [
-      "a deadline of nothing",
-      { retry: { deadline: 0 } },
-      "retry.deadline",
-      "a duration of 1 to 2147483647 ms",
-    ],
+    ["a deadline of 0", { retry: { deadline: 0 } }, "retry.deadline", "a duration of 1 to 2147483647 ms"],
     ["another option", { tokn: 1 }, "tokn", "unknown option; expected one of url, token, fetch, retry"],
     ["another option of retry", { retry: { tries: 1 } }, "retry.tries", "deadline, tryTimeout"],
   ])("%s", async (_, options, path, words) => {
@@ -220,15 +215,15 @@ describe("a client that cannot be", () => {
   });
 
   test.each<[string, string, object, string]>([
-    ["a name that is none", "a/b", {}, "queue"],
-    ["an option that is none", "emails", { leas: 1 }, "leas"],
-    ["a schema that is none", "emails", { schema: {} }, "schema"],
+    ["an invalid name", "a/b", {}, "queue"],
+    ["an unknown option", "emails", { leas: 1 }, "leas"],
+    ["an invalid schema", "emails", { schema: {} }, "schema"],
   ])("a queue with %s", async (_, name, options, path) => {
     const error = await failure(async () => createClient(good).queue(name, options));
     expect(error).toMatchObject({ code: "invalid_argument", path });
   });
 
-  test("input that no request could carry is refused before one", async () => {
+  test("input that no request could carry is refused before a request", async () => {
     const never: Fetch = () => expect.unreachable("a request was sent");
     const queue: ClientQueue = createClient({ ...good, fetch: never }).queue("emails");
     const cyclic: { self?: unknown } = {};

@@ -3,10 +3,10 @@ import type { SluiceErrorCode } from "../../src/client/index.ts";
 import { secrets } from "../http/served.ts";
 import type { Fault } from "./rig.ts";
 
-/** In no error's words. */
-export const payload = "a-payload-that-nobody-shows";
+/** A payload that no error may show. */
+export const payload = "a-payload-that-no-error-shows";
 
-/** What an error says of itself, after it was made sure that it gives nothing away. */
+/** The code, message and path of an error, after a check that it shows no secret. */
 export async function failure(run: () => Promise<unknown>) {
   const error = await run().then(
     () => expect.unreachable("nothing was thrown"),
@@ -19,7 +19,7 @@ export async function failure(run: () => Promise<unknown>) {
   return { code, message, ...(path !== undefined && { path }) };
 }
 
-/** A problem as the server would write it, with the secrets' neighbours in it. */
+/** A problem as the server would write it, with fields beside which secrets could be. */
 export function problemOf(code: string, status: number): Fault {
   const body = JSON.stringify({ code, status, detail: `About ${code}.` });
   return { status, body, headers: { "content-type": "application/problem+json" } };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ClientQueue } from "../../src/client/index.ts";
 import { useServer, type Fault } from "./rig.ts";
-import { Told } from "./told.ts";
+import { ComparableAnswers } from "./comparable-answers.ts";
 
 const server = useServer();
 
-/** Every call that a queue has, most of them with an effect. */
+/** Every call of a queue, most of them with an effect. */
 async function day(queue: ClientQueue): Promise<unknown[]> {
   const worker = { name: "w", incarnation: "1" };
   const answers: unknown[] = [];
@@ -18,7 +18,7 @@ async function day(queue: ClientQueue): Promise<unknown[]> {
   note(await queue.enqueue("generated"));
   note(await queue.enqueueMany(["b", "c", "d", "e"].map((id) => ({ id, payload: id, maxAttempts: 2 }))));
   note(await queue.enqueue("once", { dedup: { key: "k", window: "1h" } }));
-  // Without when to ask again: that is as of the copy that was answered.
+  // Without the time to ask again, which depends on the copy that was answered.
   const [a, generated, b] = note([...(await queue.dequeue({ max: 3, worker }))]);
   note(await a?.extend("1h", { progress: 1 }));
   note(await a?.complete("result"));
@@ -38,7 +38,7 @@ async function day(queue: ClientQueue): Promise<unknown[]> {
   }));
   note(await queue.settle(settlements));
   note([...(await queue.dequeue({ max: 10 }))]);
-  // Pending at the end: what a late copy of a dequeue that found nothing must not lease.
+  // Pending at the end: a late copy of a dequeue that found nothing must not lease it.
   note(await queue.enqueue("left", { id: "left" }));
   note(await queue.enqueue("left", { id: "left-too" }));
   note(await queue.get("b"));
@@ -46,8 +46,8 @@ async function day(queue: ClientQueue): Promise<unknown[]> {
   return answers;
 }
 
-/** What stands in the end, past everything between. */
-async function standing(): Promise<unknown[]> {
+/** The final state in Redis, read directly. */
+async function finalState(): Promise<unknown[]> {
   const queue = server.direct("emails");
   const ids = ["a", "b", "c", "d", "e", "left", "left-too"];
   return [...(await Promise.all(ids.map((id) => queue.get(id)))), await queue.counts()];
@@ -58,11 +58,11 @@ async function run(fault: Fault | undefined, nth: number, tryTimeout?: number) {
   const way = server.way();
   way.clear();
   way.faults = [...Array.from({ length: nth }, () => undefined), fault];
-  const reported = new Told();
+  const comparable = new ComparableAnswers();
   const retry = { deadline: "1m", tryTimeout };
-  const answers = reported.of(await day(server.client({ retry }).queue("emails")));
+  const answers = comparable.of(await day(server.client({ retry }).queue("emails")));
   await way.runLate();
-  return { answers, standing: reported.of(await standing()), copies: [...way.copies] };
+  return { answers, finalState: comparable.of(await finalState()), copies: [...way.copies] };
 }
 
 const html = { body: "<html>no JSON</html>", headers: { "content-type": "text/html" } };
@@ -75,7 +75,7 @@ describe("with a fault at any one request each call has one effect and its right
       const { copies: sent, ...actual } = await run(fault, nth);
       expect({ nth, ...actual }).toEqual({ nth, ...expected });
       expect(sent.length).toBe(copies.length + 1);
-      // The second copy says nothing else than the first.
+      // The second copy is the same as the first.
       expect(sent[nth + 1]).toEqual(sent[nth]);
     }
   });
@@ -90,18 +90,18 @@ describe("with a fault at any one request each call has one effect and its right
   });
 });
 
-describe("what may go better the next time is sent again, as often as it takes", () => {
+describe("a temporary failure is sent again, as often as needed", () => {
   test.each<[string, Fault]>([
     ["a connection that ends", "reset"],
     ["no answer", "hang"],
     ["a 500", { status: 500 }],
     ["a 502 of a proxy", { status: 502, ...html }],
-    ["a 503, whatever it says without being a problem", { status: 503, body: '{"code":"queue_full"}' }],
+    ["a 503 with any body that is no problem", { status: 503, body: '{"code":"queue_full"}' }],
     ["a 504", { status: 504 }],
     ["a 408 of a proxy", { status: 408, ...html }],
     ["a 429 of a proxy", { status: 429, headers: { "retry-after": "0" } }],
     [
-      "a 429 until a time that is over",
+      "a 429 until an instant in the past",
       { status: 429, headers: { "retry-after": new Date(0).toUTCString() } },
     ],
     ["a 200 without JSON", { status: 200, ...html }],
@@ -117,7 +117,7 @@ describe("what may go better the next time is sent again, as often as it takes",
   });
 });
 
-test("every POST has a key of its own, in all its copies; a pull its token; a GET neither", async () => {
+test("every POST has a key of its own, in all its copies; a pull has its token; a GET has neither", async () => {
   const { copies } = await run("lost reply", 5);
   const keys = copies
     .filter(({ method }) => method === "POST")
@@ -132,7 +132,7 @@ test("every POST has a key of its own, in all its copies; a pull its token; a GE
   expect(gets.map(({ headers }) => headers.get("idempotency-key"))).toEqual([null, null]);
 });
 
-test("a caller's own key goes along, and makes a call of another client the same call", async () => {
+test("the caller's own idempotency key makes a call of another client the same call", async () => {
   const [one, other] = [server.client().queue("emails"), server.client().queue("emails")];
   const first = await one.enqueue(1, { idempotencyKey: "signup-17" });
   expect(await other.enqueue(1, { idempotencyKey: "signup-17" })).toEqual(first);

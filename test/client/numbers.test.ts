@@ -11,7 +11,7 @@ const odd = Object.assign([1, Number.NaN], { length: 2 });
 let deep: unknown = [null, Infinity];
 for (let i = 0; i < 100; i++) deep = [deep];
 
-/** What `JSON.stringify` would write `null` for without a word. */
+/** Values that `JSON.stringify` would silently write as `null`. */
 const lost: [name: string, value: unknown, at: string][] = [
   ["NaN", Number.NaN, ""],
   ["Infinity", Infinity, ""],
@@ -26,7 +26,7 @@ const lost: [name: string, value: unknown, at: string][] = [
   ["one at a depth", deep, `${"[0]".repeat(100)}[1]`],
 ];
 
-/** What is written as always. */
+/** Values that are written as usual. */
 const kept: [name: string, value: unknown][] = [
   ["null", [null, { a: null }]],
   ["nothing", { a: undefined, b: [undefined, () => 0] }],
@@ -75,7 +75,7 @@ describe.each(lost)("a number that JSON does not have, %s,", (_, value, at) => {
   });
 });
 
-test.each(kept)("beside %s nothing is refused", async (_, payload) => {
+test.each(kept)("%s is not refused", async (_, payload) => {
   const { direct, overHttp } = await server.both(async (queue) => {
     await queue.enqueue(payload, { id: "a" });
     const [task] = await queue.dequeue();
@@ -86,7 +86,7 @@ test.each(kept)("beside %s nothing is refused", async (_, payload) => {
 });
 
 test.each(["lease", "delay", "maxAttempts", "priority", "at"])(
-  "an option's fault is told in its own words: %s",
+  "an invalid option has its own message: %s",
   async (name) => {
     const { direct, overHttp } = await server.both(async (queue) =>
       queue.enqueue(1, { [name]: Infinity }).catch((error: unknown) => error),
@@ -96,7 +96,7 @@ test.each(["lease", "delay", "maxAttempts", "priority", "at"])(
   },
 );
 
-test("a drain makes a dead letter of work whose result has one, and says where", async () => {
+test("a drain makes a dead letter of a task whose result has such a number, and says where", async () => {
   const queue = server.direct("emails");
   await queue.enqueue(1, { id: "a" });
   await drain(queue, () => ({ mean: 0 / 0 }));

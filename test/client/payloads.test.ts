@@ -17,7 +17,7 @@ describe("every payload comes back as it was, as a result and an error too", () 
   });
 });
 
-test("what was thrown is kept, cut to what has room, whatever its characters", async () => {
+test("a thrown error is kept, cut to the limit, whatever its characters", async () => {
   const words = "因".repeat(10_000);
   const thrown = [new Error(words, { cause: new Error(words) }), "\u0001".repeat(10_000)];
   const { direct, overHttp } = await server.both(async (queue) => {

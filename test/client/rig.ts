@@ -11,15 +11,15 @@ import {
 } from "../../src/client/index.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { secrets, serve, type Caller } from "../http/served.ts";
-import { Told } from "./told.ts";
+import { ComparableAnswers } from "./comparable-answers.ts";
 
-/** What becomes of one request on its way. */
+/** What happens to one request on its way. */
 export type Fault =
   /** It runs; in place of its answer the connection ends. */
   | "lost reply"
   /** It runs; the connection ends in the middle of its answer. */
   | "cut body"
-  /** It runs; half of its answer comes, as if that were all. */
+  /** It runs; half of its answer arrives, as if it were whole. */
   | "half JSON"
   /** It does not run, and the connection ends. */
   | "reset"
@@ -27,12 +27,12 @@ export type Fault =
   | "hang"
   /** It runs and is not answered. */
   | "silence"
-  /** It gets a 502, and runs when so many further copies have been answered. */
+  /** It gets a 502, and runs when that many further copies have been answered. */
   | { readonly late: number }
-  /** It does not run, and is answered so. */
+  /** It does not run, and gets this answer. */
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** A copy of a request as it was sent. */
+/** A copy of a request, as it was sent. */
 export interface Copy {
   readonly method: string;
   readonly path: string;
@@ -40,13 +40,13 @@ export interface Copy {
   readonly body: string;
 }
 
-/** A way to a server, on which requests meet faults. */
+/** A proxy in front of a server, in which requests meet faults. */
 export class FaultyWay {
   /** Every copy that came, in order. */
   readonly copies: Copy[] = [];
-  /** What happens to the copies to come: the nth to the nth, and to all others nothing. */
+  /** The faults of the copies to come, in order; the rest pass. */
   faults: (Fault | undefined)[] = [];
-  /** The address that the client knows. */
+  /** The address that the client is given. */
   url = "";
   readonly #to: string;
   readonly #server: Server;
@@ -72,7 +72,7 @@ export class FaultyWay {
     this.#late = [];
   }
 
-  /** Lets late copies arrive, by default all of them. */
+  /** Runs late copies, by default all of them. */
   async runLate(isDue: (late: { after: number }) => boolean = () => true): Promise<void> {
     const due = this.#late.filter(isDue);
     this.#late = this.#late.filter((late) => !due.includes(late));
@@ -137,10 +137,10 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a queue and a client's queue both do. */
+/** The calls that a queue and a client's queue both have. */
 export type Either = Pick<Queue, keyof ClientQueue & keyof Queue>;
 
-/** The app over a Redis of the test file's own and on a port, a way to it with faults, and who goes there. */
+/** The app on a port over a Redis of the test file's own, a proxy with faults in front of it, and clients. */
 export function useServer() {
   let served: Awaited<ReturnType<typeof serve>>;
   let server: Server;
@@ -167,15 +167,18 @@ export function useServer() {
     new Queue<In, Out>(name, { transport: served.transport, ...options });
   return {
     way: () => way,
-    /** A client whose requests go the way of faults. */
+    /** A client whose requests go through the proxy with faults. */
     client,
-    /** A queue without the server between. */
+    /** A queue on Redis, without the server. */
     direct,
-    /** What the same calls are told by a queue, and by a client's queue of the same name on an emptied Redis. */
+    /**
+     * The answers to the same calls from a queue, and from a client's queue of the same name on an emptied
+     * Redis.
+     */
     async both(calls: (queue: Either) => Promise<unknown>, options: ClientQueueOptions = {}) {
-      const byQueue = new Told().of(await calls(direct("emails", options)));
+      const byQueue = new ComparableAnswers().of(await calls(direct("emails", options)));
       await served.transport.send([["FLUSHALL"]]);
-      const overHttp = new Told().of(await calls(client().queue("emails", options)));
+      const overHttp = new ComparableAnswers().of(await calls(client().queue("emails", options)));
       return { direct: byQueue, overHttp };
     },
     operator: (name: string) => new Operator(name, { transport: served.transport }),

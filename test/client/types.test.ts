@@ -10,24 +10,24 @@ interface Email {
   readonly to: string;
 }
 
-test("a client's queue is what a drain takes, of the type that it delivers", () => {
+test("a drain takes a client's queue, with the type of its payloads", () => {
   expectTypeOf(client.queue<Email>("emails")).toExtend<TaskSource<Email>>();
   expectTypeOf(client.queue<Email>("emails")).not.toExtend<TaskSource<{ n: number }>>();
 });
 
-test("each call has the type that it has on a queue", () => {
+test("each call has the same type as on a queue", () => {
   type Calls<Q> = Pick<Q, Extract<keyof ClientQueue, keyof Q>>;
   expectTypeOf<Calls<ClientQueue<Email, Date>>>().toEqualTypeOf<Calls<Queue<Email, Date>>>();
 });
 
-test("it has what a queue has, but for what it leaves out", () => {
+test("it has every method of a queue except the documented ones", () => {
   const calls = (type: object) => Object.getOwnPropertyNames(type).filter((name) => name !== "constructor");
   const ofQueue = [...calls(Queue.prototype), ...calls(Object.getPrototypeOf(Queue.prototype) as object)];
   const ofClient = calls(Object.getPrototypeOf(client.queue("emails")) as object);
   expect(ofQueue.toSorted()).toEqual([...ofClient, "events", "wakeAnother"].toSorted());
 });
 
-test("a schema gives the types of what is enqueued and of what is delivered", () => {
+test("a schema gives the types of enqueued and of delivered payloads", () => {
   const schema = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) });
   const queue = client.queue("emails", { schema });
   expectTypeOf(queue).toEqualTypeOf<ClientQueue<{ at: string }, { at: Date }>>();

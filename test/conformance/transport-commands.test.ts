@@ -26,7 +26,7 @@ describe.each(transports)("%s", (_, connect) => {
       expect(await transport.send([call(count, [], ["{q}:n"])])).toEqual([reply(2)]);
     });
 
-    test("that is not known stands anywhere in a pipeline", async () => {
+    test("that is not known runs at any place in a pipeline", async () => {
       await transport.send([call(store, ["known"], ["{q}:s"])]);
       expect(
         await transport.send([
@@ -39,14 +39,14 @@ describe.each(transports)("%s", (_, connect) => {
       ).toEqual([reply(1), reply("again"), reply("OK"), reply(2), reply(["x"])]);
     });
 
-    test("is given its keys and arguments in order", async () => {
+    test("gets its keys and arguments in order", async () => {
       const both = script("both", "return { KEYS, ARGV, #KEYS, #ARGV }");
       expect(await transport.send([call(both, ["1", "", "3"], ["{q}:b", "{q}:a"])])).toEqual([
         reply([["{q}:b", "{q}:a"], ["1", "", "3"], 2, 3]),
       ]);
     });
 
-    test("without resends never says that it is one", async () => {
+    test("is not marked as a resend if resends are off", async () => {
       const twice: Command = { script: echo, keys: [], args: ["first"], resendArgs: ["again"] };
       expect(await transport.send([twice])).toEqual([reply(["first"])]);
       expect(await transport.send([twice])).toEqual([reply(["first"])]);
@@ -79,7 +79,7 @@ describe.each(transports)("%s", (_, connect) => {
       ]);
     });
 
-    test("of 5,000 elements comes whole", async () => {
+    test("of 5,000 elements arrives whole", async () => {
       const many = script("many", "local t = {} for i = 1, 5000 do t[i] = 'e' .. i end return t");
       expect(await transport.send([call(many)])).toEqual([
         reply(Array.from({ length: 5_000 }, (_, index) => `e${index + 1}`)),
@@ -117,7 +117,7 @@ describe.each(transports)("%s", (_, connect) => {
         ["GET", "{q}:t"],
         ["HMGET", "{q}:h", text.slice(0, 10)],
       ]);
-      // Not toEqual on megabytes: its message would be as long.
+      // Not toEqual: for megabytes its message would be as long.
       const same = (value: Reply | undefined) => value === text;
       const replies = outcomes.map((outcome) => ("reply" in outcome ? outcome.reply : undefined));
       expect(same(replies[0])).toBe(true);
@@ -130,7 +130,7 @@ describe.each(transports)("%s", (_, connect) => {
   });
 
   describe("a plain command", () => {
-    test("is sent as it is", async () => {
+    test("is sent unchanged", async () => {
       await run([
         ["RPUSH", "{q}:l", "a", "b"],
         ["HSET", "{q}:h", "f", "1"],
@@ -149,7 +149,7 @@ describe.each(transports)("%s", (_, connect) => {
   });
 
   describe("a pipeline", () => {
-    test("of none sends nothing", async () => {
+    test("without commands sends nothing", async () => {
       expect(await transport.send([])).toEqual([]);
     });
 
@@ -213,7 +213,7 @@ describe("a script that touches a key it does not declare", () => {
     expect(await run([["EXISTS", "{q}:stray"]])).toEqual([reply(0)]);
   });
 
-  test("runs without", async () => {
+  test("runs without key locking", async () => {
     const transport = upstash(its.gateway, { keyLocking: false });
     expect(await transport.send([call(stray, ["stray"], ["{q}:declared"])])).toEqual([reply(1)]);
   });

@@ -13,11 +13,11 @@ describe.each(transports)("%s", (_, connect) => {
     transport = connect();
   });
 
-  test("a full Redis is queue_full, and drains", async () => {
+  test("a full Redis answers queue_full, and still drains", async () => {
     const [memory] = await run([["CONFIG", "SET", "maxmemory", "1"]]);
     expect(memory).toEqual(reply("OK"));
     try {
-      // Redis does not know the script yet, so it goes whole: that too is refused in these words.
+      // Redis does not know the script yet, so its body is sent: that is refused in the same words.
       const outcomes = await transport.send([
         call(store, ["the-secret-payload"], ["{q}:k"]),
         ["DEL", "{q}:k"],
@@ -72,7 +72,7 @@ describe("through the gateway", () => {
     [{ kind: "http", status: 500 }, "again"],
     [{ kind: "http", status: 502, body: "<h1>Bad Gateway</h1>", contentType: "text/html" }, "again"],
     [{ kind: "noscript" }, "first"],
-  ] as const)("%j is got over, and the copy that counts says %s", async (fault, word) => {
+  ] as const)("%j is survived, and the copy that counts returns %s", async (fault, word) => {
     const transport = upstash(its.gateway, quick);
     await transport.send([twice]);
     const handle = its.gateway.faults.add(fault);
@@ -81,7 +81,7 @@ describe("through the gateway", () => {
     its.gateway.faults.clear();
   });
 
-  test("a used up quota and a wrong token are told apart, and not sent again", async () => {
+  test("a used up quota and a wrong token have different errors, and are not sent again", async () => {
     const handle = its.gateway.faults.add({ kind: "quota", match: { times: "always" } });
     expect(await upstash(its.gateway, quick).send([twice])).toMatchObject([
       { error: { code: "redis_quota" } },

@@ -9,13 +9,13 @@ import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
 
-// One suite for every transport: what a queue may rely on, whatever it is reached by.
+// One suite for every transport: what a queue may rely on with any of them.
 
 /** Registers a Redis for a test file, emptied before each test, and every transport that reaches it. */
 export function useTransports() {
   const its = {} as {
     redis: SharedRedis;
-    /** In front of that Redis, for every transport. */
+    /** The gateway in front of that Redis, for every transport. */
     proxy: Proxy;
     gateway: Gateway;
   };
@@ -45,7 +45,7 @@ export function useTransports() {
     return transport;
   }
 
-  /** Past the transport under test, straight to Redis. */
+  /** Runs commands on Redis directly, without the transport under test. */
   async function run(commands: readonly Command[]): Promise<CommandOutcome[]> {
     const direct = resp(its.redis.url);
     const outcomes = await direct.send(commands);

@@ -7,12 +7,12 @@ type Rule = (batch: CloudflareBatch, ctx: CloudflareContext) => unknown;
 
 /** A handler that shows a rule. */
 export interface Case {
-  /** What becomes of each message: `ack`, or `retry` and after how many seconds, where that was said. */
+  /** The outcome of each message: `ack`, or `retry` with its delay in seconds, if one was set. */
   readonly becomes: string;
   readonly handle: Rule;
-  /** Miniflare's broker delivers all again: it forgets what was acknowledged in a batch that failed. */
+  /** True if Miniflare's broker delivers all again: it forgets acknowledgements in a batch that failed. */
   readonly forgetful: boolean;
-  /** The same as `becomes`, where nobody waits for what `waitUntil` was given. */
+  /** The outcome if the promises given to `waitUntil` are not waited for. @default `becomes` */
   readonly impatient: string;
 }
 
@@ -26,7 +26,7 @@ const forgotten = (...args: Parameters<typeof of>): Case => ({ ...of(...args), f
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Long after the handler has returned, also on a machine that is busy with other things. */
+/** Resolves long after the handler has returned, even on a busy machine. */
 const later = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 const fails = (): never => {
@@ -35,7 +35,7 @@ const fails = (): never => {
 
 /** Handlers for a batch of three. They run in workerd too, so they import nothing. */
 export const cases: Record<string, Case> = {
-  // What is not said.
+  // Neither acknowledged nor retried.
   "a handler that returns acknowledges all": of("ack, ack, ack", () => {}),
   "a handler whose promise resolves acknowledges all": of("ack, ack, ack", soon),
   "a handler that throws retries all": of("retry, retry, retry", fails),
@@ -103,22 +103,22 @@ export const cases: Record<string, Case> = {
     batch.ackAll();
     batch.retryAll();
   }),
-  "of several retryAll() the last delay that was named counts": of("retry 2, retry 2, retry 2", (batch) => {
+  "of several retryAll() the last delay that was set counts": of("retry 2, retry 2, retry 2", (batch) => {
     batch.retryAll({ delaySeconds: 1 });
     batch.retryAll({ delaySeconds: 2 });
     batch.retryAll();
   }),
 
   // Both.
-  "ackAll() spares what was retried before": of("retry 1, ack, ack", (batch) => {
+  "ackAll() leaves earlier retries alone": of("retry 1, ack, ack", (batch) => {
     batch.messages[0]?.retry({ delaySeconds: 1 });
     batch.ackAll();
   }),
-  "retryAll() spares what was acknowledged before": forgotten("ack, retry 1, retry 1", (batch) => {
+  "retryAll() leaves earlier acknowledgements alone": forgotten("ack, retry 1, retry 1", (batch) => {
     batch.messages[0]?.ack();
     batch.retryAll({ delaySeconds: 1 });
   }),
-  "retryAll() spares the delay of what was retried before": of("retry 2, retry, retry 1", (batch) => {
+  "retryAll() leaves the delay of earlier retries alone": of("retry 2, retry, retry 1", (batch) => {
     batch.messages[0]?.retry({ delaySeconds: 2 });
     batch.messages[1]?.retry();
     batch.retryAll({ delaySeconds: 1 });
@@ -164,26 +164,26 @@ export const cases: Record<string, Case> = {
     },
     "retry, retry, retry",
   ),
-  "what nobody waits for has no effect": of("ack, ack, ack", ({ messages: [a] }) => {
-    setTimeout(() => a?.retry(), 1_000);
-  }),
+  "a call after the handler has returned has no effect if nothing waits for it": of(
+    "ack, ack, ack",
+    ({ messages: [a] }) => {
+      setTimeout(() => a?.retry(), 1_000);
+    },
+  ),
 
-  // Delays that are no whole numbers.
-  "a negative delay is none": of("retry 0, retry 0, ack", ({ messages: [a, b] }) => {
+  // Delays that are not whole numbers.
+  "a negative delay is 0": of("retry 0, retry 0, ack", ({ messages: [a, b] }) => {
     a?.retry({ delaySeconds: -1 });
     b?.retry({ delaySeconds: -0.5 });
   }),
-  "a fraction of a second is cut": of("retry 1, retry 0, ack", ({ messages: [a, b] }) => {
+  "a fraction of a second is cut off": of("retry 1, retry 0, ack", ({ messages: [a, b] }) => {
     a?.retry({ delaySeconds: 1.9 });
     b?.retry({ delaySeconds: 0.9 });
   }),
-  "a delay that is no number is 0, a text that is one counts": of(
-    "retry 0, retry 0, retry 1",
-    ({ messages }) => {
-      const delays = [Number.NaN, null, "1"] as unknown as number[];
-      for (const [at, delaySeconds] of delays.entries()) messages[at]?.retry({ delaySeconds });
-    },
-  ),
+  "a delay that is no number is 0, a numeric text counts": of("retry 0, retry 0, retry 1", ({ messages }) => {
+    const delays = [Number.NaN, null, "1"] as unknown as number[];
+    for (const [at, delaySeconds] of delays.entries()) messages[at]?.retry({ delaySeconds });
+  }),
   "a delay beyond 32 bits throws": of("retry, retry, retry", ({ messages: [a] }) => {
     a?.retry({ delaySeconds: 2 ** 31 });
   }),

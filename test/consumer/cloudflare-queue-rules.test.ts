@@ -10,7 +10,7 @@ import { useRig } from "../support/rig.ts";
 import { type Case, cases, names } from "./cloudflare-queue-handlers.ts";
 import { settleBatch } from "./settle-batch.ts";
 
-// Quiet, and nothing from elsewhere.
+// No output, and no environment from outside.
 Object.assign(process.env, {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_SEND_METRICS: "false",
@@ -20,7 +20,7 @@ Object.assign(process.env, {
 
 const rules = Object.entries(cases).map(([sentence, rule], at) => ({ sentence, at, ...rule }));
 
-/** What workerd notes of a handler's calls, for the queue. */
+/** What workerd reports to the queue about a handler's calls. */
 interface Note {
   readonly outcome: string;
   readonly ackAll: boolean;
@@ -29,7 +29,7 @@ interface Note {
   readonly retryMessages: readonly { readonly msgId: string; readonly delaySeconds?: number }[];
 }
 
-/** What the documentation makes of a note: what was said of one message goes before what was said of all. */
+/** The outcomes by the documentation: a call for one message goes before a call for all. */
 function outcomes({ outcome, ackAll, retryBatch, explicitAcks, retryMessages }: Note): string {
   const retry = (seconds?: number) => (seconds === undefined ? "retry" : `retry ${Math.max(0, seconds)}`);
   return names
@@ -82,11 +82,11 @@ describe("each handler of the table does the same in workerd and in Sluice", () 
   });
   afterAll(() => server.close());
 
-  /** What becomes of a batch in Sluice. */
+  /** The outcomes of a batch in Sluice. */
   async function settled(handle: Case["handle"], options: Partial<CloudflareQueueOptions> = {}) {
     const handler = cloudflareQueue((batch, _env, ctx: CloudflareContext) => handle(batch, ctx), {
       queue: "emails",
-      // One that no handler of the table asks for.
+      // A delay that no handler of the table asks for.
       backoff: ["1h"],
       ...options,
     });
@@ -119,7 +119,7 @@ describe("each handler of the table does the same in workerd and in Sluice", () 
         props: {},
       };
       expect(await settled(handle, { ctx, waitForWaitUntil: false })).toBe(impatient);
-      // The first of them may have given another one since.
+      // A promise may have given another one since.
       expect(background.length).toBeGreaterThan(0);
       await Promise.all(background);
     },

@@ -1,7 +1,9 @@
 import type { CloudflareBatch, CloudflareContext } from "../../src/consumer/adapters/cloudflare-queue.ts";
 import { cases, names } from "./cloudflare-queue-handlers.ts";
 
-/** A Worker, called as a queue calls its consumer: answers what the runtime noted of the handler's calls. */
+/**
+ * A Worker, called as a queue calls its consumer. Answers with the runtime's report of the handler's calls.
+ */
 interface Consumer {
   queue(name: string, messages: object[]): Promise<unknown>;
 }
@@ -17,7 +19,7 @@ const again = rules.map(() => "");
 const kinds: unknown[] = [];
 const last = { seen: false };
 
-/** A request may not be woken by another one's promise. */
+/** In workerd one request cannot await a promise of another. */
 const ended = async () => {
   while (!last.seen) await new Promise((resolve) => setTimeout(resolve, 10));
   last.seen = false;

@@ -13,7 +13,7 @@ import { settleBatch } from "./settle-batch.ts";
 
 const rig = useRig();
 
-/** What a handler sees of the pending tasks. */
+/** The batch that a handler gets for the pending tasks. */
 async function seen(options: Partial<CloudflareQueueOptions> = {}): Promise<CloudflareBatch> {
   let given: CloudflareBatch | undefined;
   const handler = cloudflareQueue((batch: CloudflareBatch) => void (given = batch), {
@@ -38,7 +38,7 @@ it("a message shows its task: id, time of enqueue, payload, attempt", async () =
   });
 });
 
-it("a batch shows the queue's name and, as where the runtime knows no metrics, zeros", async () => {
+it("a batch shows the queue's name, and zeros as a runtime without metrics does", async () => {
   await rig.queue().enqueue(1);
   const { queue, messages, metadata } = await seen({ queue: "my-queue" });
   expect([queue, messages.length, metadata]).toEqual([
@@ -48,7 +48,7 @@ it("a batch shows the queue's name and, as where the runtime knows no metrics, z
   ]);
 });
 
-it("payloads come as they are, bytes as an ArrayBuffer of their own", async () => {
+it("payloads arrive unchanged, bytes as an ArrayBuffer of their own", async () => {
   const payloads = ["text", "42", 42, null, false, [], {}, "", new Uint8Array([0, 1, 255]).subarray(1)];
   await rig.queue().enqueueMany(payloads.map((payload) => ({ payload })));
   const bodies = (await seen()).messages.map(({ body }) => body);
@@ -77,7 +77,7 @@ it("a worker keeps its this, and gets its environment and context", async () => 
   expect(mailer.sent).toEqual(["http://mail", 1, ["a"]]);
 });
 
-it("the platform's context keeps what it can; of a promise that fails it learns that it ended", async () => {
+it("the platform's context keeps its methods; it sees a failed promise only as ended", async () => {
   class Platform {
     readonly #promises: Promise<unknown>[] = [];
     readonly exports = { name: "exports" };
@@ -106,7 +106,7 @@ it("the platform's context keeps what it can; of a promise that fails it learns 
   expect(await rig.queue().get("x")).toMatchObject({ state: "delayed", error: { message: "late" } });
 });
 
-it("without a platform's context there is a small one", async () => {
+it("without a platform's context there is a minimal one", async () => {
   await rig.queue().enqueue("a", { id: "x" });
   let given: CloudflareContext | undefined;
   const handler = cloudflareQueue((_batch, _env, ctx) => void (given = ctx), { queue: "emails" });
@@ -114,7 +114,7 @@ it("without a platform's context there is a small one", async () => {
   expect([given?.passThroughOnException(), given?.props]).toEqual([undefined, {}]);
 });
 
-it("what failed keeps the first error, also what was retried with a delay; what was acknowledged has none", async () => {
+it("a failed task keeps the first error, also if it was retried with a delay; an acknowledged task has none", async () => {
   const queue = rig.queue();
   await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
   const handler = cloudflareQueue(
@@ -132,7 +132,7 @@ it("what failed keeps the first error, also what was retried with a delay; what 
   expect([await queue.get("b"), await queue.get("c")]).toMatchObject([failed, failed]);
 });
 
-it("a NonRetryableError makes dead letters of what was neither acknowledged nor retried", async () => {
+it("a NonRetryableError makes dead letters of tasks that were neither acknowledged nor retried", async () => {
   const queue = rig.queue();
   await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
   const handler = cloudflareQueue(
@@ -148,7 +148,7 @@ it("a NonRetryableError makes dead letters of what was neither acknowledged nor 
   expect(tasks.map((task) => task?.state)).toEqual(["completed", "delayed", "rejected"]);
 });
 
-it("a retry where nothing failed leaves no error", async () => {
+it("a retry without a failure leaves no error", async () => {
   const queue = rig.queue();
   await queue.enqueue("a", { id: "x" });
   await settleBatch(
@@ -186,7 +186,7 @@ it("a delay may be longer than Cloudflare's, and is ten years at most", async ()
   expect((await queue.get("b"))?.dueAt).toBe(START + 3_650 * 86_400_000);
 });
 
-it("a batch whose time was over before it began does not wait for its handler", async () => {
+it("a batch whose time is over before it begins does not wait for its handler", async () => {
   const queue = rig.queue();
   await queue.enqueue("a", { id: "x" });
   const handler = cloudflareQueue(hanging, { queue: "emails", backoff: ["1m"] });
@@ -236,7 +236,7 @@ it("a drain gives its batches to a consumer until nothing is left", async () => 
   expect(await queue.get("x8")).toMatchObject({ state: "delayed", dueAt: START + 60_000 });
 });
 
-it("what was acknowledged stays so when the handler takes longer than it may", async () => {
+it("an acknowledged task stays so when the handler exceeds its timeout", async () => {
   const queue = rig.queue();
   await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
   const handler = cloudflareQueue(
@@ -257,7 +257,7 @@ it("what was acknowledged stays so when the handler takes longer than it may", a
   expect([await queue.get("b"), await queue.get("c")]).toMatchObject([stopped, stopped]);
 });
 
-it("one batch's calls are not another's", async () => {
+it("the calls of one batch do not affect another", async () => {
   const queue = rig.queue();
   const handler = cloudflareQueue(
     (batch) => {
@@ -278,16 +278,11 @@ it.each<[string, string, unknown, unknown]>([
   ["no queue", "queue", () => {}, {}],
   ["an empty name", "queue", () => {}, { queue: "" }],
   ["a misspelt option", "retryDelay", () => {}, { queue: "q", retryDelay: 1 }],
-  ["a backoff of no form", "backoff.base", () => {}, { queue: "q", backoff: { base: "1 s" } }],
+  ["an invalid backoff", "backoff.base", () => {}, { queue: "q", backoff: { base: "1 s" } }],
   ["a backoff without a delay", "backoff", () => {}, { queue: "q", backoff: [] }],
-  [
-    "a backoff with a later delay of no form",
-    "backoff[1]",
-    () => {},
-    { queue: "q", backoff: ["1s", "soon"] },
-  ],
+  ["a backoff with an invalid later delay", "backoff[1]", () => {}, { queue: "q", backoff: ["1s", "soon"] }],
   ["a text for true or false", "waitForWaitUntil", () => {}, { queue: "q", waitForWaitUntil: "no" }],
-  ["nobody to see promises through", "ctx", () => {}, { queue: "q", waitForWaitUntil: false }],
+  ["no context to wait for promises", "ctx", () => {}, { queue: "q", waitForWaitUntil: false }],
 ])("refuses %s", (_, path, worker, options) => {
   expect(() => cloudflareQueue(worker as () => void, options as CloudflareQueueOptions)).toThrow(
     expect.objectContaining({ code: "invalid_argument", path }),

@@ -24,7 +24,7 @@ describe("a drain by batches", () => {
     expect(await queue.get("t17")).toMatchObject({ state: "completed", result: -17 });
   });
 
-  test("runs one batch at a time, unless told otherwise", async () => {
+  test("runs one batch at a time by default", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(12));
     const highest = [0, 0];
@@ -88,14 +88,14 @@ describe("a drain by batches", () => {
       { error: { message: "none" } },
     ],
     [
-      "a wish for later",
+      "a RetryAfter",
       () => {
         throw new RetryAfter("30s");
       },
       { requeued: 3 },
       { dueAt: START + 30_000 },
     ],
-  ])("that throws %s does so for each of its tasks", async (_, handler, report, task) => {
+  ])("that throws %s fails each of its tasks so", async (_, handler, report, task) => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     expect(await drainBatches(queue, handler, { backoff: ["30s"] })).toEqual(
@@ -122,23 +122,23 @@ describe("a drain by batches", () => {
   test.each<[string, unknown, object]>([
     ["is none", undefined, { error: { message: "the handler's outcome is invalid: it cannot be read" } }],
     [
-      "has no such outcome",
+      "has an unknown outcome",
       { outcome: "done" },
       { error: { message: /outcome must be complete, requeue or reject/ } },
     ],
     [
-      "has no such delay",
+      "has an invalid delay",
       { outcome: "requeue", delay: "soon" },
       { error: { message: /^delay must be a duration/ } },
     ],
     ["has no such delay, but an error", { outcome: "requeue", delay: -1, error: "e" }, { error: "e" }],
     [
-      "has no such backoff",
+      "has an invalid backoff",
       { outcome: "requeue", backoff: { base: -1 } },
       { error: { message: /^backoff.base must be/ } },
     ],
     [
-      "has no such count",
+      "has an invalid count",
       { outcome: "requeue", count: "no" },
       { error: { message: /count must be true or false/ } },
     ],
@@ -150,7 +150,7 @@ describe("a drain by batches", () => {
       const report = await drainBatches(queue, (tasks) =>
         tasks.map(({ id }) => (id === "good" ? complete : (outcome as TaskOutcome))),
       );
-      // On its only attempt, so that no backoff by chance is in the way.
+      // On its only attempt, so that no random backoff is in the way.
       expect(report).toEqual(reported({ completed: 1, rejected: 1 }));
       const kept = (await queue.get("bad"))?.error as { message: unknown } | string;
       const { message } =
@@ -159,7 +159,7 @@ describe("a drain by batches", () => {
     },
   );
 
-  test("stops the batch by its signal at the timeout, and gives it up when it hangs", async () => {
+  test("stops the batch by its signal at the timeout, and gives it up if it hangs", async () => {
     const queue = rig.queue<number>();
     await queue.enqueueMany(numbered(4));
     const report = await drainBatches(
@@ -196,7 +196,7 @@ describe("a drain by batches", () => {
     expect(seen).toEqual(["cancelled", false, false, "cancelled", true]);
   });
 
-  test("settles the others where the lease of one is lost", async () => {
+  test("settles the others if the lease of one is lost", async () => {
     const queue = rig.queue<number>();
     await queue.enqueueMany([
       { payload: 0, id: "t0", lease: "1s" },

@@ -3,7 +3,15 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import type { StoppedError } from "../../src/consumer/drain/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
-import { hanging, heeding, leasedIn, pause, reportedWithMore, stoppedError, stopOf } from "./draining.ts";
+import {
+  hanging,
+  followingSignal,
+  leasedIn,
+  pause,
+  reportedWithMore,
+  stoppedError,
+  stopOf,
+} from "./draining.ts";
 
 // Real time: a drain waits on the clock of this process.
 const rig = useRig();
@@ -12,14 +20,14 @@ const queue = () => rig.queue<number>({ now: undefined });
 describe("the end of the budget", () => {
   const short = { budget: "2s", backoff: ["1h"] as const };
 
-  test("stops handlers; their tasks are requeued with what they throw, and those not begun are handed back", async () => {
+  test("stops handlers; their tasks are requeued with the error thrown, and those not begun are handed back", async () => {
     await queue().enqueueMany(numbered(6));
     const codes: unknown[] = [];
     const report = await drain(
       queue(),
       async (task) => {
         codes.push(((await stopOf(task)) as StoppedError).code);
-        return heeding(task);
+        return followingSignal(task);
       },
       { ...short, concurrency: 2 },
     );
@@ -40,7 +48,7 @@ describe("the end of the budget", () => {
     const report = await drain(queue(), hanging, short);
     expect(report).toEqual(reportedWithMore({ requeued: 3, ended: "budget" }));
     expect(await queue().get("t2")).toMatchObject({ state: "delayed", error: stoppedError("budget") });
-    // Within two seconds, but for a machine that is slow by as much again.
+    // Within two seconds, and as much again for a slow machine.
     expect(performance.now() - began).toBeLessThan(4_000);
   });
 
@@ -50,7 +58,7 @@ describe("the end of the budget", () => {
     expect(report).toEqual(reportedWithMore({ completed: 3, ended: "budget" }));
   });
 
-  test("says that it is worth coming again at once, where it could not look any more", async () => {
+  test("reports that more may be waiting if it could not pull again", async () => {
     await queue().enqueue(0);
     const report = await drain(
       queue(),
@@ -64,7 +72,7 @@ describe("the end of the budget", () => {
     expect(report.nextDueAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test("says that it is worth coming again at once, where the last pull left something", async () => {
+  test("reports that more is waiting if the last pull left something", async () => {
     await queue().enqueueMany(numbered(4));
     const report = await drain(queue(), stopOf, { ...short, batch: 3, concurrency: 3 });
     expect(report).toEqual(reportedWithMore({ completed: 3, ended: "budget" }));
@@ -73,8 +81,8 @@ describe("the end of the budget", () => {
 
   test.each([
     ["of those it holds", { concurrency: 1, batch: 10 }],
-    ["of those it could pull", { concurrency: 2, batch: 4 }],
-  ])("is foreseen: no task %s is begun that would not end in time", async (_, options) => {
+    ["of those that it could pull", { concurrency: 2, batch: 4 }],
+  ])("is planned for: no task %s is begun that would not end in time", async (_, options) => {
     await queue().enqueueMany(numbered(40));
     const stopped: unknown[] = [];
     const report = await drain(
@@ -92,7 +100,7 @@ describe("the end of the budget", () => {
     expect(counts).toMatchObject({ pending: 40 - report.completed, delayed: 0, working: 0 });
   });
 
-  test("makes pulls smaller: of tasks that could not be begun, few are pulled", async () => {
+  test("makes pulls smaller, so that few tasks are pulled that cannot begin", async () => {
     await queue().enqueueMany(numbered(40));
     const report = await drain(queue(), () => pause(400), { budget: "4s", concurrency: 2, batch: 10 });
     expect(report).toMatchObject({ requeued: 0, ended: "budget" });
@@ -100,7 +108,7 @@ describe("the end of the budget", () => {
     expect(report.handedBack).toBeLessThan(5);
   });
 
-  test("is not feared for the sake of a handler that hung until its timeout", async () => {
+  test("is not estimated from a handler that hung until its timeout", async () => {
     await queue().enqueueMany(numbered(16));
     const report = await drain(queue(), ({ payload }) => (payload === 0 ? hanging() : pause(20)), {
       budget: "4s",
@@ -112,7 +120,7 @@ describe("the end of the budget", () => {
     expect(report).toEqual(reportedWithMore({ completed: 15, requeued: 1 }));
   });
 
-  test("comes at once where it is shorter than any request", async () => {
+  test("comes at once if it is shorter than any request", async () => {
     await queue().enqueueMany(numbered(3));
     const report = await drain(queue(), () => undefined, { budget: 1 });
     expect(report).toMatchObject({ requeued: 0, lost: 0 });
@@ -133,7 +141,7 @@ describe("the drain's signal", () => {
         if (task.payload === 1) return hanging();
         if (task.payload === 2) setTimeout(() => ending.abort(), 100);
         codes.push(((await stopOf(task)) as StoppedError).code);
-        return heeding(task);
+        return followingSignal(task);
       },
       { signal: ending.signal, concurrency: 4, backoff: ["1h"] },
     );
@@ -143,7 +151,7 @@ describe("the drain's signal", () => {
     expect(await queue().counts()).toMatchObject({ pending: 4, delayed: 4, working: 0 });
   });
 
-  test("may be a handler's doing, at its very beginning: no other begins", async () => {
+  test("may be aborted by the first handler: no other begins", async () => {
     await queue().enqueueMany(numbered(5));
     const ending = new AbortController();
     const begun: string[] = [];

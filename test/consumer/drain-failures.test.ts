@@ -36,7 +36,7 @@ class Copied extends Error {
 }
 
 describe("a handler that fails", () => {
-  test("has its task requeued, with the error, behind a backoff", async () => {
+  test("has its task requeued with the error, after a backoff", async () => {
     const { report, task } = await afterDrain(thrower(new TypeError("no such field")), {
       backoff: ["30s", "1m"],
     });
@@ -51,14 +51,14 @@ describe("a handler that fails", () => {
     });
   });
 
-  test("is given up to a second after its first attempt, unless a backoff is set", async () => {
+  test("waits up to a second after its first attempt by default", async () => {
     const { task } = await afterDrain(thrower(new Error("x")));
     // Full jitter: anything up to the whole second, and none at all is possible.
     expect(task).toMatchObject({ attempt: expect.any(Number) as number, error: { message: "x" } });
     expect(task?.dueAt ?? START).toBeLessThanOrEqual(START + 1_000);
   });
 
-  test("may reject instead of throwing, and throw what is no error", async () => {
+  test("may reject instead of throwing, and throw a value that is no Error", async () => {
     const { report, task } = await afterDrain(() => Promise.reject("just a text"), { backoff: ["1s"] });
     expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + 1_000 }));
     expect(task).toMatchObject({ state: "delayed", error: "just a text" });
@@ -80,8 +80,12 @@ describe("a handler that fails", () => {
     ["a symbol", Symbol("s"), unstorable()],
     ["a huge object", { text: "x".repeat(100_000) }, unstorable(/error has \d+ bytes; at most 16384/)],
     ["a huge error", new Error("x".repeat(100_000)), anyError("Error", expect.stringMatching(/^x{3999}…$/))],
-    ["an error that bristles with escapes", new Error("\u0001".repeat(5_000)), anyError("Error", anyText())],
-    ["an object that cannot be looked at", hostile(), unstorable(/it cannot be read/)],
+    [
+      "an error full of characters to escape",
+      new Error("\u0001".repeat(5_000)),
+      anyError("Error", anyText()),
+    ],
+    ["an object that cannot be read", hostile(), unstorable(/it cannot be read/)],
   ])("may throw %s", async (_, thrown, error) => {
     const { report, task } = await afterDrain(thrower(thrown), { backoff: ["1s"] });
     expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + 1_000 }));
@@ -95,7 +99,7 @@ describe("a handler that fails", () => {
     expect(task).toMatchObject({ state: "rejected", reason: "attempts_exhausted", error: { message: "x" } });
   });
 
-  test("is tried again by the same drain where the backoff has passed", async () => {
+  test("is tried again by the same drain once the backoff has passed", async () => {
     const attempts: number[] = [];
     const { report, task } = await afterDrain(
       ({ attempt }) => {
@@ -109,8 +113,8 @@ describe("a handler that fails", () => {
     expect([attempts, task?.result]).toEqual([[1, 2, 3], 3]);
   });
 
-  test("is tried again although Redis, which had lost the scripts, settled after the pull of the same request", async () => {
-    // On Redis's own clock: by it nothing else is said to be due, which would be looked for as well.
+  test("is tried again even if Redis, which had lost the scripts, settled after the pull of the same request", async () => {
+    // On Redis's own clock, so that no other task is reported as due and looked for.
     const queue = rig.queue({ now: undefined });
     await queue.enqueue("work", { id: "a" });
     await rig.command("SCRIPT", "FLUSH");
@@ -121,7 +125,7 @@ describe("a handler that fails", () => {
     expect(report).toEqual(reported({ completed: 1, requeued: 1 }));
   });
 
-  test("does not harm the others", async () => {
+  test("does not affect other tasks", async () => {
     const queue = rig.queue<number>();
     await queue.enqueueMany(many(40));
     const report = await drain(
@@ -137,7 +141,7 @@ describe("a handler that fails", () => {
     );
   });
 
-  test("has the default backoff where its own cannot be reckoned, and keeps its error", async () => {
+  test("has the default backoff if its own cannot be computed, and keeps its error", async () => {
     const backoff = () => {
       throw new Error("of the backoff");
     };
@@ -149,7 +153,7 @@ describe("a handler that fails", () => {
     expect(task).toMatchObject({ error: { message: "of the work" } });
   });
 
-  test("is told its attempt, by which a backoff of its own goes", async () => {
+  test("has a backoff function called with its attempt", async () => {
     const seen: number[] = [];
     const backoff = (attempt: number) => {
       seen.push(attempt);
@@ -161,7 +165,7 @@ describe("a handler that fails", () => {
   });
 });
 
-describe("errors that say what is to become of the task", () => {
+describe("errors that decide what happens to the task", () => {
   test.each([
     ["NonRetryableError", new NonRetryableError("no such customer")],
     ["an error of that name", new Copied("NonRetryableError")],
@@ -192,7 +196,7 @@ describe("errors that say what is to become of the task", () => {
     [() => new RetryAfter("soon"), "delay must be a duration"],
     [() => new RetryAfter(1, { counts: false } as object), "counts is an unknown option"],
     [() => new RetryAfter(1, { count: "no" as unknown as boolean }), "count must be true or false"],
-  ])("RetryAfter refuses what it does not understand", (make, problem) => {
+  ])("RetryAfter refuses invalid arguments", (make, problem) => {
     expect(make).toThrow(problem);
   });
 });
@@ -205,17 +209,20 @@ describe("a result that cannot be stored", () => {
     ["a function", () => 1, /result must be/],
     ["a cycle", cycle, /result must be/],
     ["too large", "x".repeat(1_048_577), /result has 1048579 bytes; at most 1048576 are allowed/],
-  ])("(%s) makes the task a dead letter that says so: its work is done", async (_, result, problem) => {
-    const { report, task } = await afterDrain(() => result);
-    expect(report).toEqual(reported({ rejected: 1 }));
-    const message = new RegExp(`^the work is done, but its result cannot be stored: ${problem.source}`);
-    expect(task).toMatchObject({
-      state: "rejected",
-      reason: "rejected",
-      attempt: 1,
-      error: anyError("Error", expect.stringMatching(message) as string),
-    });
-  });
+  ])(
+    "(%s) makes the task a dead letter that says so, because its work is done",
+    async (_, result, problem) => {
+      const { report, task } = await afterDrain(() => result);
+      expect(report).toEqual(reported({ rejected: 1 }));
+      const message = new RegExp(`^the work is done, but its result cannot be stored: ${problem.source}`);
+      expect(task).toMatchObject({
+        state: "rejected",
+        reason: "rejected",
+        attempt: 1,
+        error: anyError("Error", expect.stringMatching(message) as string),
+      });
+    },
+  );
 
   test.each<[string, unknown, unknown]>([
     ["nothing", undefined, undefined],
@@ -245,7 +252,7 @@ test("results and errors are stored as they were when the handler ended", async 
     if (id === "result") return result;
     if (id === "error") throw error;
     await pause(20);
-    // No longer anything that JSON expresses.
+    // By now JSON cannot express it.
     result["n"] = 7n;
     return Object.assign(error, { message: 7n }).name;
   };

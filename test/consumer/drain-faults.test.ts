@@ -4,14 +4,14 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import { sleep } from "../../src/sleep.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
-import { block, heeding, noting, pause, reported, reportedWithMore, stopOf } from "./draining.ts";
+import { block, followingSignal, noting, pause, reported, reportedWithMore, stopOf } from "./draining.ts";
 
 const rig = useRig();
 
 const unreachable = new SluiceError("redis_unreachable", "no answer");
 
 /**
- * Fails chosen requests, numbered from 0: before Redis has them, or after, as where a reply is lost.
+ * Fails chosen requests, numbered from 0: before they reach Redis, or after, like a lost reply.
  */
 function failing(when: (request: number, scripts: string) => "before" | "after" | undefined) {
   let requests = 0;
@@ -34,7 +34,7 @@ describe("when a request fails", () => {
     expect(sent).toEqual([["dequeue"]]);
   });
 
-  test("a later one, it tries once more to settle, hands back what it has not begun, and throws", async () => {
+  test("a later one, it tries once more to settle, hands back tasks not begun, and throws", async () => {
     await rig.queue().enqueueMany(numbered(20));
     const { transport, sent } = noting(failing((request) => (request === 1 ? "before" : undefined)));
     const queue = rig.queue({ transport });
@@ -66,19 +66,19 @@ describe("when a request fails", () => {
     expect(faults).toEqual([]);
   });
 
-  test("though Redis had it, what it settled stays settled", async () => {
+  test("after Redis ran it, what it settled stays settled", async () => {
     await rig.queue().enqueueMany(numbered(15));
     const transport = failing((request) => (request === 1 ? "after" : undefined));
     const errors = drain(rig.queue({ transport }), ({ attempt }) => attempt, { lease: "1m" });
     await expect(errors).rejects.toBe(unreachable);
     expect(await rig.queue().get("t3")).toMatchObject({ state: "completed", result: 1, attempt: 1 });
-    // Those that the lost reply told of are leased to nobody, until they expire.
+    // The tasks of the lost reply stay leased without a consumer, until their leases expire.
     expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 5 });
     rig.now += 60_001;
     expect(await drain(rig.queue(), () => undefined)).toEqual(reported({ completed: 5 }));
   });
 
-  test("that extends leases, those that run still end and are settled", async () => {
+  test("that extends leases, running handlers still end and are settled", async () => {
     await rig.queue().enqueueMany(numbered(3));
     const transport = failing((request, scripts) =>
       scripts === "settle" && request === 1 ? "before" : undefined,
@@ -91,7 +91,7 @@ describe("when a request fails", () => {
     expect(await rig.queue().get("t2")).toMatchObject({ state: "pending", charged: 0 });
   });
 
-  test("with what is no fault of the transport, that is what it throws", async () => {
+  test("with an error that is not the transport's, the drain throws that error", async () => {
     const bug = new RangeError("a bug");
     const send = () => Promise.reject(bug);
     await expect(drain(rig.queue({ transport: { send } }), () => undefined)).rejects.toBe(bug);
@@ -101,9 +101,9 @@ describe("when a request fails", () => {
 describe("when Redis does not answer", () => {
   test.each([
     ["to the first settlements", () => 1, 1],
-    ["to the last", heeding, 1],
+    ["to the last", followingSignal, 1],
     ["to the first pull", () => expect.unreachable(), 0],
-  ])("%s, the drain ends all the same, soon after its budget, and says so", async (_, handler, answers) => {
+  ])("%s, the drain still ends soon after its budget, and says so", async (_, handler, answers) => {
     await rig.queue().enqueueMany(numbered(2));
     let requests = 0;
     const send: Transport["send"] = (commands, options = {}) => {
@@ -121,19 +121,19 @@ describe("when Redis does not answer", () => {
     expect(requests).toBe(answers + 1);
   });
 
-  test("to the last settlements until the budget is over, what it then answers still counts", async () => {
+  test("to the last settlements until the budget is over, a later answer still counts", async () => {
     await rig.queue().enqueueMany(numbered(2));
     let requests = 0;
     const send: Transport["send"] = async (commands, options) => {
       if (requests++ > 0) await sleep(500, options?.signal);
       return rig.transport.send(commands, options);
     };
-    // They are told to stop some 200 ms before the end.
+    // Handlers are stopped some 200 ms before the end.
     const report = await drain(rig.queue({ transport: { send } }), stopOf, { budget: "1s" });
     expect(report).toEqual(reportedWithMore({ completed: 2, ended: "budget" }));
   });
 
-  test("to a pull, handlers that run are told to stop in time", async () => {
+  test("to a pull, running handlers are stopped in time", async () => {
     await rig.queue().enqueueMany(numbered(1));
     let held: (() => void) | undefined;
     const { transport, sent } = noting({
@@ -147,7 +147,7 @@ describe("when Redis does not answer", () => {
       queue,
       async (task) => {
         await rig.queue().enqueue("more");
-        await heeding(task).catch(() => held?.());
+        await followingSignal(task).catch(() => held?.());
         return "stopped";
       },
       // The second pull is sent at once: the first was full.
@@ -158,7 +158,7 @@ describe("when Redis does not answer", () => {
 });
 
 describe("when handlers block the event loop", () => {
-  test("past the budget, what was finished is settled all the same", async () => {
+  test("past the budget, finished tasks are still settled", async () => {
     await rig.queue().enqueueMany(numbered(3));
     const queue = rig.queue<number>({ now: undefined });
     const report = await drain(queue, ({ payload }) => block(payload === 0 ? 2_500 : 0), { budget: "1s" });
@@ -166,7 +166,7 @@ describe("when handlers block the event loop", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, working: 0 });
   });
 
-  test("for most of a lease, the next begins when that is extended, and not before", async () => {
+  test("for most of a lease, the next begins only after its lease is extended", async () => {
     await rig.queue().enqueueMany(numbered(4));
     const events: unknown[] = [];
     const send: Transport["send"] = async (commands, options) => {
@@ -185,7 +185,7 @@ describe("when handlers block the event loop", () => {
     expect(events.slice(0, 7)).toEqual(["answer", 0, "answer", 1, "answer", 2, 3]);
   });
 
-  test("one after the other, requests are answered in between, and nobody waits for anything else", async () => {
+  test("one after the other, requests are answered in between, and nothing waits longer than needed", async () => {
     await rig.queue().enqueueMany(numbered(60));
     const events: string[] = [];
     const send: Transport["send"] = async (commands, options) => {

@@ -3,7 +3,7 @@ import { Queue, type Transport } from "../../src/index.ts";
 import { drain, drainBatches } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";
 
-// Nothing of these reaches Redis.
+// None of these calls reaches Redis.
 const transport: Transport = { send: () => expect.unreachable() };
 const queue = new Queue("emails", { transport });
 
@@ -13,21 +13,21 @@ describe.each([
 ])("%s refuses, before it does anything,", (_, run) => {
   test.each<[string, object, string, RegExp]>([
     [
-      "options that it does not know",
+      "unknown options",
       { concurency: 3 },
       "concurency",
       /is an unknown option; expected one of budget, batch,/,
     ],
-    ["a budget of nothing", { budget: 0 }, "budget", /must be a duration of 1 to/],
+    ["a budget of 0", { budget: 0 }, "budget", /must be a duration of 1 to/],
     ["a budget in words", { budget: "soon" }, "budget", /must be a duration/],
-    ["a batch of none", { batch: 0 }, "batch", /must be a whole number from 1 to 1000/],
+    ["a batch of 0", { batch: 0 }, "batch", /must be a whole number from 1 to 1000/],
     ["a batch over the limit", { batch: 1_001 }, "batch", /must be a whole number from 1 to 1000/],
     ["half a handler", { concurrency: 0.5 }, "concurrency", /must be a whole number from 1 to 1000/],
-    ["a lease of nothing", { lease: 0 }, "lease", /must be a duration of 1 to/],
+    ["a lease of 0", { lease: 0 }, "lease", /must be a duration of 1 to/],
     ["extends too often", { extendEvery: 249 }, "extendEvery", /must be a duration of 250 to 3600000 ms/],
-    ["a timeout of nothing", { timeout: 0 }, "timeout", /must be a duration of 1 to/],
+    ["a timeout of 0", { timeout: 0 }, "timeout", /must be a duration of 1 to/],
     ["a wait over a minute", { wait: "61s" }, "wait", /must be a duration of 0 to 60000 ms/],
-    ["a backoff of no delays", { backoff: [] }, "backoff", /must have at least one delay/],
+    ["a backoff without delays", { backoff: [] }, "backoff", /must have at least one delay/],
     ["a backoff with a delay in words", { backoff: ["1s", "soon"] }, "backoff[1]", /must be a duration/],
     ["a backoff with unknown options", { backoff: { max: 1 } }, "backoff.max", /is an unknown option/],
     ["no backoff", { backoff: false }, "backoff", /must be true, \{ base, factor, most \}/],
@@ -38,7 +38,7 @@ describe.each([
       "worker.silentAfter",
       /must be at least the budget, 30000 ms/,
     ],
-    ["a signal that is none", { signal: {} }, "signal", /must be an AbortSignal/],
+    ["an invalid signal", { signal: {} }, "signal", /must be an AbortSignal/],
   ])("%s", async (__, options, path, message) => {
     const refused = run(queue, () => undefined, options as DrainOptions);
     await expect(refused).rejects.toMatchObject({
@@ -49,7 +49,7 @@ describe.each([
     });
   });
 
-  test("a handler that is no function, a source that is none, and options that are none", async () => {
+  test("a handler that is no function, an invalid source, and invalid options", async () => {
     const code = "invalid_argument";
     await expect(run(queue, undefined as unknown as Handler)).rejects.toMatchObject({
       code,

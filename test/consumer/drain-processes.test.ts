@@ -26,7 +26,7 @@ async function consumer(kind: string, options: DrainOptions): Promise<ChildProce
   return child;
 }
 
-/** Its report, and the code with which it ended: by itself. */
+/** Its report and its exit code, once it has ended by itself. */
 async function ended(child: ChildProcess): Promise<{ report: DrainReport; code: number | null }> {
   const exit = once(child, "exit");
   const [report] = (await once(child, "message")) as [DrainReport];
@@ -35,7 +35,7 @@ async function ended(child: ChildProcess): Promise<{ report: DrainReport; code: 
 }
 
 describe("a process that drains", () => {
-  test("ends by itself when the drain has, though a handler hangs and leases were long", async () => {
+  test("ends by itself after its drain, even if a handler hangs and leases were long", async () => {
     await queue().enqueueMany(numbered(2));
     const child = await consumer("hang", { budget: "1s", backoff: ["1h"] });
     expect(await ended(child)).toEqual({
@@ -44,7 +44,7 @@ describe("a process that drains", () => {
     });
   });
 
-  test("loses no task when it is killed: others do what it had not settled", async () => {
+  test("loses no task when it is killed: others do the tasks that it had not settled", async () => {
     await queue().enqueueMany(numbered(300));
     let restarts = 0;
     while ((await queue().counts()).pending > 100) {
@@ -55,7 +55,7 @@ describe("a process that drains", () => {
       restarts++;
     }
     expect(restarts).toBeGreaterThan(0);
-    // Until the leases of those killed are over, too.
+    // Waits until the leases of the killed consumers are over, too.
     let done = 0;
     while ((await queue().counts()).pending + (await queue().counts()).working > 0) {
       const report = await drain(queue(), ({ payload }) => payload, { lease: "1s" });
@@ -76,7 +76,7 @@ describe("a process that drains", () => {
     const answer = ended(child);
     let others = 0;
     while ((await queue().counts()).pending > 0) await pause(10);
-    // It blocks for 2.5 s with all three in its hands: they expire here.
+    // It blocks for 2.5 s while it holds all three leases: they expire here.
     while (others < 1) {
       await pause(100);
       others += (await drain(queue(), ({ attempt }) => attempt)).completed;

@@ -1,4 +1,5 @@
-// A consumer in a process of its own. Its arguments: the Redis URL, what its handlers do, and a drain's options as JSON.
+// A consumer in a process of its own. Its arguments: the Redis URL, what its handlers do, and a drain's
+// options as JSON.
 import { Queue } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";

@@ -6,7 +6,7 @@ import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 import { leasedIn, pause, reported } from "./draining.ts";
 
-// Requests, and commands as Upstash bills them. Exact where handlers take no time.
+// Requests, and commands as Upstash bills them. The counts are exact if handlers take no time.
 
 const billed = useBilled(async ({ queue }) => {
   await queue.enqueue("warm", { resultTtl: 0 });
@@ -21,11 +21,11 @@ async function costOf(run: () => Promise<unknown>) {
 }
 
 describe("a drain costs", () => {
-  test("5 commands in one request where there is nothing", async () => {
+  test("5 commands in one request for an empty queue", async () => {
     expect(await costOf(() => drain(billed.queue, () => undefined))).toEqual({ requests: 1, commands: 5 });
   });
 
-  test("two requests for a lone task: a pull that finds too few; settle, and find nothing", async () => {
+  test("two requests for a lone task: a pull that finds too few; a settle with a pull that finds nothing", async () => {
     await billed.queue.enqueue(1, { resultTtl: 0 });
     expect(await costOf(() => drain(billed.queue, () => undefined))).toEqual({
       requests: 2,
@@ -43,7 +43,7 @@ describe("a drain costs", () => {
     expect(cost).toEqual({ requests: 11, commands: 6 + 9 * 8 + 9 });
   });
 
-  test("3 requests for 100 quick tasks where it may pull as many as it likes: 10, then all", async () => {
+  test("3 requests for 100 quick tasks with an unlimited batch: it pulls 10, then all", async () => {
     await billed.queue.enqueueMany(many(100, { resultTtl: 0 }));
     let report: unknown;
     const cost = await costOf(async () => (report = await drain(billed.queue, () => undefined)));
@@ -51,23 +51,23 @@ describe("a drain costs", () => {
     expect(cost).toMatchObject({ requests: 3 });
   });
 
-  test("a request at once for a task that ends while it waits for others", async () => {
+  test("an immediate request for a task that ends during a wait for others", async () => {
     const { id } = await billed.queue.enqueue(1);
     let endedAt = Number.NaN;
     const handler = async () => {
-      // By then tasks have gathered for half a second, and it waits for more.
+      // By then tasks have gathered for half a second, and the drain waits for more.
       await pause(1_000);
       endedAt = performance.now();
     };
     const drained = drain(billed.queue, handler, { wait: "3s", budget: "20s" });
     const state = async () => (await billed.queue.get(id))?.state;
     await expect.poll(state, { interval: 20, timeout: 10_000 }).toBe("completed");
-    // Company it would have waited for a second.
+    // For more tasks it would have waited a second.
     expect(performance.now() - endedAt).toBeLessThan(800);
     expect(await drained).toEqual(reported({ completed: 1 }));
   });
 
-  test("3 requests for 200 tasks at 100 a pull, and 11 where a handler takes ten at once", async () => {
+  test("3 requests for 200 tasks at 100 a pull, and 11 if a handler takes ten at once", async () => {
     await billed.queue.enqueueMany(many(200));
     expect(await costOf(() => drain(billed.queue, () => undefined, { batch: 100 }))).toMatchObject({
       requests: 3,
@@ -85,7 +85,7 @@ describe("a drain costs", () => {
     expect(cost).toMatchObject({ requests: 2 });
   });
 
-  test("far fewer requests than tasks where handlers end one by one", async () => {
+  test("far fewer requests than tasks if handlers end one by one", async () => {
     await billed.queue.enqueueMany(many(60));
     let report = reported();
     const { requests } = await costOf(async () => {
@@ -95,18 +95,18 @@ describe("a drain costs", () => {
     expect(requests).toBeLessThan(20);
   });
 
-  test("one request to extend all leases, however many tasks are held", async () => {
+  test("one request to extend all leases, however many tasks it holds", async () => {
     await billed.queue.enqueueMany(many(40));
     let report = reported();
     const { requests } = await costOf(async () => {
-      // Some ten extends of 40 leases, by thirds of a second.
+      // Some ten extends of 40 leases, one each third of a second.
       report = await drain(billed.queue, () => pause(3_000), { lease: "1s", batch: 40, concurrency: 40 });
     });
     expect([report, leasedIn(report)]).toEqual([reported({ completed: 40 }), 40]);
     expect(requests).toBeLessThan(20);
   });
 
-  test("a request for each two or three hundred that were cancelled in line, and goes on to what stands behind them", async () => {
+  test("a request for each two or three hundred ghosts, and goes on to the tasks behind them", async () => {
     const { queue } = billed;
     const cancelled = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(1_000)))];
     await queue.enqueue("behind");
@@ -116,7 +116,7 @@ describe("a drain costs", () => {
     expect([report, requests]).toEqual([reported({ completed: 1 }), 8]);
   });
 
-  test("one request more where the function's clock is hours ahead and a task not due yet", async () => {
+  test("one request more if the function's clock is hours ahead and a task is not due yet", async () => {
     await billed.queue.enqueue(1, { delay: "1h" });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6 * 3_600_000 });
     const cost = await costOf(() => drain(billed.queue, () => undefined)).finally(() => vi.useRealTimers());
@@ -126,7 +126,7 @@ describe("a drain costs", () => {
   test.each([
     ["ten requests more", undefined, 11],
     ["no request more, having waited,", "1s", 1],
-  ])("%s where a queue says each time that something is ready, and gives nothing", async (_, wait, pulls) => {
+  ])("%s if a queue reports ready tasks each time and gives none", async (_, wait, pulls) => {
     let asked = 0;
     const { queue } = billed;
     const dequeue: TaskSource["dequeue"] = async () =>
@@ -141,7 +141,7 @@ describe("a drain costs", () => {
     ["no request more", "less than a second", 700, 2],
     [
       "one request more, of 6 commands,",
-      "longer, beside a free hand, but less than a third of their lease",
+      "longer, beside a free handler, but less than a third of their lease",
       2_500,
       3,
     ],

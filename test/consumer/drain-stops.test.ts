@@ -5,14 +5,22 @@ import { type Task } from "../../src/consumer/drain/types.ts";
 import { NonRetryableError, type StoppedError } from "../../src/consumer/drain/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
-import { hanging, heeding, pause, reported, reportedWithMore, stoppedError, stopOf } from "./draining.ts";
+import {
+  hanging,
+  followingSignal,
+  pause,
+  reported,
+  reportedWithMore,
+  stoppedError,
+  stopOf,
+} from "./draining.ts";
 
 // Real time: a drain waits on the clock of this process, and leases on that of Redis.
 const rig = useRig();
 const queue = () => rig.queue<number>({ now: undefined });
 
 describe("a timeout", () => {
-  test("stops the handler, whose task is requeued with what it throws then", async () => {
+  test("stops the handler, and its task is requeued with the error that it throws", async () => {
     await queue().enqueueMany(numbered(3));
     const codes: unknown[] = [];
     const report = await drain(
@@ -42,7 +50,7 @@ describe("a timeout", () => {
     expect(await queue().get("t0")).toMatchObject({ state: "completed", result: "timeout" });
   });
 
-  test("gives up a handler that hangs, and goes on with others in its place", async () => {
+  test("gives up a handler that hangs, and runs others in its place", async () => {
     await queue().enqueueMany(numbered(4));
     const began = performance.now();
     const report = await drain(queue(), ({ payload }) => (payload === 0 ? hanging() : payload), {
@@ -51,12 +59,12 @@ describe("a timeout", () => {
       backoff: ["1h"],
     });
     expect(report).toEqual(reportedWithMore({ completed: 3, requeued: 1 }));
-    // Some 600 ms. Long before anything else is due.
+    // Some 600 ms, long before anything else is due.
     expect(performance.now() - began).toBeLessThan(4_000);
     expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
   });
 
-  test("leaves it its grace, and no more, where the drain is ended meanwhile", async () => {
+  test("gives the handler its grace time and no more if the drain is ended meanwhile", async () => {
     await queue().enqueueMany(numbered(1));
     const ending = new AbortController();
     const report = await drain(
@@ -64,7 +72,7 @@ describe("a timeout", () => {
       async (task) => {
         await stopOf(task);
         setTimeout(() => ending.abort(), 400);
-        // Half a second it has, from the first.
+        // It has half a second, from the timeout on.
         await pause(700);
       },
       { timeout: 100, signal: ending.signal, backoff: ["1h"] },
@@ -73,7 +81,7 @@ describe("a timeout", () => {
     expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
   });
 
-  test("makes what the handler does later of no effect", async () => {
+  test("ignores what the handler does later", async () => {
     await queue().enqueueMany(numbered(2));
     const late: (() => void)[] = [];
     const report = await drain(
@@ -95,7 +103,7 @@ describe("a timeout", () => {
 describe("a cancel", () => {
   const long = { lease: "1s", backoff: ["1h"] as const };
 
-  test("stops the handler; what it throws then ends the task as cancelled", async () => {
+  test("stops the handler; an error that it then throws ends the task as cancelled", async () => {
     await queue().enqueueMany(numbered(1));
     const codes: unknown[] = [];
     const report = await drain(
@@ -103,7 +111,7 @@ describe("a cancel", () => {
       async (task) => {
         await queue().cancel(task.id);
         codes.push(((await stopOf(task)) as StoppedError).code);
-        return heeding(task);
+        return followingSignal(task);
       },
       long,
     );
@@ -119,14 +127,14 @@ describe("a cancel", () => {
       async (task) => {
         await queue().cancel(task.id);
         codes.push(((await stopOf(task)) as StoppedError).code);
-        return heeding(task);
+        return followingSignal(task);
       },
       { extendEvery: "500ms" },
     );
     expect([report, codes]).toEqual([reported({ rejected: 1 }), ["cancelled"]]);
   });
 
-  test("leaves a handler that has done its work its result", async () => {
+  test("keeps the result of a handler that has done its work", async () => {
     await queue().enqueueMany(numbered(1));
     const report = await drain(
       queue(),
@@ -152,14 +160,14 @@ describe("a cancel", () => {
           return queue().wait("t0", { for: "10s" });
         }
         await queue().cancel(task.id);
-        return heeding(task);
+        return followingSignal(task);
       },
       long,
     );
     expect([report, other?.signal.aborted]).toEqual([reported({ completed: 1, rejected: 1 }), false]);
   });
 
-  test("of a task that is held but not begun means that it never is", async () => {
+  test("of a task that is leased but not begun prevents its start", async () => {
     await queue().enqueueMany(numbered(3));
     const begun: string[] = [];
     const report = await drain(
@@ -176,21 +184,21 @@ describe("a cancel", () => {
     expect(await queue().get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
   });
 
-  test("is told by the answer to the handler's own extend, too", async () => {
+  test("is reported by the answer to the handler's own extend, too", async () => {
     await queue().enqueueMany(numbered(1));
     const codes: unknown[] = [];
     const report = await drain(queue(), async (task) => {
       await queue().cancel(task.id);
       await task.extend("1m");
       codes.push((task.signal.reason as StoppedError).code);
-      return heeding(task);
+      return followingSignal(task);
     });
     expect([report, codes]).toEqual([reported({ rejected: 1 }), ["cancelled"]]);
   });
 });
 
 describe("leases", () => {
-  test("last as long as the work, and for tasks that wait for their turn", async () => {
+  test("are extended as long as the work lasts, and for tasks that wait for a free handler", async () => {
     await queue().enqueueMany(numbered(6));
     const stolen: string[] = [];
     // In three rounds, each of twice the lease.
@@ -204,8 +212,8 @@ describe("leases", () => {
     expect([report, stolen]).toEqual([reported({ completed: 6 }), []]);
   });
 
-  test("of which little is left when they come, as where a pull was sent again, are extended within that", async () => {
-    // A clock in Redis that is behind looks the same from here: of a minute, six seconds are left.
+  test("with little time left on arrival, as after a resent pull, are extended in time", async () => {
+    // A clock in Redis that is behind has the same effect: six seconds are left of a minute.
     rig.now = Date.now() - 54_000;
     const clocked = rig.queue<number>();
     await clocked.enqueueMany(numbered(1));
@@ -244,27 +252,30 @@ describe("leases", () => {
       reportedWithMore({ completed: 1, lost: 1, handedBack: 1, ended: "aborted" }),
       ["t0"],
     ],
-  ])("that are lost while the task waits for its turn: the drain %s", async (_, closes, expected, begun) => {
-    const clocked = rig.queue<number>();
-    const [t0, t1, t2] = numbered(3) as [NewTask<number>, NewTask<number>, NewTask<number>];
-    await clocked.enqueueMany([t0, { ...t1, lease: "1s" }, t2]);
-    const closing = new AbortController();
-    const ids: string[] = [];
-    const handler = async ({ id }: Task) => {
-      ids.push(id);
-      if (id !== "t0") return;
-      rig.now += 1_001;
-      await (await clocked.dequeue())[0]?.complete("by another");
-      // Past the half of that lease.
-      await pause(800);
-      if (closes) closing.abort();
-    };
-    const report = await drain(clocked, handler, { concurrency: 1, closing: closing.signal });
-    expect([report, ids]).toEqual([expected, begun]);
-    expect(await clocked.get("t1")).toMatchObject({ result: "by another", attempt: 2 });
-  });
+  ])(
+    "that are lost while the task waits for a free handler: the drain %s",
+    async (_, closes, expected, begun) => {
+      const clocked = rig.queue<number>();
+      const [t0, t1, t2] = numbered(3) as [NewTask<number>, NewTask<number>, NewTask<number>];
+      await clocked.enqueueMany([t0, { ...t1, lease: "1s" }, t2]);
+      const closing = new AbortController();
+      const ids: string[] = [];
+      const handler = async ({ id }: Task) => {
+        ids.push(id);
+        if (id !== "t0") return;
+        rig.now += 1_001;
+        await (await clocked.dequeue())[0]?.complete("by another");
+        // Past half of that lease.
+        await pause(800);
+        if (closes) closing.abort();
+      };
+      const report = await drain(clocked, handler, { concurrency: 1, closing: closing.signal });
+      expect([report, ids]).toEqual([expected, begun]);
+      expect(await clocked.get("t1")).toMatchObject({ result: "by another", attempt: 2 });
+    },
+  );
 
-  test("that are lost unnoticed make the late settlement count for nothing", async () => {
+  test("that are lost unnoticed make the late settlement a refusal", async () => {
     const clocked = rig.queue<number>();
     await clocked.enqueueMany(numbered(1));
     const report = await drain(

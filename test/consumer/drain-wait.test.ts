@@ -11,7 +11,7 @@ const queue = (transport?: Transport) =>
   rig.queue<number>({ now: undefined, ...(transport && { transport }) });
 
 describe("a drain that waits", () => {
-  test("begins what comes while it does, and ends when nothing came for so long", async () => {
+  test("begins tasks that come during the wait, and ends when none came for that long", async () => {
     const begun: number[] = [];
     const report = drain(queue(), ({ payload }) => begun.push(payload), { wait: "1s", budget: "20s" });
     for (const payload of [1, 2, 3]) {
@@ -28,7 +28,7 @@ describe("a drain that waits", () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
-  test("says that nothing was left, even where the answer to its last look comes after its time", async () => {
+  test("reports that nothing was left, even if the answer to its last pull comes after its time", async () => {
     const send: Transport["send"] = async (commands, options) => {
       const outcomes = await rig.transport.send(commands, options);
       await pause(150);
@@ -37,7 +37,7 @@ describe("a drain that waits", () => {
     expect(await drain(queue({ send }), () => undefined, { wait: "1m", budget: "1s" })).toEqual(reported());
   });
 
-  test("settles what is finished, and extends what runs, while it waits", async () => {
+  test("settles finished tasks and extends running ones while it waits", async () => {
     await queue().enqueueMany(numbered(2));
     const report = await drain(
       queue(),
@@ -52,7 +52,7 @@ describe("a drain that waits", () => {
     expect(await queue().get("t1")).toMatchObject({ state: "completed", attempt: 1 });
   });
 
-  test("extends a lease that is due when it begins to wait first: it hears of leases late", async () => {
+  test("extends a lease first that is due when it begins to wait, because it hears of leases late", async () => {
     await queue().enqueueMany(numbered(2));
     const closing = new AbortController();
     const report = await drain(
@@ -60,7 +60,7 @@ describe("a drain that waits", () => {
       async ({ id, payload }) => {
         if (payload === 0) {
           await pause(50);
-          // Behind the end of this handler, and before the drain has done anything about it.
+          // After the end of this handler, and before the drain has reacted to it.
           setImmediate(() => block(500));
           return;
         }
@@ -75,16 +75,16 @@ describe("a drain that waits", () => {
     expect(report).toEqual(reported({ completed: 2, ended: "aborted" }));
   });
 
-  test("begins a wait once a second where nothing comes while a handler runs, however short the wait is", async () => {
+  test("begins a wait once a second if nothing comes while a handler runs, however short the wait", async () => {
     await queue().enqueue(0);
     const { transport, sent } = noting(rig.transport);
     const report = await drain(queue(transport), () => pause(3_000), { wait: 100, concurrency: 2 });
     expect(report).toEqual(reported({ completed: 1 }));
-    // Some 9; without a pause, 60.
+    // About 9; without a pause it would be 60.
     expect(sent.length).toBeLessThan(25);
   });
 
-  test("takes a trickle of tasks together, twice a second, and settles meanwhile", async () => {
+  test("pulls a trickle of tasks together, twice a second, and settles meanwhile", async () => {
     const { transport, sent } = noting(rig.transport);
     const began = performance.now();
     const report = drain(queue(transport), () => undefined, { wait: "2s", budget: "25s", concurrency: 20 });
@@ -93,14 +93,14 @@ describe("a drain that waits", () => {
       await pause(40);
     }
     const pulls = () => sent.filter(([name]) => name === "dequeue" || name === "settle_and_dequeue").length;
-    // The first pull; then, each half second, at most one that finds nothing and the one that ends its wait.
+    // The first pull; then each half second at most one that finds nothing and one that ends its wait.
     expect(pulls()).toBeLessThanOrEqual(3 + (2 * (performance.now() - began)) / 500);
     expect(await report).toEqual(reported({ completed: 40 }));
-    // On its own, for no pull is due yet.
+    // On its own, because no pull is due yet.
     expect(sent).toContainEqual(["settle"]);
   });
 
-  test("takes what comes for handlers that are free, while others run", async () => {
+  test("pulls new tasks for free handlers while others run", async () => {
     await queue().enqueue(0);
     const ended: number[] = [];
     const report = await drain(
@@ -127,9 +127,9 @@ describe("a drain that waits", () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  test("hands back what was leased in the moment in which it was aborted", async () => {
+  test("hands back tasks that were leased at the moment of its abort", async () => {
     const ending = new AbortController();
-    // The reply that tells of a lease is lost, for the drain is aborted before it comes.
+    // The reply with a lease is lost, because the drain is aborted before it arrives.
     const send: Transport["send"] = async (commands, options) => {
       const outcomes = await rig.transport.send(commands, options);
       if ((await queue().counts()).working > 0 && !ending.signal.aborted) {

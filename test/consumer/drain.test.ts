@@ -3,13 +3,13 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import { RetryAfter } from "../../src/consumer/drain/failures.ts";
 import { key, START, useRig } from "../support/rig.ts";
 import { many, numbered } from "../support/new-tasks.ts";
-import { heeding, leasedIn, noting, pause, reported, reportedWithMore } from "./draining.ts";
+import { followingSignal, leasedIn, noting, pause, reported, reportedWithMore } from "./draining.ts";
 
 const rig = useRig();
 
 describe("a drain", () => {
-  test("says when the first of those that it requeued is due, not the last", async () => {
-    // Where Redis does not know settle yet, the pull behind it runs before it.
+  test("reports when the first of the tasks that it requeued is due, not the last", async () => {
+    // If Redis does not know settle yet, the pull after it in the request runs before it.
     await rig.queue().enqueue("known");
     await drain(rig.queue(), () => undefined);
     await rig.queue().enqueueMany(numbered(3));
@@ -48,7 +48,7 @@ describe("a drain", () => {
     expect(await queue.counts()).toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
   });
 
-  test("shows the handler all that a dequeue tells of a task", async () => {
+  test("shows the handler everything that a dequeue returns of a task", async () => {
     const queue = rig.queue();
     await queue.enqueue({ to: "a" }, { id: "a", group: "g", headers: { trace: "1" } });
     const shown: unknown[] = [];
@@ -67,8 +67,8 @@ describe("a drain", () => {
   });
 
   test.each([
-    ["five handlers at once, unless told otherwise", {}, 5],
-    ["as many handlers at once as it is told", { concurrency: 3 }, 3],
+    ["five handlers at once by default", {}, 5],
+    ["as many handlers at once as its concurrency", { concurrency: 3 }, 3],
     ["one after the other", { concurrency: 1 }, 1],
     ["more at once than one pull gives", { concurrency: 12, batch: 4 }, 12],
   ])("runs %s", async (_, options, most) => {
@@ -88,7 +88,7 @@ describe("a drain", () => {
     expect([report, highest]).toEqual([reported({ completed: 30 }), most]);
   });
 
-  test("works on what its handlers enqueue, too", async () => {
+  test("works on tasks that its handlers enqueue, too", async () => {
     const queue = rig.queue<number>();
     await queue.enqueue(3);
     const report = await drain(queue, async ({ payload }) => {
@@ -97,7 +97,7 @@ describe("a drain", () => {
     expect(report).toEqual(reported({ completed: 15 }));
   });
 
-  test("promotes what is due and says when the next is", async () => {
+  test("promotes due tasks and reports when the next is due", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
       { payload: 1, delay: "1s" },
@@ -115,7 +115,7 @@ describe("a drain", () => {
     expect(await drain(queue, () => expect.unreachable())).toEqual(reported({ ended: "paused" }));
   });
 
-  test("finishes what it has when the queue is paused meanwhile, and takes no more", async () => {
+  test("finishes its tasks if the queue is paused meanwhile, and pulls no more", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(30));
     const report = await drain(queue, () => rig.operator().pause(), { batch: 5 });
@@ -123,7 +123,7 @@ describe("a drain", () => {
     expect(await queue.counts()).toMatchObject({ pending: 25, working: 0 });
   });
 
-  test("has no time to come again where the queue is paused, though a task that failed is due in an hour", async () => {
+  test("reports no next time if the queue is paused, though a failed task is due in an hour", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     const handler = async () => {
@@ -135,7 +135,7 @@ describe("a drain", () => {
     expect(await queue.counts()).toMatchObject({ delayed: 1, nextDueAt: START + 3_600_000 });
   });
 
-  test("goes on past a task that travels alone, because it killed a function before", async () => {
+  test("goes on after a task that travels alone because it killed a function before", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(20));
     await queue.dequeue({ lease: 1_000 });
@@ -157,7 +157,7 @@ describe("a drain", () => {
     expect(reports.every(({ completed }) => completed > 0)).toBe(true);
   });
 
-  test("takes tasks under its worker's name and with its lease", async () => {
+  test("pulls tasks under its worker's name and with its lease", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const seen: unknown[] = [];
@@ -170,7 +170,7 @@ describe("a drain", () => {
     ]);
   });
 
-  test("hands a task's progress on", async () => {
+  test("passes a task's progress on", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a", lease: "10s" });
     const seen: unknown[] = [];
@@ -184,7 +184,7 @@ describe("a drain", () => {
     ]);
   });
 
-  test("pulls no more tasks than it is told, whatever is there", async () => {
+  test("pulls no more tasks than its batch allows", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(9));
     const working: unknown[] = [];
@@ -195,7 +195,7 @@ describe("a drain", () => {
     expect(Math.max(...working.map(Number))).toBe(2);
   });
 
-  test("settles what is finished while others still run", async () => {
+  test("settles finished tasks while others still run", async () => {
     const queue = rig.queue({ now: undefined });
     await queue.enqueueMany([
       { payload: "quick", id: "quick" },
@@ -203,7 +203,7 @@ describe("a drain", () => {
     ]);
     const report = await drain(queue, async (task) => {
       if (task.id === "quick") return "done";
-      // Nothing but this lets it end.
+      // Only this lets it end.
       const { state, result } = (await queue.wait("quick", { for: "10s" })) ?? {};
       return [state, result];
     });
@@ -214,7 +214,7 @@ describe("a drain", () => {
   test("that is aborted before it begins does nothing", async () => {
     const { transport, sent } = noting(rig.transport);
     const signal = AbortSignal.abort();
-    const report = await drain(rig.queue({ transport }), heeding, { signal });
+    const report = await drain(rig.queue({ transport }), followingSignal, { signal });
     expect([report, sent]).toEqual([reportedWithMore({ ended: "aborted" }), []]);
   });
 });

@@ -3,7 +3,7 @@ import type { Transport } from "../../src/index.ts";
 import { StoppedError, type StopReason } from "../../src/consumer/drain/failures.ts";
 import type { DrainReport, Task } from "../../src/consumer/drain/types.ts";
 
-/** A report with nothing in it but what is said. */
+/** A report of zeros, except for the given fields. */
 export const reported = (said: Partial<DrainReport> = {}): DrainReport => ({
   completed: 0,
   requeued: 0,
@@ -15,7 +15,7 @@ export const reported = (said: Partial<DrainReport> = {}): DrainReport => ({
   ...said,
 });
 
-/** The same, where it is worth coming again at once, or soon. */
+/** The same, if more tasks are waiting now or soon. */
 export const reportedWithMore = (said: Partial<DrainReport>) => ({
   ...reported(said),
   nextDueAt: expect.any(Number) as number,
@@ -40,24 +40,24 @@ export const stoppedError = (code: StopReason) => ({
   message: new StoppedError(code).message,
 });
 
-/** Resolves to why the task is to stop. */
+/** Resolves to the reason why the task has to stop. */
 export const stopOf = ({ signal }: Pick<Task, "signal">) =>
   new Promise<unknown>((resolve) => {
     if (signal.aborted) resolve(signal.reason);
     signal.addEventListener("abort", () => resolve(signal.reason));
   });
 
-/** What a handler does that heeds its signal, as `fetch` does: it throws the signal's reason. */
-export const heeding = async (task: Pick<Task, "signal">): Promise<never> => {
+/** A handler that follows its signal, as `fetch` does: it throws the signal's reason. */
+export const followingSignal = async (task: Pick<Task, "signal">): Promise<never> => {
   throw await stopOf(task);
 };
 
-/** What a handler does that never ends. */
+/** A handler that never ends. */
 export const hanging = () => new Promise<never>(() => {});
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Lets nothing else happen in this process meanwhile. */
+/** Blocks the event loop of this process. */
 export const block = (ms: number) => {
   const end = performance.now() + ms;
   while (performance.now() < end);

@@ -1,7 +1,7 @@
 import type { BatchHandler, Task } from "../../src/consumer/drain/types.ts";
 import type { TaskSource } from "../../src/consumer/drain/source.ts";
 
-/** Gives all that is pending to the handler, once, and settles it as the handler says. */
+/** Passes all pending tasks to the handler, once, and settles them as it says. */
 export async function settleBatch<T>(
   queue: TaskSource<T>,
   handler: BatchHandler<T>,

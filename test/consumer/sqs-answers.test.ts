@@ -7,7 +7,7 @@ import { settleBatch } from "./settle-batch.ts";
 
 const rig = useRig();
 
-/** What becomes of tasks `a`, `b`, `c`: `done`, or `again` in an hour. */
+/** The outcomes of tasks `a`, `b`, `c`: `done`, or `again` in an hour. */
 async function settled(handler: SqsHandler, options: Partial<SqsOptions> = {}): Promise<string> {
   const queue = rig.queue();
   await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
@@ -25,7 +25,7 @@ const failures = (...ids: unknown[]) => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 });
 
-describe("what the response makes of the batch", () => {
+describe("the handler's response", () => {
   it.each<[string, unknown, string]>([
     ["nothing: all succeeded", undefined, all],
     ["null: all succeeded", null, all],
@@ -39,7 +39,7 @@ describe("what the response makes of the batch", () => {
     ["all ids: all failed", failures("a", "b", "c"), none],
     ["an id twice: that one failed", failures("b", "b"), "done, again, done"],
     [
-      "more than the id: that one failed",
+      "more fields than the id: that one failed",
       { batchItemFailures: [{ itemIdentifier: "b", why: 1 }] },
       "done, again, done",
     ],
@@ -51,21 +51,21 @@ describe("what the response makes of the batch", () => {
     ["an id of no record: all failed", failures("a", "z"), none],
     ["ids without objects: all failed", { batchItemFailures: ["a"] }, none],
     ["a null failure: all failed", { batchItemFailures: [null] }, none],
-    ["a list that is none: all failed", { batchItemFailures: "a" }, none],
+    ["a list that is no array: all failed", { batchItemFailures: "a" }, none],
     ["a text: all failed", "done", none],
     ["a list alone: all failed", [{ itemIdentifier: "a" }], none],
     ["true: all failed", true, none],
     ["what JSON cannot express: all failed", { batchItemFailures: [1n] }, none],
-    ["what expresses itself in JSON: that counts", { toJSON: () => failures("a") }, "again, done, done"],
+    ["an object with toJSON: its result counts", { toJSON: () => failures("a") }, "again, done, done"],
   ])("%s", async (_, response, becomes) => {
     expect(await settled(async () => response)).toBe(becomes);
   });
 
-  it("nothing of it is read where reportBatchItemFailures is off", async () => {
+  it("the response is ignored if reportBatchItemFailures is off", async () => {
     expect(await settled(async () => failures("a", "z"), { reportBatchItemFailures: false })).toBe(all);
   });
 
-  it("a handler that fails fails all, also where reportBatchItemFailures is off", async () => {
+  it("a handler that fails fails all, also if reportBatchItemFailures is off", async () => {
     const fails = () => Promise.reject(new Error("broken"));
     expect(await settled(fails, { reportBatchItemFailures: false })).toBe(none);
   });
@@ -128,7 +128,7 @@ describe("a handler may answer", () => {
       none,
     ],
     [
-      "twice: the first counts",
+      "twice: the first answer counts",
       (_event, _context, callback) => {
         callback(null, failures("a"));
         callback(new Error("no"));
@@ -141,7 +141,7 @@ describe("a handler may answer", () => {
   });
 });
 
-it("what failed keeps the error, what was reported says so", async () => {
+it("a failed task keeps the error, a reported one says that it was reported", async () => {
   const queue = rig.queue();
   const errors = async () => Promise.all(["a", "b"].map(async (id) => (await queue.get(id))?.error));
   await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));

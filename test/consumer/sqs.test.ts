@@ -15,7 +15,7 @@ import { settleBatch } from "./settle-batch.ts";
 
 const rig = useRig();
 
-/** What a handler is given for the pending tasks. */
+/** The event and context that a handler gets for the pending tasks. */
 async function given(options: Partial<SqsOptions> = {}) {
   let event: SqsEvent | undefined;
   let context: LambdaContext | undefined;
@@ -65,7 +65,7 @@ describe("a record", () => {
   });
 
   it.each([
-    ["a text as it is", "text", "text"],
+    ["a text unchanged", "text", "text"],
     ["an empty text", "", ""],
     ["a text that looks like JSON", '{"a":1}', '{"a":1}'],
     ["a number", 0, "0"],
@@ -89,7 +89,7 @@ describe("a record", () => {
 });
 
 describe("the context", () => {
-  it("says what there is to say, with another request id for each batch", async () => {
+  it("has all fields of Lambda's, with another request id for each batch", async () => {
     await rig.queue().enqueue(1);
     const { context } = await given({ awsRegion: "eu-west-1", timeout: "1m" });
     expect(context).toEqual({
@@ -109,7 +109,7 @@ describe("the context", () => {
     expect((await given()).context.awsRequestId).not.toBe(context.awsRequestId);
   });
 
-  it("takes over what was given of another", async () => {
+  it("takes over the given fields", async () => {
     await rig.queue().enqueue(1);
     const { context } = await given({
       context: { functionName: "mailer", awsRequestId: "r-1", getRemainingTimeInMillis: () => 7 },
@@ -122,7 +122,7 @@ describe("the context", () => {
     expect(context.getRemainingTimeInMillis()).toBe(7);
   });
 
-  it("has no time left when the drain wants the handler to stop, or when it is over", async () => {
+  it("has no time left when the drain stops the handler, or when it is over", async () => {
     const left: number[] = [];
     const handler: SqsHandler = async (_event, context) => {
       left.push(context.getRemainingTimeInMillis());
@@ -139,13 +139,8 @@ it.each<[string, string, unknown, unknown]>([
   ["no queue", "queue", () => {}, {}],
   ["a misspelt option", "eventSourceArn", () => {}, { queue: "q", eventSourceArn: "" }],
   ["a backoff without a delay", "backoff", () => {}, { queue: "q", backoff: [] }],
-  [
-    "a backoff with a later delay of no form",
-    "backoff[1]",
-    () => {},
-    { queue: "q", backoff: ["1s", "soon"] },
-  ],
-  ["a timeout of no form", "timeout", () => {}, { queue: "q", timeout: "1 s" }],
+  ["a backoff with an invalid later delay", "backoff[1]", () => {}, { queue: "q", backoff: ["1s", "soon"] }],
+  ["an invalid timeout", "timeout", () => {}, { queue: "q", timeout: "1 s" }],
   [
     "a text for true or false",
     "reportBatchItemFailures",
@@ -158,7 +153,7 @@ it.each<[string, string, unknown, unknown]>([
   );
 });
 
-it("is not among what Workers load, which have no node:crypto", async () => {
+it("is not loaded by Workers, which have no node:crypto", async () => {
   const { metafile } = await build({
     entryPoints: [fileURLToPath(new URL("../../src/index.ts", import.meta.url))],
     bundle: true,

@@ -41,7 +41,7 @@ describe("a wake receiver", () => {
     expect([answer.status, await answer.json(), drained]).toEqual([200, report, ["emails"]]);
   });
 
-  test("answers at once where the platform lets it work on", async () => {
+  test("answers at once if the platform lets it work on", async () => {
     const after: Promise<unknown>[] = [];
     const answer = await receive(await request(), { waitUntil: (promise) => after.push(promise) });
     expect([answer.status, await answer.json()]).toEqual([202, { queue: "emails" }]);
@@ -57,7 +57,7 @@ describe("a wake receiver", () => {
 
   test("refuses every other signature, and does nothing", async () => {
     drained.length = 0;
-    const unknown = `whsec_${btoa("a secret that nobody knows here")}`;
+    const unknown = `whsec_${btoa("a secret that is unknown here")}`;
     const headers = (changed: Record<string, string>) => request(event(), { headers: changed });
     const signed = await request();
     const refused = [
@@ -92,7 +92,7 @@ describe("a wake receiver", () => {
     expect((await receive(signed[2]!)).status).toBe(401);
   });
 
-  test("refuses what is signed and is no wake, by its fault", async () => {
+  test("refuses a signed body that is no wake, with its fault", async () => {
     for (const [status, body] of [
       [400, "{"],
       [400, "null"],
@@ -118,7 +118,7 @@ describe("a wake receiver", () => {
     }
   });
 
-  test("tells of a drain that failed while nobody waits", async () => {
+  test("reports a background drain that failed", async () => {
     const onError = vi.fn();
     const failing = wakeReceiver({ secret, drain: () => Promise.reject(new Error("no Redis")), onError });
     const after: Promise<unknown>[] = [];
@@ -129,7 +129,7 @@ describe("a wake receiver", () => {
     expect(onError.mock.calls).toEqual([[new Error("no Redis"), "emails"]]);
   });
 
-  test("says what a secret has to be", async () => {
+  test("says which form a secret must have", async () => {
     for (const wrong of [
       "",
       "whsec_",
@@ -148,7 +148,7 @@ describe("a wake receiver", () => {
 });
 
 describe("a webhook waker", () => {
-  /** A consumer that notes what it is sent and answers with these statuses, the last one again and again. */
+  /** A consumer that notes its requests and answers with these statuses; the last one repeats. */
   async function consumer(...statuses: (number | "never")[]) {
     const seen: { headers: Record<string, string>; body: string }[] = [];
     const server = createServer((incoming, outgoing) => {
@@ -180,7 +180,7 @@ describe("a webhook waker", () => {
     expect(headers["content-type"]).toBe("application/json");
   });
 
-  test("is understood by the receiver, and its own signatures are those of the library", async () => {
+  test("is understood by the receiver, and signs as the library does", async () => {
     const sent: Request[] = [];
     const fetch = async (one: Request) => (sent.push(one), new Response());
     await webhookWaker({ url: "https://consumer.test/wake", secret, fetch }).wake("emails");
@@ -192,21 +192,21 @@ describe("a webhook waker", () => {
     expect((await receive(sent[0]!)).status).toBe(200);
   });
 
-  test("tries three times where the consumer could not, each time signed anew", async () => {
+  test("tries three times if the consumer could not answer, each time signed anew", async () => {
     const { seen, url, close } = await consumer(500, 503, 202);
     await webhookWaker({ url, secret }).wake("emails");
     close();
     expect(new Set(seen.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
   });
 
-  test("tries again where the consumer took too long to read, or has too much to do", async () => {
+  test("tries again if the consumer took too long to read, or is overloaded", async () => {
     const { seen, url, close } = await consumer(408, 429, 202);
     await webhookWaker({ url, secret }).wake("emails");
     close();
     expect(seen).toHaveLength(3);
   });
 
-  test("gives up after the third, and says so without the secret or the URL", async () => {
+  test("gives up after the third try, and says so without the secret or the URL", async () => {
     const { seen, url, close } = await consumer(500, 503, 401);
     await expect(webhookWaker({ url, secret }).wake("emails")).rejects.toThrow(
       /^the consumer answered HTTP 401$/,
@@ -215,27 +215,27 @@ describe("a webhook waker", () => {
     expect(seen).toHaveLength(3);
   });
 
-  test("does not try again what another try cannot better", async () => {
+  test("does not repeat a call that another try cannot help", async () => {
     const { seen, url, close } = await consumer(404);
     await expect(webhookWaker({ url, secret }).wake("emails")).rejects.toThrow(/HTTP 404$/);
     close();
     expect(seen).toHaveLength(1);
   });
 
-  test("says so where nobody could be reached, however short its time", async () => {
+  test("says so if no consumer could be reached, however short its time", async () => {
     const { url, close } = await consumer(200);
     close();
     await expect(webhookWaker({ url, secret, timeout: 300 }).wake("emails")).rejects.toThrow("fetch failed");
   });
 
-  test("takes one that has not answered in time for woken: it answers when it is done", async () => {
+  test("takes a consumer that has not answered in time for woken, because it answers when it is done", async () => {
     const { seen, url, close } = await consumer("never");
     await webhookWaker({ url, secret, timeout: "2s" }).wake("emails");
     close();
     expect(seen).toHaveLength(1);
   });
 
-  test("does not take it for woken where it could not at first, and then has not answered in time", async () => {
+  test("does not take a consumer for woken that failed at first, and then has not answered in time", async () => {
     const { seen, url, close } = await consumer(503, "never");
     await expect(webhookWaker({ url, secret, timeout: "2s" }).wake("emails")).rejects.toThrow(
       /^the consumer answered HTTP 503$/,

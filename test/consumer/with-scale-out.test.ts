@@ -39,7 +39,7 @@ test("another consumer is called when a pull comes back full", async () => {
   await expect.poll(() => woken).toEqual(["emails", "emails"]);
 });
 
-test("nobody is called when it does not", async () => {
+test("no consumer is called when a pull is not full", async () => {
   const called: string[] = [];
   const source = withScaleOut(queue(noting(called)));
   expect(await source.dequeue({ max: 21 })).toHaveLength(20);
@@ -60,7 +60,7 @@ test("it asks once a second at most", async () => {
   expect(called.filter((name) => name === "wake")).toHaveLength(2);
 });
 
-test("what its call meets is not the drain's concern", async () => {
+test("a failure of its call does not affect the drain", async () => {
   const transport: Transport = {
     send: (commands, options) =>
       commands.some((command) => "script" in command && command.script.name === "wake")

@@ -11,8 +11,8 @@ interface Vercel {
   readonly crons: readonly object[];
 }
 
-// Cron is what sweeps: a deployment is as late with retries and dead workers as it comes.
-describe("what is shipped for a platform with a cron has it come every minute", () => {
+// Cron sweeps: retries and dead workers wait until its next run.
+describe("each shipped configuration with a cron runs it every minute", () => {
   test.each(["wrangler.toml", "examples/cloudflare/wrangler.toml", "examples/first-use/wrangler.toml"])(
     "Cloudflare: %s",
     (file) => {
@@ -38,7 +38,7 @@ describe("what is shipped for a platform with a cron has it come every minute", 
   });
 
   test.each(["serverless/deno/deno.json", "examples/deno/deno.json"])(
-    "Deno, which its entry tells how often: %s",
+    "Deno, whose entry sets the cron: %s",
     (file) => expect(JSON.parse(text(file))).toMatchObject({ unstable: ["cron"] }),
   );
 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// As much of curl as the README uses, for machines without it. Prints status and body.
+// The part of curl that the README uses, for machines without curl. Prints status and body.
 /** @type {Record<string, string>} */
 const headers = {};
 let method, body, url;

@@ -1,4 +1,4 @@
-// The code of docs/deployments.md, behind what it leaves out: so that the type check reads it.
+// The code of docs/deployments.md, after the declarations that the page omits, so that it is type checked.
 
 import type { Task } from "sluice-queue";
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What the headings of a Markdown file can be reached by. */
+/** The anchors of the headings of a Markdown file. */
 function anchorsOf(file: string): string[] {
   const headings = readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm);
   return Array.from(headings, ([, text = ""]) =>
@@ -52,7 +52,7 @@ test("what CONTRIBUTING.md and lua/ name in the code is there", () => {
   expect(wrong).toEqual([]);
 });
 
-/** Each text in quotes of a test file, in which its titles are. */
+/** Each quoted text of a test file; its titles are among them. */
 function quotedIn(file: string): string[] {
   const text = readFileSync(file, "utf8").replace(/^\s*\/\/.*$/gm, "");
   return Array.from(text.matchAll(/(["`])((?:\\.|(?!\1)[^\\\n])*)\1/g), ([, , words = ""]) => words);
@@ -72,12 +72,12 @@ test.each([
   expect(nameless.map(([link]) => link)).toEqual([]);
 });
 
-test("each promise, time of retention and attack that is told of names the test that holds it", () => {
+test("each documented promise, retention time and attack names the test that holds it", () => {
   const guarantees = readFileSync(join(root, "docs/guarantees.md"), "utf8");
   const [promises = ""] = guarantees.split("\n## Durability\n");
   const attacks = readFileSync(join(root, "SECURITY.md"), "utf8").split("## Attacks")[1] ?? "";
   const reported = [
-    // An item goes on in indented lines.
+    // An item continues in indented lines.
     ...(promises.match(/^- .*(?:\n {2}.*)*/gm) ?? []),
     ...(promises.match(/^\| .*\|$/gm) ?? []).slice(1),
     ...(attacks.match(/^\| .*\|$/gm) ?? []).slice(1),
@@ -108,7 +108,7 @@ test("each page whose commands run sluice says to install what they need", () =>
   expect([...new Set(missing)]).toEqual([]);
 });
 
-test("the code of the page on deployments is the one that the type check reads", () => {
+test("the code of the page on deployments is the one that is type checked", () => {
   const page = readFileSync(join(root, "docs/deployments.md"), "utf8");
   const [, code = "none"] = /```ts\n([\s\S]*?)\n```/.exec(page) ?? [];
   const checked = readFileSync(join(root, "test/documents/deployment.ts"), "utf8");

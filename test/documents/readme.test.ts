@@ -18,7 +18,7 @@ import { startRedis, type TestRedis } from "../support/redis.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
-/** The code block of a document behind a marker of this test. */
+/** The code block of a document after a marker of this test. */
 function block(document: string, marker: string, language: string): string {
   const text = readFileSync(join(root, document), "utf8");
   const [, code] = new RegExp(`<!-- ${marker} -->\n\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text) ?? [];
@@ -132,18 +132,18 @@ describe("the README's table of features", () => {
     for (const { marks } of features) expect(marks).toHaveLength(5);
   });
 
-  test("says of each feature which of the others has it, but of those that are ours alone", () => {
+  test("says of each feature which other system has it, except the features of this one alone", () => {
     expect(features.flatMap(({ marks }) => marks).filter((mark) => mark !== "" && mark !== "●")).toEqual([]);
     const unmarked = features.filter(({ marks }) => !marks.includes("●"));
     expect(unmarked.map(({ feature }) => feature)).toEqual(OURS_ALONE);
   });
 
-  test("says of each what it is here, by a link to a test or a document, or why it is declined", () => {
-    const reported = /\]\((?:test\/\S+\.test\.ts|docs\/\S+\.md)\)|\bdeclined[:,] \w+ \w+/;
-    const untold = features.filter(
-      ({ here }) => !reported.test(here) || /\bdeclined(?![:,] \w+ \w+)/.test(here),
+  test("says what each feature is here, by a link to a test or a document, or why it is declined", () => {
+    const explained = /\]\((?:test\/\S+\.test\.ts|docs\/\S+\.md)\)|\bdeclined[:,] \w+ \w+/;
+    const unexplained = features.filter(
+      ({ here }) => !explained.test(here) || /\bdeclined(?![:,] \w+ \w+)/.test(here),
     );
-    expect(untold.map(({ feature }) => feature)).toEqual([]);
+    expect(unexplained.map(({ feature }) => feature)).toEqual([]);
   });
 });
 
@@ -193,7 +193,7 @@ describe("the curl lines of docs/http.md", () => {
     return JSON.parse(stdout) as { status: number; body: Record<string, unknown> };
   }
 
-  test("take a task all the way, each as it stands", async () => {
+  test("take a task all the way, each unchanged", async () => {
     const [enqueue, pull, extend, complete, look, count, list, cancel, sweep, ...more] = commands as [
       string,
       string,
@@ -232,7 +232,7 @@ describe("the curl lines of docs/http.md", () => {
   });
 
   test("of operating a queue are each answered as documented", async () => {
-    // What the first ones left: a task that has ended.
+    // The task that the first lines left, which has ended.
     await run(commands[0] as string);
     const [pulled] = ((await run(commands[1] as string)).body["tasks"] as { receipt: string }[]) ?? [];
     if (pulled) await run(commands[3] as string, pulled.receipt);
@@ -240,22 +240,22 @@ describe("the curl lines of docs/http.md", () => {
     const answers: unknown[] = [];
     for (const command of linesOf(", too")) {
       const { status, body } = await run(command);
-      answers.push({ status, tells: Object.keys(body).toSorted() });
+      answers.push({ status, fields: Object.keys(body).toSorted() });
     }
     const [events, waited, enqueued, settings, group, paused, resumed, peeked, ...rest] = answers;
     const set = ["events", "maxPending", "maxWorking", "paused", "rate", "statistics"];
-    expect(events).toEqual({ status: 200, tells: ["text"] });
+    expect(events).toEqual({ status: 200, fields: ["text"] });
     expect(waited).toMatchObject({
       status: 200,
-      tells: expect.arrayContaining(["state", "transitions"]) as unknown,
+      fields: expect.arrayContaining(["state", "transitions"]) as unknown,
     });
-    expect(enqueued).toEqual({ status: 201, tells: ["created", "id"] });
-    for (const answer of [settings, paused, resumed]) expect(answer).toEqual({ status: 200, tells: set });
+    expect(enqueued).toEqual({ status: 201, fields: ["created", "id"] });
+    for (const answer of [settings, paused, resumed]) expect(answer).toEqual({ status: 200, fields: set });
     expect(group).toMatchObject({
       status: 200,
-      tells: expect.arrayContaining(["maxWorking", "weight"]) as unknown,
+      fields: expect.arrayContaining(["maxWorking", "weight"]) as unknown,
     });
-    expect(peeked).toEqual({ status: 200, tells: ["cursor", "tasks", "unreadable"] });
+    expect(peeked).toEqual({ status: 200, fields: ["cursor", "tasks", "unreadable"] });
     expect(rest).toHaveLength(10);
     for (const answer of rest) expect(answer).toMatchObject({ status: 200 });
   });

@@ -25,15 +25,15 @@ const inTypeScript = [
 ];
 
 test("what Python enqueues, TypeScript dequeues and completes, and Python reads the results", async () => {
-  const reported = await both.python(`
-    tell(queue.enqueue_many([
+  const answers = await both.python(`
+    report(queue.enqueue_many([
         *({"payload": value, "id": f"p{i}"} for i, value in enumerate(${inPython})),
         {"payload": 1, "id": "all", "lease": 60_000, "max_attempts": 0, "result_ttl": 90_000, "dead_ttl": 0,
          "group": "a;b%", "priority": 7, "headers": {"trace": "ü;1"}},
     ]))
   `);
   const ids = inTypeScript.map((_, i) => `p${i}`);
-  expect(reported).toEqual([...ids, "all"].map((id) => [id, true]));
+  expect(answers).toEqual([...ids, "all"].map((id) => [id, true]));
   expect(await both.queue.get("all")).toMatchObject({ state: "pending", group: "a;b%", priority: 7 });
 
   const [all, ...tasks] = await both.queue.dequeue({ max: 100 });
@@ -44,7 +44,7 @@ test("what Python enqueues, TypeScript dequeues and completes, and Python reads 
   for (const task of tasks) expect(await task.complete(task.payload)).toMatchObject({ state: "completed" });
   expect(
     await both.python(`
-      tell([queue.get(f"p{i}")["result"] == value for i, value in enumerate(${inPython})])
+      report([queue.get(f"p{i}")["result"] == value for i, value in enumerate(${inPython})])
     `),
   ).toEqual(inTypeScript.map(() => true));
 });
@@ -58,20 +58,20 @@ test("what TypeScript enqueues, Python dequeues, extends and completes, and Type
       ...(i % 2 && { group: "g;%" }),
     })),
   );
-  const reported = await both.python(`
+  const answers = await both.python(`
     def work(task):
         extended = task.extend(progress={"of;": "ü%", "n": 1})
         progress = queue.get(task.id)["progress"]
         completed = task.complete(task.payload)
         return task.id, task.headers, task.group, task.attempt, extended.state, progress, completed.state
 
-    told = []
+    answers = []
     while tasks := queue.dequeue(max=10, worker="python;1"):
-        told += map(work, tasks)
-    tell(sorted(told, key=lambda each: int(each[0][1:])))
+        answers += map(work, tasks)
+    report(sorted(answers, key=lambda each: int(each[0][1:])))
   `);
   const progress = { "of;": "ü%", n: 1 };
-  expect(reported).toEqual(
+  expect(answers).toEqual(
     awkwardPayloads.map(([name], i) => {
       const headers = { name, Grüße: "ü\n🚀" };
       return [`t${i}`, headers, i % 2 ? "g;%" : "", 1, "working", progress, "completed"];
@@ -93,11 +93,9 @@ test("TypeScript sees how Python requeued, rejected, cancelled and handed back",
     requeued.requeue(ValueError("grün; 5%"), delay=3_600_000, count=False)
     rejected.reject("for good", ttl=60_000)
     returned.hand_back()
-    tell([queue.cancel("cancelled"), cancelled.extend()[-1], cancelled.requeue("late")])
+    report([queue.cancel("cancelled"), cancelled.extend()[-1], cancelled.requeue("late")])
   `)
-    .then((reported) =>
-      expect(reported).toEqual(["working", true, [true, "rejected", "cancelled", 0, true]]),
-    );
+    .then((answers) => expect(answers).toEqual(["working", true, [true, "rejected", "cancelled", 0, true]]));
   const of = async (id: string) => {
     const { transitions = [], ...info } = (await both.queue.get(id)) ?? {};
     return { ...info, to: transitions.map(({ to }) => to) };
@@ -129,16 +127,16 @@ test("Python sees how TypeScript requeued and rejected", async () => {
   await requeued?.extend(undefined, { progress: "half; way" });
   await requeued?.requeue({ delay: "1h", error: new RangeError("zu groß") });
   await rejected?.reject("for good");
-  const reported = await both.python(`
+  const answers = await both.python(`
     def known(id):
         info = queue.get(id)
         times = {name for name in info if name.endswith("_at")}
-        told = {name: info[name] for name in info if name not in times}
-        return {**told, "history": [state for state, _ in info["history"]], "times": sorted(times)}
-    tell([known("requeued"), known("rejected"), queue.get("unknown")])
+        shown = {name: info[name] for name in info if name not in times}
+        return {**shown, "history": [state for state, _ in info["history"]], "times": sorted(times)}
+    report([known("requeued"), known("rejected"), queue.get("unknown")])
   `);
   const beginning = { attempt: 1, charged: 1, version: 3, worker: "a;b 2" };
-  expect(reported).toEqual([
+  expect(answers).toEqual([
     {
       ...beginning,
       id: "requeued",
@@ -165,14 +163,14 @@ test("Python sees how TypeScript requeued and rejected", async () => {
   ]);
 });
 
-test("a receipt of one settles in the other, once", async () => {
+test("a receipt of one client settles in the other, once", async () => {
   await both.queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
-  const receipt = (await both.python("tell(queue.dequeue()[0].receipt)")) as string;
+  const receipt = (await both.python("report(queue.dequeue()[0].receipt)")) as string;
   expect(await both.queue.settle([{ receipt, outcome: "complete" }])).toMatchObject([{ ok: true }]);
   const [task] = await both.queue.dequeue();
   const receipts = JSON.stringify([receipt, task?.receipt]);
   expect(
-    await both.python(`tell(queue.settle(Settlement(receipt, "reject") for receipt in ${receipts}))`),
+    await both.python(`report(queue.settle(Settlement(receipt, "reject") for receipt in ${receipts}))`),
   ).toEqual([
     [false, "lost", "", 0, false],
     [true, "rejected", "rejected", 0, false],
@@ -180,12 +178,12 @@ test("a receipt of one settles in the other, once", async () => {
   expect(await task?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
 });
 
-test("an id that one has enqueued is known to the other, and so is a dedup key", async () => {
+test("an id that one client has enqueued is known to the other, and so is a dedup key", async () => {
   await both.queue.enqueue(1, { id: "own", dedup: { key: "k;%", window: "1h" } });
   expect(
     await both.python(`
       own = [queue.enqueue(2, id="own"), queue.enqueue(3, dedup=("k;%", 1))]
-      tell([*own, queue.enqueue(4, id="python", dedup=("l", 3_600_000))])
+      report([*own, queue.enqueue(4, id="python", dedup=("l", 3_600_000))])
     `),
   ).toEqual([
     ["own", false],
@@ -198,20 +196,20 @@ test("an id that one has enqueued is known to the other, and so is a dedup key",
   const [, python] = await both.queue.dequeue({ max: 2 });
   await python?.complete();
   expect(
-    await both.python(`tell([queue.enqueue(6, id="python"), queue.enqueue(7, id="python", again=True)])`),
+    await both.python(`report([queue.enqueue(6, id="python"), queue.enqueue(7, id="python", again=True)])`),
   ).toEqual([
     ["python", false],
     ["python", true],
   ]);
 });
 
-test("a queue that Python feeds is registered, and the sweep of either promotes its tasks", async () => {
+test("a queue in which Python enqueues is registered, and the sweep of either client promotes its tasks", async () => {
   expect(
     await both.python(`
       queue.enqueue(1, id="a", delay=1)
       queue.enqueue(2, id="b")
       time.sleep(0.01)
-      tell([sweep(redis), queue.get("a")["state"]])
+      report([sweep(redis), queue.get("a")["state"]])
     `),
   ).toEqual([{ [QUEUE]: [1, 0, 0, 0] }, "pending"]);
   const { queues, now } = await listQueues(both.transport);
@@ -226,39 +224,39 @@ test("a queue that Python feeds is registered, and the sweep of either promotes 
   expect(await sweep(both.transport)).toMatchObject({ queues: 1, promoted: 1, failed: [] });
 });
 
-test("Python's sweep leaves schedules alone, and Python works on what they enqueue", async () => {
+test("Python's sweep leaves schedules alone, and Python works on the tasks that they enqueue", async () => {
   const schedules = new Schedules(QUEUE, { transport: both.transport });
   const { nextAt } = await schedules.put("tick", { every: "1s", payload: "tock", headers: { a: "ü" } });
-  expect(await both.python("tell(sweep(redis))")).toEqual({ [QUEUE]: [0, 0, 0, 0] });
+  expect(await both.python("report(sweep(redis))")).toEqual({ [QUEUE]: [0, 0, 0, 0] });
   await sleep((nextAt ?? 0) - Date.now() + 50);
   expect(await sweep(both.transport)).toMatchObject({ scheduled: 1 });
   const time = (await schedules.get("tick"))?.lastAt;
   expect(
     await both.python(`
       [task] = queue.dequeue()
-      tell([task.id, task.payload, task.headers])
+      report([task.id, task.payload, task.headers])
     `),
   ).toEqual([`tick.${time}`, "tock", { a: "ü", schedule: "tick", "scheduled-at": String(time) }]);
 });
 
-test("Python registers a queue with the first of its enqueues, and not with each", async () => {
+test("Python registers a queue with its first enqueue only", async () => {
   both.gateway.resetUsage();
   await both.python("for i in range(5): queue.enqueue(i)");
   expect(both.gateway.usage()).toMatchObject({ requests: 5, byCommand: { EVALSHA: 6, ZADD: 1, LPUSH: 5 } });
 });
 
-test("Python heeds maxPending and a pause", async () => {
+test("Python follows maxPending and a pause", async () => {
   const operator = new Operator(QUEUE, { transport: both.transport });
   await operator.configure({ maxPending: 2 });
   expect(
     await both.python(`
-      told = []
+      answers = []
       for i in range(4):
-          try: told.append(queue.enqueue(i, id=str(i)))
-          except SluiceError as error: told.append(error.code)
-      tell(told)
+          try: answers.append(queue.enqueue(i, id=str(i)))
+          except SluiceError as error: answers.append(error.code)
+      report(answers)
     `),
   ).toEqual([["0", true], ["1", true], "queue_full", "queue_full"]);
   await operator.pause();
-  expect(await both.python("tell(len(queue.dequeue()))")).toBe(0);
+  expect(await both.python("report(len(queue.dequeue()))")).toBe(0);
 });

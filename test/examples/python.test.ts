@@ -64,26 +64,26 @@ the second's: ok True, attempt 2
 });
 
 test(
-  "a fault of the network at any one request changes nothing that the client is told",
+  "a fault of the network at any one request changes no answer of the client",
   { timeout: 120_000 },
   async () => {
-    const reported = await both.python(`
+    const answers = await both.python(`
     def day():
-        queue, told = Queue(redis, "${QUEUE}"), []
-        told.append(queue.enqueue("one", id="one"))
-        told.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(3)]))
+        queue, answers = Queue(redis, "${QUEUE}"), []
+        answers.append(queue.enqueue("one", id="one"))
+        answers.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(3)]))
         tasks = queue.dequeue(max=10)
-        told.append([(task.id, task.attempt, task.payload) for task in tasks])
-        told.append(tasks[0].extend()[:3])
-        told.append(tasks[0].complete("done"))
-        told.append(tasks[1].requeue("failed"))
-        told.append(tasks[2].hand_back())
-        told.append(queue.cancel("many2"))
-        told.append([(task.id, task.attempt) for task in queue.dequeue(max=10)])
-        told.append(list(sweep(redis)))
+        answers.append([(task.id, task.attempt, task.payload) for task in tasks])
+        answers.append(tasks[0].extend()[:3])
+        answers.append(tasks[0].complete("done"))
+        answers.append(tasks[1].requeue("failed"))
+        answers.append(tasks[2].hand_back())
+        answers.append(queue.cancel("many2"))
+        answers.append([(task.id, task.attempt) for task in queue.dequeue(max=10)])
+        answers.append(list(sweep(redis)))
         for name in ("one", "many0", "many1", "many2"):
-            told.append((name, queue.get(name)["state"], queue.get(name)["attempt"]))
-        return told
+            answers.append((name, queue.get(name)["state"], queue.get(name)["attempt"]))
+        return answers
 
     def set_fault(fault):
         url, token = os.environ["UPSTASH_REDIS_REST_URL"], os.environ["UPSTASH_REDIS_REST_TOKEN"]
@@ -108,7 +108,7 @@ test(
             set_fault({**fault, "match": {"nth": nth}})
             actual = day()
             if actual != expected: different.append([fault, nth, actual])
-    tell([expected, different])
+    report([expected, different])
   `);
     const dayAsExpected = [
       ["one", true],
@@ -126,43 +126,43 @@ test(
       ["many1", "working", 2],
       ["many2", "working", 1],
     ];
-    expect(reported).toEqual([dayAsExpected, []]);
+    expect(answers).toEqual([dayAsExpected, []]);
   },
 );
 
-test("a first copy of a dequeue that runs after the client's second leases nothing", async () => {
+test("a first copy of a dequeue that runs after the client's second copy leases nothing", async () => {
   const fault = both.gateway.faults.add({ kind: "hold" });
-  expect(await both.python("tell(queue.dequeue())")).toEqual([]);
+  expect(await both.python("report(queue.dequeue())")).toEqual([]);
   await both.queue.enqueue("later", { id: "later" });
   await fault.release();
   fault.remove();
-  expect(await both.python("tell([(task.id, task.attempt) for task in queue.dequeue()])")).toEqual([
+  expect(await both.python("report([(task.id, task.attempt) for task in queue.dequeue()])")).toEqual([
     ["later", 1],
   ]);
 });
 
-test("what the client refuses it says why, and sends nothing", async () => {
-  const reported = await both.python(`
-    told = []
+test("the client says why it refuses an input, and sends nothing", async () => {
+  const answers = await both.python(`
+    answers = []
     for options in (
         {"id": ";"}, {"group": "a b"}, {"priority": 10}, {"priority": True}, {"lease": 0}, {"delay": 1.5},
         {"delay": 1, "at": 1}, {"again": True}, {"dedup": ("key", 0)}, {"headers": {"a": 1}},
         {"max_attempts": -1}, {"payload": float("nan")}, {"payload": {1, 2}}, {"payload": "x" * 1_048_575},
     ):
         try: queue.enqueue_many([{"payload": "fine"}, {"payload": 1, **options}])
-        except SluiceError as error: told.append(str(error).replace(NAME.pattern, "…"))
+        except SluiceError as error: answers.append(str(error).replace(NAME.pattern, "…"))
     for what, act in (
         ("queue", lambda: Queue(redis, "a b")), ("max", lambda: queue.dequeue(max=0)),
         ("receipt", lambda: queue.settle([Settlement("1.1.1", "complete")])),
     ):
         try: act()
-        except SluiceError as error: told.append(f"{what}: {error.code}")
-    tell(told)
+        except SluiceError as error: answers.append(f"{what}: {error.code}")
+    report(answers)
   `);
   const whole = (what: string, least: number, most: number) =>
     `bad_argument: ${what} must be a whole number from ${least} to ${most}`;
   const tenYears = 315_360_000_000;
-  expect(reported).toEqual([
+  expect(answers).toEqual([
     "bad_argument: id must be a text that matches ^…$",
     "bad_argument: group must be a text that matches ^…$",
     whole("priority", 0, 9),
@@ -184,12 +184,12 @@ test("what the client refuses it says why, and sends nothing", async () => {
   expect(await rig.keySpace()).toEqual({});
 });
 
-test("what each script uses of the rooms that the document names, in its order, makes a program with it", async () => {
+test("each script, with the shared parts that it uses in the documented order, is a complete program", async () => {
   const lua = fileURLToPath(new URL("../../lua/", import.meta.url));
   const document = readFileSync(`${lua}README.md`, "utf8");
   const sentence = /found by name,\s+in\s+this\s+order:\s+(.*?)\./s.exec(document)?.[1] ?? "";
   const rooms = Array.from(sentence.matchAll(/`([\w-]+)`/g), ([, name]) => name);
-  expect(await both.python("tell(sluice.LIB)")).toEqual(rooms);
+  expect(await both.python("report(sluice.LIB)")).toEqual(rooms);
 
   const files = globSync("*/*.lua", { cwd: lua }).map((file) => file.slice(0, -".lua".length));
   expect(rooms.map((name) => `lib/${name}`).toSorted()).toEqual(
@@ -197,7 +197,7 @@ test("what each script uses of the rooms that the document names, in its order, 
   );
   const scripts = files.filter((name) => !name.startsWith("lib/"));
   const programs = (await both.python(
-    `tell([sluice.Script(name, sluice.LUA).text for name in ${JSON.stringify(scripts)}])`,
+    `report([sluice.Script(name, sluice.LUA).text for name in ${JSON.stringify(scripts)}])`,
   )) as string[];
   const declared = libNames(readLua().lib.text);
   for (const [i, text] of programs.entries()) {

@@ -7,17 +7,17 @@ import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 
-/** Where the Python client stands. */
+/** The folder of the Python client. */
 export const folder = fileURLToPath(new URL("../../examples/python/", import.meta.url));
 
-/** The client in Python and the library, at one queue through one gateway. */
+/** The Python client and the library, on one queue through one gateway. */
 export interface BothClients {
   readonly gateway: Gateway;
   readonly transport: Transport;
   readonly queue: Queue;
-  /** Runs `python3` beside the client; what it prints. */
+  /** Runs `python3` in the client's folder. Returns what it prints. */
   run(...args: string[]): Promise<string>;
-  /** Runs code that has the client, a `redis` and a `queue`; what it `tell`s. */
+  /** Runs code that has the client, a `redis` and a `queue`. Returns what it `report`s. */
   python(code: string): Promise<unknown>;
 }
 
@@ -52,7 +52,7 @@ export function useBothClients(rig: Rig): BothClients {
       from sluice import *
       redis = Redis(os.environ["UPSTASH_REDIS_REST_URL"], os.environ["UPSTASH_REDIS_REST_TOKEN"])
       queue = Queue(redis, "${QUEUE}")
-      def tell(value): print(json.dumps(value))
+      def report(value): print(json.dumps(value))
     `;
     const output = await both.run("-c", unindented(head) + unindented(`\n${code}`));
     return output === "" ? undefined : JSON.parse(output);

@@ -32,7 +32,7 @@ test(
       sum: 300,
       unaccounted: 0,
     });
-    // At least once, and shown: what the killed consumer had delivered is delivered again.
+    // At least once, and shown: deliveries of the killed consumer are repeated.
     const [, unsettled] =
       /^Killed consumer-\S+: (\d+) webhooks delivered, and not yet settled\.$/m.exec(output) ?? [];
     const [, afterCrash] = /delivered again: (\d+) by the run that was killed/.exec(output) ?? [];

@@ -42,14 +42,14 @@ const row = (events: number, once: number, again: number, dead: number, unaccoun
   unaccounted,
 });
 
-test("an event that a receiver accepted once is delivered once, however often it refused it before", () => {
+test("an event that a receiver accepted once is delivered once, no matter how often it refused it before", () => {
   const refused = request(a, { status: 500 });
   const result = account([a], [refused, refused, request(a, { attempt: 3 })], nothing);
   expect(result.total).toEqual(row(1, 1, 0, 0, 0));
   expect(result.complete).toBe(true);
 });
 
-test("an event that nobody accepted and that is no dead letter is unaccounted for", () => {
+test("an event that was not accepted and is no dead letter is unaccounted for", () => {
   const refused = request(b, { status: 500 });
   const result = account([a, b], [request(a), refused], new Map([["evt_b", { state: "completed" }]]));
   expect(result.receivers.get("atlas-books")).toEqual(row(2, 1, 0, 0, 1));
@@ -83,7 +83,7 @@ test("a dead letter is accounted for, with its reason", () => {
   });
 });
 
-test("what was accepted with another body, by another receiver or for no event is unexpected and no delivery", () => {
+test("a request accepted with another body, by another receiver or for no event is unexpected and no delivery", () => {
   const unexpected = [
     request(a, { body: "0" }),
     request(a, { receiver: "ember-games" }),
@@ -94,7 +94,7 @@ test("what was accepted with another body, by another receiver or for no event i
   expect(result.unexpected).toEqual(unexpected);
 });
 
-test("the queue is asked only for events that nobody accepted", () => {
+test("the queue is asked only for events that were not accepted", () => {
   expect(notAccepted([a, b, c], [request(a), request(b, { status: 410 })])).toEqual(["evt_b", "evt_c"]);
 });
 
@@ -118,7 +118,7 @@ test("the receivers' file is read as it grows, and never half a line of it", () 
   }
 });
 
-test("nothing of the picture and the closing table is cut on a terminal of 80 columns", () => {
+test("the picture and the closing table fit into a terminal of 80 columns", () => {
   const count = 2_400;
   const picture = asLines({
     seconds: 100,
@@ -145,7 +145,7 @@ test("nothing of the picture and the closing table is cut on a terminal of 80 co
     unexpected: [],
     complete: true,
   }).split("\n");
-  // The last column stays free: a terminal may wrap there.
+  // The last column stays free, because a terminal may wrap there.
   expect([...picture, ...table].filter((line) => line.length > 79)).toEqual([]);
   for (const { name } of tenants) expect(table.filter((line) => line.includes(name))).toHaveLength(1);
 });
@@ -163,7 +163,7 @@ test("a signature holds for its secret, id, time and body, and for no other", ()
   expect(verify(secret, { ...headers, "webhook-signature": changing }, "{}")).toBe(true);
 });
 
-test("there are 2,400 events with ids of their own, for all tenants, some delayed, in many scripts and sizes", () => {
+test("there are 2,400 events with unique ids, for all tenants, some delayed, in many scripts and sizes", () => {
   const events = readEvents(eventsFile);
   expect(new Set(events.map(({ id }) => id)).size).toBe(2_400);
   expect(new Set(events.map(({ tenant }) => tenant))).toEqual(new Set(tenants.map(({ name }) => name)));

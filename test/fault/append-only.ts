@@ -1,4 +1,4 @@
-/** The append-only file of a test's Redis: how long it is when, and how it is made anew. */
+/** The append-only file of a test's Redis: its length over time, and its rewrite. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,7 +19,7 @@ export async function appendOnlyFile({ folder }: TestRedis): Promise<string> {
   return join(directory, name);
 }
 
-/** Watches the length of the append-only file until it is stopped, from the first time that it is sure of it. */
+/** Samples the length of the append-only file, from the first reliable sample until it is stopped. */
 export async function watchFile(redis: TestRedis) {
   const file = await appendOnlyFile(redis);
   const samples: Sample[] = [];
@@ -29,7 +29,7 @@ export async function watchFile(redis: TestRedis) {
     while (!run.over) {
       const at = performance.now();
       const info = await direct.send(["INFO", "persistence"]).catch(() => "");
-      // While a sync goes on Redis may keep what it has acknowledged to itself.
+      // During a sync, Redis may keep acknowledged writes in memory.
       if (/^aof_buffer_length:0\r$/m.test(String(info))) {
         samples.push({ at, length: (await stat(file)).size });
       }
@@ -49,8 +49,8 @@ export async function watchFile(redis: TestRedis) {
 }
 
 /**
- * Writes the file anew. Redis 7.0 leaves a transaction in it of which a power cut has left a half: that counts for nothing
- * now, and is carried out at the start after the next.
+ * Writes the file anew. After a power cut, Redis 7.0 may leave half of a transaction in it: that has no
+ * effect now, and is carried out at the start after the next.
  */
 export async function rewriteFile(redis: TestRedis): Promise<void> {
   const before = await appendOnlyFile(redis);

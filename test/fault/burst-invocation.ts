@@ -1,4 +1,5 @@
-// One short invocation of a consumer, in a process of its own: drains a queue within its budget, and notes each delivery.
+// One short invocation of a consumer, in a process of its own: drains a queue within its budget, and notes
+// each delivery.
 
 import { appendFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";

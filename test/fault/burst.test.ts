@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A platform that starts a process for each wake, and kills some of them in the midst of their work. */
+/** A platform that starts a process for each wake, and kills some of them in the middle of their work. */
 async function platform(env: Record<string, string>) {
   const next = dice(7);
   const roll = (sides: number) => Math.floor(next() * sides);
@@ -90,7 +90,9 @@ test(`${TASKS} tasks at once, from an idle start, are all done by short invocati
     await producer.enqueueMany(tasks);
   }
 
-  // Cron, in the time of this test: what a killed invocation had goes back, and who is lost is woken again.
+  // Cron, as often as this test needs: tasks of killed invocations are reclaimed, and a consumer whose wake
+  // was lost is
+  // woken again.
   let left = Number.POSITIVE_INFINITY;
   const counts = () => producer.counts();
   for (const end = Date.now() + 120_000; left > 0 && Date.now() < end;) {
@@ -112,7 +114,7 @@ test(`${TASKS} tasks at once, from an idle start, are all done by short invocati
   await direct.close();
   expect(wrong).toEqual([]);
 
-  // Each was delivered; more than once only those that a killed invocation had in its hands.
+  // Each was delivered; more than once only those that a killed invocation had leased.
   const deliveries = readFileSync(log, "utf8").trimEnd().split("\n");
   expect(new Set(deliveries).size).toBe(TASKS);
   const { invocations, killed, longest, failed } = host.seen;

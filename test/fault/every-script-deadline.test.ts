@@ -11,7 +11,7 @@ const faults: readonly (readonly [name: string, fault: Fault])[] = [
 
 describe.each(titled)("%s", (title, operation) => {
   test.each(faults)(
-    "past its deadline %s is an error, and the call made again comes to what one alone does",
+    "past its deadline %s is an error, and the same call made again has the effect of a single one",
     async (_, fault) => {
       const { hits: _hits, ...expected } = await twin(title, operation);
       const answer = operation.again || operation.counts ? expect.anything() : expected.answer;

@@ -17,7 +17,7 @@ const scenarios = [
   ["a day of groups, limits, keys and workers", sharedDay],
 ] as const;
 
-/** How often the fault strikes, and at how many requests of a day it begins. */
+/** The faults: how often each strikes, and how many requests apart it begins. */
 const faults: readonly (readonly [name: string, fault: Fault, times: 1 | "always", step: number])[] = [
   ["Redis answers NOSCRIPT to any one request", { kind: "noscript" }, 1, 1],
   [
@@ -29,7 +29,7 @@ const faults: readonly (readonly [name: string, fault: Fault, times: 1 | "always
 ];
 
 describe.each(scenarios)("%s comes out the same, answers and key space,", (_, scenario) => {
-  test.each(faults)("where %s", async (_name, fault, times, step) => {
+  test.each(faults)("if %s", async (_name, fault, times, step) => {
     const over = upstash({ url: gateway.url, token: gateway.token });
     const expected = await run(rig, scenario, undefined, over);
     for (let nth = 1; nth <= expected.requests; nth += step) {

@@ -5,7 +5,7 @@ import { fileOf } from "../support/script-files.ts";
 import { operations } from "./operations.ts";
 import { titled, useOperations } from "./operating.ts";
 
-/** A fault that one request meets, and whether the copy that is answered finds that an earlier one has run. */
+/** A fault of one request, and whether an earlier copy has run when the answered one runs. */
 interface Kind {
   readonly name: string;
   readonly fault: Fault;
@@ -51,14 +51,14 @@ const kinds: readonly Kind[] = [
     fault: { kind: "http", runs: true, ...given } as const,
     ranBefore: true,
   })),
-  // Whoever resends is told no more by the others.
+  // A client that resends gets no more from the other kinds.
   ...[answers[0], answers[3], answers[6]].map(([name, given]) => ({
     name: `${name}, and it did not run`,
     fault: { kind: "http", ...given } as const,
     ranBefore: false,
   })),
   { name: "NOSCRIPT for it alone", fault: { kind: "noscript" }, ranBefore: false },
-  // The last, for those above expect every script to be known.
+  // The last, because the kinds above expect every script to be known.
   { name: "SCRIPT FLUSH right before it", fault: { kind: "flush-scripts" }, ranBefore: false },
 ];
 
@@ -76,7 +76,7 @@ describe.each(titled)("%s", (title, operation) => {
       const expected = await twin(title, operation);
       const { again, counts } = operation;
       const answer = ranBefore && again ? again(expected.answer as never) : expected.answer;
-      // How many copies a slow machine sends is the clock's.
+      // How many copies are sent depends on the speed of the machine.
       const sure = !(again || counts) || fault.kind !== "stall";
       expect(await outcome(operation, fault)).toEqual({
         ...expected,

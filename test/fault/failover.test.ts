@@ -7,7 +7,7 @@ import { says } from "../support/key-space.ts";
 import { key, useRig } from "../support/rig.ts";
 import { dice } from "../support/dice.ts";
 
-// A replica that takes over may have each key as it was at another time.
+// A promoted replica may have each key as of a different moment.
 const rig = useRig();
 const { runDeepSweep } = deepTools(rig);
 
@@ -54,7 +54,7 @@ async function traffic(roll: () => number): Promise<void> {
 }
 
 test.each(Array.from({ length: 25 }, (_, i) => i + 1))(
-  "after a failover each key is of another time, and a deep sweep makes one queue of them again (seed %i)",
+  "after a failover that leaves each key as of another moment, a deep sweep makes one queue of them again (seed %i)",
   async (seed) => {
     const roll = dice(seed * 7_919);
     await traffic(roll);
@@ -64,7 +64,7 @@ test.each(Array.from({ length: 25 }, (_, i) => i + 1))(
       await rig.command("COPY", `old:${step}:${part}`, key(part));
     }
     const { tasks } = await rig.space();
-    // Working ones that are to be cancelled end so.
+    // Working tasks with a cancel request end as cancelled.
     const live = [...tasks.keys()].filter(
       (field) =>
         field.startsWith("t") && tasks.get(field) !== "" && says(tasks.get(`.${field}`))["f"] === undefined,

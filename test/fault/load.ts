@@ -1,4 +1,4 @@
-/** Producers, consumers and a sweep on one queue over HTTP, and an account of all that they were told. */
+/** Producers, consumers and a sweep on one queue over HTTP, and a record of all acknowledgements. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { deepSweep, Queue, sweep, SluiceError, type Batch } from "../../src/index.ts";
 import type { Gateway } from "../../src/local/index.ts";
@@ -12,25 +12,27 @@ const QUEUE = "emails";
 const LEASE = 1_000;
 const kinds = [{}, {}, { group: "a" }, { group: "b", priority: 1 }, { delay: 30 }, { delay: 30, group: "a" }];
 
-/** What was acknowledged and is not so any more: by id, when it was acknowledged (ms, {@link performance.now}). */
+/**
+ * Acknowledged facts that were lost: by id, the time of the acknowledgement (ms, {@link performance.now}).
+ */
 export interface Lost {
-  /** Enqueued, never completed, and nowhere. */
+  /** Enqueued tasks, never completed, that are nowhere. */
   readonly tasks: ReadonlyMap<string, number>;
-  /** Completed, and there again, to be done once more. */
+  /** Completed tasks that are there again, to be done once more. */
   readonly completions: ReadonlyMap<string, number>;
-  /** Completed, and not known any more: their work is done. */
+  /** Completed tasks that are unknown now. Their work is done. */
   readonly records: ReadonlyMap<string, number>;
 }
 
 export class Load {
-  /** Acknowledged, by id: when that was heard. */
+  /** Acknowledged enqueues, by id, and when the answer came. */
   readonly enqueued = new Map<string, number>();
   readonly completed = new Map<string, number>();
-  /** Tasks that were delivered to a dequeue that began after their completion was acknowledged. */
+  /** Tasks that a dequeue got that began after their completion was acknowledged. */
   readonly deliveredAgain: string[] = [];
   readonly #gateway: Pick<Gateway, "url" | "token">;
   readonly #roll: () => number;
-  /** Tasks that a settle was to complete whose answer never came: it may have run. */
+  /** Tasks of a settle without an answer: it may have completed them. */
   readonly #unanswered = new Set<string>();
   #batches = 0;
   #failure: unknown;
@@ -49,7 +51,7 @@ export class Load {
     return new Queue<number>(QUEUE, { transport: this.#transport(), lease: LEASE, maxAttempts: 0 });
   }
 
-  /** Starts three of each. Aborting them leaves open what became of their last calls. */
+  /** Starts three of each. After an abort, the outcome of their last calls is unknown. */
   start(): { stop(): Promise<void>; abort(): Promise<void> } {
     const calls = new AbortController();
     const run = { over: false };
@@ -80,8 +82,8 @@ export class Load {
   }
 
   /**
-   * Waits until so many more are acknowledged to be enqueued, and to be completed.
-   * @throws what ended one of those at work
+   * Waits until that many more enqueues and completions are acknowledged.
+   * @throws the error that ended one of the producers or consumers
    */
   async more(count: number): Promise<void> {
     const [enqueued, completed] = [this.enqueued.size + count, this.completed.size + count];
@@ -119,7 +121,7 @@ export class Load {
     for (const { id } of batch) {
       if ((this.completed.get(id) ?? askedAt) < askedAt) this.deliveredAgain.push(id);
     }
-    // Some are left, and come back when their lease has expired; some fail.
+    // Some are left until their lease expires; some fail.
     const settlements = batch.flatMap(({ receipt }) => {
       const roll = this.#roll();
       if (roll < 0.02) return [];
@@ -147,7 +149,7 @@ export class Load {
     }
   }
 
-  /** What of all that was acknowledged is lost, while nobody is at work. */
+  /** The acknowledged facts that were lost. To be called while no producer or consumer runs. */
   lost({ tasks }: QueueSpace): Lost {
     const those = (acknowledged: ReadonlyMap<string, number>, are: (id: string) => boolean) =>
       new Map([...acknowledged].filter(([id]) => are(id)));
@@ -159,14 +161,15 @@ export class Load {
   }
 
   /**
-   * The acknowledged tasks that were not completed. One whose settle was not answered is completed if its record says so.
+   * The acknowledged tasks that were not completed. One whose settle was not answered is completed if its
+   * record says so.
    */
   unfinished({ tasks }: QueueSpace): string[] {
     const byUnanswered = (id: string) => this.#unanswered.has(id) && isCompleted(tasks, id);
     return [...this.enqueued.keys()].filter((id) => !this.completed.has(id) && !byUnanswered(id));
   }
 
-  /** Forgets what is lost, so that it is not found lost a second time. */
+  /** Forgets the lost facts, so that they are not counted a second time. */
   writeOff({ tasks, completions, records }: Lost): void {
     for (const id of [...tasks.keys(), ...records.keys()]) this.enqueued.delete(id);
     for (const id of [...completions.keys(), ...records.keys()]) this.completed.delete(id);
@@ -188,7 +191,7 @@ export class Load {
 
 const isCompleted = (tasks: QueueSpace["tasks"], id: string) => says(tasks.get(`.${id}`))["s"] === "c";
 
-/** What stands in the queue, and which invariants it violates. */
+/** The content of the queue, and the invariants that it violates. */
 export async function look(redisUrl: string): Promise<{ space: QueueSpace; unsound: string[] }> {
   const space = queueSpace(await readKeySpace(redisUrl), QUEUE);
   return { space, unsound: violations(space) };
@@ -207,12 +210,12 @@ export async function repaired(redisUrl: string): Promise<string[]> {
 
 export const nothing: Lost = { tasks: new Map(), completions: new Map(), records: new Map() };
 
-/** The ids of what is lost and was acknowledged at that time or before. */
+/** The ids of lost facts that were acknowledged at that time or before. */
 export function acknowledgedUntil(at: number, { tasks, completions, records }: Lost): string[] {
   return [...tasks, ...completions, ...records].filter(([, time]) => time <= at).map(([id]) => id);
 }
 
-/** What is lost, in numbers, and how long before `until` the oldest of it was acknowledged, ms. */
+/** The number of lost facts, and how long before `until` the oldest was acknowledged, ms. */
 export function reported({ tasks, completions, records }: Lost, until: number): string {
   const times = [tasks, completions, records].flatMap((those) => [...those.values()]);
   const oldest = times.length === 0 ? "" : `, the oldest ${Math.round(until - Math.min(...times))} ms before`;

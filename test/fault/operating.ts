@@ -1,4 +1,4 @@
-/** Runs the table of operations over HTTP, with and without faults, and tells what came of each. */
+/** Runs the table of operations over HTTP, with and without faults, and returns the outcome of each. */
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
 import * as lua from "../../src/queue/redis/lua.gen.ts";
@@ -9,15 +9,15 @@ import { QUEUE, useRig } from "../support/rig.ts";
 import { operations, type Operation } from "./operations.ts";
 import { startingPoint, type Caller } from "./starting-point.ts";
 
-/** The operations by a name of their own each. */
+/** The operations, each by a unique name. */
 export const titled = operations.map((operation) => {
   const { script, what } = operation;
   return [what === undefined ? script : `${script} ${what}`, operation] as const;
 });
 
-/** Registers what the operations need with vitest. */
+/** Registers the set-up of the operations with vitest. */
 export function useOperations() {
-  // Soundness is part of each outcome.
+  // The invariants are part of each outcome.
   const rig = useRig({ checkInvariants: false });
   let gateway: Gateway;
   let start: Awaited<ReturnType<typeof startingPoint>>;
@@ -38,32 +38,32 @@ export function useOperations() {
   const over = (retry: UpstashOptions["retry"]) =>
     upstash({ url: gateway.url, token: gateway.token }, { retry });
 
-  /** Puts the queue where every operation begins. */
+  /** Puts the queue into the state in which every operation begins. */
   async function begin({ damaged }: Operation, retry: UpstashOptions["retry"]): Promise<Caller> {
     start ??= await startingPoint(rig);
     return start.begin(over({ firstWait: 0, longestWait: 0, ...retry }), damaged === true);
   }
 
-  /** What stands in Redis, and what of it is unsound. */
-  async function standing() {
+  /** The keys in Redis, and the invariants that they violate. */
+  async function finalState() {
     const keys = await rig.keySpace();
     return { keys: comparable(keys, rig.now), violations: violations(queueSpace(keys, QUEUE)) };
   }
 
-  /** Makes a call, with a fault of the request that holds its script, and tells all that came of it. */
+  /** Makes a call, with a fault of the request that holds its script. Returns everything that resulted. */
   async function outcome(operation: Operation, fault?: Fault) {
     const { script, nth = 1, call, afterwards } = operation;
-    // What is not answered for so long is sent again.
+    // A request without an answer for that long is sent again.
     const by = await begin(operation, { tryTimeout: fault?.kind === "stall" ? 100 : 5_000 });
     const hit = fault && gateway.faults.add({ ...fault, match: { script, nth } });
     const answer = await call(by);
     await hit?.release();
     await afterwards?.(by);
-    return { answer, hits: hit?.hits ?? 1, ...(await standing()) };
+    return { answer, hits: hit?.hits ?? 1, ...(await finalState()) };
   }
 
   const twins = new Map<string, ReturnType<typeof outcome>>();
-  /** What comes of a call without a fault, and with all its scripts known. */
+  /** The outcome of a call without a fault, with all its scripts known. */
   function twin(title: string, operation: Operation) {
     const known = twins.get(title) ?? outcome(operation).then(() => outcome(operation));
     twins.set(title, known);
@@ -71,8 +71,8 @@ export function useOperations() {
   }
 
   /**
-   * Makes a call that gets no answer before its deadline, lets everything that was sent run, and makes the call again.
-   * Tells the first call's error, and what came of the second.
+   * Makes a call that gets no answer before its deadline, runs all its requests, and makes the call again.
+   * @returns the first call's error, and the outcome of the second
    */
   async function overdue(operation: Operation, fault: Fault) {
     const { script, nth = 1, call, afterwards } = operation;
@@ -84,13 +84,15 @@ export function useOperations() {
     const later = by.again(over({}));
     const answer = await call(later);
     await afterwards?.(later);
-    return { error, answer, ...(await standing()) };
+    return { error, answer, ...(await finalState()) };
   }
 
   return { outcome, twin, overdue };
 }
 
-/** Without the mark that a resent dequeue leaves, and by how much a reminder is overdue: each copy makes it earlier. */
+/**
+ * Without the mark of a resent dequeue, and without how overdue a reminder is: each copy makes it earlier.
+ */
 function comparable(keys: KeySpace, now: number): KeySpace {
   const registry = keys["sluice:queues"];
   if (!registry || !("zset" in registry)) return withoutSlots(keys);

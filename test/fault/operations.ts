@@ -1,4 +1,4 @@
-/** One call of the library for each script, and what is told of it where its first copy has run unheard. */
+/** One call of the library for each script, and its answer if its first copy has run without an answer. */
 import {
   deepSweep,
   listQueues,
@@ -14,32 +14,32 @@ import { now, worker, type Caller } from "./starting-point.ts";
 export interface Operation {
   /** The name of the script that the fault is for. */
   readonly script: string;
-  /** What else to tell of the call. */
+  /** What else to say of the call in its title. */
   readonly what?: string;
   readonly call: (by: Caller) => Promise<unknown>;
-  /** Which of the requests with that script is hit. @default 1 */
+  /** Which of the requests with that script meets the fault. @default 1 */
   readonly nth?: number;
-  /** True: the queue's keys are damaged before. */
+  /** True if the queue's keys are damaged before. */
   readonly damaged?: boolean;
-  /** The answer where an earlier copy has run already, from what it is otherwise. @default the same (law 5) */
+  /** Makes the answer after an earlier copy has run from the usual one. @default the same (law 5) */
   readonly again?: (answer: never) => unknown;
-  /** True: what is told of the call is what it did itself, so that one made again tells what was left. */
+  /** True if the answer counts what this call did, so that a repeated call counts only the rest. */
   readonly counts?: boolean;
-  /** What makes up for a call whose first copy ran unheard, where the keys are as otherwise only then. */
+  /** What to do after a call whose first copy ran without an answer, before the keys are the usual ones. */
   readonly afterwards?: (by: Caller) => Promise<unknown>;
 }
 
-/** What the counts of a call are where its first copy has done it all. */
+/** The counts of a call whose first copy has done all the work. */
 const nothingLeft =
   (...counts: readonly string[]) =>
   (answer: object): unknown => ({ ...answer, ...Object.fromEntries(counts.map((name) => [name, 0])) });
 
-/** The report of a deep sweep whose script has repaired what an answer that was lost told. */
+/** The report of a deep sweep if the answer that listed the repairs was lost. */
 const untold =
   (...faults: readonly string[]) =>
   (report: DeepSweepReport): unknown => ({
     ...report,
-    // Of what was taken out nothing is left to look at.
+    // Nothing is left to examine of removed entries.
     entries: report.entries - (faults.includes("payload_missing") ? 1 : 0),
     faults: report.faults.filter(({ fault }) => !faults.includes(fault)),
   });
@@ -120,13 +120,13 @@ export const operations: readonly Operation[] = [
   { script: "unregister", counts: true, call: sweeping },
   { script: "register", what: "within a sweep", counts: true, call: sweeping },
   { script: "dueSchedules", counts: true, call: sweeping },
-  // Who finds the schedules other than it read them leaves it to the next sweep to set the reminder.
+  // A copy that finds the schedules changed leaves it to the next sweep to set the reminder.
   { script: "runSchedules", call: sweeping, again: nothingLeft("scheduled"), afterwards: sweeping },
   { script: "setReminder", what: "within a sweep", counts: true, call: sweeping },
   {
     script: "wake",
     call: async (by) => [await by.waking().wakeAnother(), by.woken],
-    // Who was woken did not hear of it; the next enqueue after the window, or sweep, makes good.
+    // The wake was lost; the next enqueue after the window, or the next sweep, sends another.
     again: () => [false, []],
   },
   { script: "get", call: (by) => by.queue().get("mine0") },
@@ -161,7 +161,7 @@ export const operations: readonly Operation[] = [
     script: "purge",
     what: "of what is pending, in several requests",
     call: (by) => by.operator.purge({ state: "pending" }),
-    // The first of them purged the three that are held.
+    // The first call purged the three tasks behind the limit.
     again: (report: PurgeReport) => ({ ...report, purged: report.purged - 3 }),
   },
   {

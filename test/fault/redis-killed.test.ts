@@ -9,7 +9,7 @@ import { startRedis } from "../support/redis.ts";
 import { appendOnlyFile, rewriteFile, watchFile, type Sample } from "./append-only.ts";
 import { acknowledgedUntil, Load, look, nothing, repaired, reported } from "./load.ts";
 
-// Redis ends by SIGKILL under load and comes back with what its append-only file holds. KILLS=50 does so longer.
+// Redis is killed under load and comes back with its append-only file. KILLS=50 runs longer.
 const kills = Number(process.env["KILLS"] ?? 3);
 vi.setConfig({ testTimeout: 30_000 + 10_000 * kills });
 const seed = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000_000);
@@ -50,7 +50,7 @@ test(`appendfsync always: nothing acknowledged is lost, and no completed task co
   );
 });
 
-test(`a file that ends at any byte holds a sound queue, with nothing to repair (KILL_SEED=${seed})`, async () => {
+test(`a file that ends at any byte holds a valid queue, with nothing to repair (KILL_SEED=${seed})`, async () => {
   const { redis, load, roll } = await underLoad("everysec");
   const running = load.start();
   await load.more(100);
@@ -67,8 +67,9 @@ test(`a file that ends at any byte holds a sound queue, with nothing to repair (
   }
 });
 
-// A process that is killed loses what it had not written yet; a machine without power, what it had not synced:
-// the last second. So the file is cut to a length that it had then, and at any byte up to the next known one.
+// A process that is killed loses what it had not written yet; a machine without power, what it had not
+// synced: the last second. So the file is cut to a length that it had then, and at any byte up to the next
+// known one.
 test.each([
   ["the process is killed", 0],
   ["the power fails, half a second after the last sync", 500],
@@ -97,7 +98,7 @@ test.each([
       const lost = load.lost(space);
       expect(acknowledgedUntil(at, lost)).toEqual([]);
       report(`appendfsync everysec, ${how}: ${reported(lost, killedAt)}`);
-      // Of all keys the same moment is left, so there is nothing to repair.
+      // All keys are as of the same moment, so there is nothing to repair.
       expect(await repaired(redis.url)).toEqual([]);
       load.writeOff(lost);
       await rewriteFile(redis);
@@ -111,7 +112,7 @@ test.each([
 
 test.each([
   ["comes back at the start after the next, and a deep sweep repairs that", false],
-  ["does not come back where the file was written anew", true],
+  ["does not come back if the file was rewritten", true],
 ])("half of a script's writes, which a power cut left in the file, %s", async (_, rewritten) => {
   const { redis, gateway, load } = await underLoad("always");
   const queue = new Queue("emails", { transport: upstash({ url: gateway.url, token: gateway.token }) });
@@ -132,7 +133,7 @@ test.each([
   await queue.enqueue(1, { id: "after", group: "a" });
   await redis.kill();
   await redis.restart();
-  // What comes back, and whether anything does, is the release of Redis's.
+  // What comes back, if anything, depends on the release of Redis.
   if (rewritten) expect(await ids()).toEqual(["after", "before"]);
   const found = await repaired(redis.url);
   if (rewritten) expect(found).toEqual([]);

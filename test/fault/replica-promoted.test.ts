@@ -11,7 +11,7 @@ import { acknowledgedUntil, Load, look, nothing, repaired, reported } from "./lo
 
 const seed = Number(process.env["FAILOVER_SEED"] ?? Date.now() % 1_000_000_000);
 
-/** A Redis with a replica behind a link that can be held up. */
+/** A Redis with a replica behind a link that can be paused. */
 async function replicated() {
   const primary = await startRedis({ args: ["--repl-diskless-sync-delay", "0"] });
   const link = await startProxy(primary.port);
@@ -34,8 +34,8 @@ async function replicated() {
     redisUrl: replica.url,
     gateway,
     /**
-     * Makes the replica know all that there is, and hear nothing more.
-     * @returns when all that was acknowledged is known to it, at the clock of `performance.now()`
+     * Waits until the replica has everything, then stops the replication.
+     * @returns the time by `performance.now()` up to which the replica has all acknowledged writes
      */
     async holdUp(): Promise<number> {
       const at = performance.now();
@@ -76,7 +76,7 @@ test.each([0, 300, 1_000])(
     const lost = load.lost(space);
     expect(acknowledgedUntil(at, lost)).toEqual([]);
     console.info(`    a replica ${behind} ms behind: ${reported(lost, killedAt)}`);
-    // One server's keys are all of one moment, so there is nothing to repair: see failover.test.ts.
+    // The keys of one server are all as of one moment, so there is nothing to repair: see failover.test.ts.
     expect(await repaired(redisUrl)).toEqual([]);
     load.writeOff(lost);
 
@@ -90,7 +90,7 @@ test.each([0, 300, 1_000])(
   },
 );
 
-test("whose lease the new primary does not know is told lease_lost, also when its number is another's (I2)", async () => {
+test("a consumer whose lease the new primary does not know gets lease_lost, also if another has its number (I2)", async () => {
   const { redisUrl, gateway, holdUp, kill, promote } = await replicated();
   const queue = new Queue("emails", { transport: upstash({ url: gateway.url, token: gateway.token }) });
   await queue.enqueueMany(numbered(5));

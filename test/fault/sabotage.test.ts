@@ -24,7 +24,7 @@ const kinds = [
   { maxAttempts: 2 },
 ];
 
-/** What is sabotaged may answer with an error; whoever meets one tries again. */
+/** A call on damaged keys may fail; it is then tried again. */
 async function patiently<T>(run: () => Promise<T>): Promise<T | undefined> {
   try {
     return await run();
@@ -38,7 +38,7 @@ test.each([
   ["and deep sweeps all along", 2],
   ["and deep sweeps only when it is over", 0],
 ])(
-  `entries deleted, duplicated and corrupted at random, everywhere and under load, %s: whatever was not itself destroyed is completed once or a dead letter (SABOTAGE_SEED=${seed})`,
+  `entries deleted, duplicated and corrupted at random, everywhere and under load, %s: each task that was not itself destroyed is completed once or a dead letter (SABOTAGE_SEED=${seed})`,
   async (_, deepSweepers) => {
     const open = (): Queue<number> => rig.queue<number>({ now: undefined, lease: 80, maxAttempts: 0 });
     await rig.operator().configureGroup("capped", { maxWorking: 3 });
@@ -55,7 +55,7 @@ test.each([
           .slice(i, i + 10)
           .map((id, j) => ({ id, payload: i + j, ...kinds[(i + j) % kinds.length] }));
         while (!run.over && run.struck / blows < i / count) await sleep(2);
-        // Where settings are beyond reading, only a deep sweep helps.
+        // If the settings cannot be read, only a deep sweep helps.
         while (!run.over && !produced.has(i)) {
           if (await patiently(() => open().enqueueMany(tasks))) produced.add(i);
           else await sleep(5);
@@ -118,7 +118,7 @@ test.each([
       run.over = true;
     }
 
-    // What one look finds can uncover more.
+    // The repairs of one deep sweep can uncover more.
     const reports: unknown[] = [];
     for (let faults = 1; faults > 0 && reports.length < 5;) {
       const report = await deepSweep(rig.transport);

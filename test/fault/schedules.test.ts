@@ -10,7 +10,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const MINUTE = 60_000;
 
-/** A queue's schedules, in each of their states, and sweeps; a sweep's counts are its own and not noted. */
+/** A queue's schedules, in each of their states, and sweeps. The counts of sweeps are not compared. */
 const scheduleDay: Scenario = async (queue, transport) => {
   const schedules = new Schedules(QUEUE, { transport, now: () => rig.now });
   const answers: unknown[] = [];
@@ -36,7 +36,7 @@ const scheduleDay: Scenario = async (queue, transport) => {
   return answers;
 };
 
-/** What has to come out the same, and whether a reminder comes in time. */
+/** The outcome that has to be the same, and whether a reminder comes in time. */
 async function outcome(disturbance?: Disturbance, over = rig.transport) {
   const { answers, requests, space } = await run(rig, scheduleDay, disturbance, over);
   const { schedules, timetable, working } = space;
@@ -46,7 +46,7 @@ async function outcome(disturbance?: Disturbance, over = rig.transport) {
 }
 
 describe("a day of schedules comes out the same (law 5)", () => {
-  test("as it should: each occurrence once", async () => {
+  test("without a fault, and each occurrence is enqueued once", async () => {
     const { answers, inTime } = (await outcome()).same;
     const last = START + 40_000;
     expect((answers as unknown[]).at(-1)).toEqual([
@@ -54,7 +54,7 @@ describe("a day of schedules comes out the same (law 5)", () => {
       [`last.${last}`, 1],
       [`all.${START + MINUTE}`, 2],
       [`last.${last + 3 * MINUTE}`, 3],
-      // Resumed in that very millisecond.
+      // Resumed in exactly that millisecond.
       ...[4, 5, 6, 7].map((minute) => [`all.${START + minute * MINUTE}`, 2]),
       [`last.${last + 6 * MINUTE}`, 3],
     ]);

@@ -5,7 +5,7 @@ import { violations } from "../support/invariants.ts";
 import { queueSpace, readKeySpace } from "../support/key-space.ts";
 import { startRedis } from "../support/redis.ts";
 
-/** A Redis that keeps no more than the snapshots it is told to take, and a queue that was used in every way. */
+/** A Redis that keeps only the snapshots that a test takes, and a queue that was used in every way. */
 async function usedQueue() {
   const redis = await startRedis();
   const transport = resp(redis.url);
@@ -33,7 +33,7 @@ async function usedQueue() {
 }
 
 describe("what a Redis keeps", () => {
-  test("by snapshots alone is the queue of one moment: sound, without what was acknowledged later", async () => {
+  test("by snapshots alone is the queue of one moment: valid, without what was acknowledged later", async () => {
     const { redis, transport, queue, held } = await usedQueue();
     await transport.send([["SAVE"]]);
     const then = await readKeySpace(redis.url);
@@ -47,12 +47,12 @@ describe("what a Redis keeps", () => {
     expect(violations(queueSpace(then, "emails"))).toEqual([]);
     expect(await queue.get("after")).toBeNull();
     expect(await queue.get(held[2]?.id ?? "")).toMatchObject({ state: "working" });
-    // Its last holder may say so again.
+    // Its last holder may settle it again.
     expect(await held[2]?.complete("after the snapshot")).toMatchObject({ ok: true });
     expect(await queue.get(held[2]?.id ?? "")).toMatchObject({ state: "completed" });
   });
 
-  test("under an eviction of keys with a time to live is all but the memory of operators' calls", async () => {
+  test("under an eviction of keys with a time to live is everything except the memory of operators' calls", async () => {
     const { redis, transport } = await usedQueue();
     const keys = Object.keys(await readKeySpace(redis.url));
     const times = await transport.send(keys.map((key) => ["PTTL", key]));

@@ -1,4 +1,4 @@
-/** A queue in which something waits for every script, and who calls them. */
+/** A queue with work for every script, and the instances that call them. */
 import { vi } from "vitest";
 import { connectRedis } from "../../src/local/gateway/redis.ts";
 import { Operator, Queue, Schedules, type QueueOptions, type Transport } from "../../src/index.ts";
@@ -6,19 +6,19 @@ import { fixChance } from "../support/day.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { key, QUEUE, START, type Rig } from "../support/rig.ts";
 
-/** When the calls are made: what was to come by then is due. */
+/** When the calls are made: everything delayed until then is due. */
 const NOW = START + 240_000;
 export const now = (): number => NOW;
 export const worker = { name: "w", incarnation: "1", silentAfter: "1h" };
 
-/** What a call works with. Its transport knows of no earlier call. */
+/** What a call works with. Its transport has no memory of earlier calls. */
 export class Caller {
   readonly transport: Transport;
   readonly operator: Operator;
   readonly schedules: Schedules;
-  /** Of tasks that work, leased long enough. */
+  /** Receipts of working tasks, leased long enough. */
   readonly receipts: readonly string[];
-  /** Queues of which a consumer was woken. */
+  /** Queues whose consumer was woken. */
   readonly woken: string[] = [];
 
   constructor(over: Transport, receipts: readonly string[]) {
@@ -37,7 +37,7 @@ export class Caller {
     return new Queue(name, { transport: this.transport, now, ...options });
   }
 
-  /** A queue that notes whom it would wake. */
+  /** A queue that notes each wake instead of sending it. */
   waking(): Queue {
     return this.queue({ wake: this.wake });
   }
@@ -45,7 +45,7 @@ export class Caller {
   readonly wake = { wake: (queue: string) => this.woken.push(queue) };
 }
 
-/** Fills the rig's Redis. Returns receipts of tasks that work. */
+/** Fills the rig's Redis. Returns receipts of working tasks. */
 async function fill(rig: Rig): Promise<string[]> {
   fixChance();
   const queue = rig.queue();
@@ -85,7 +85,7 @@ async function fill(rig: Rig): Promise<string[]> {
   const schedules = new Schedules(QUEUE, { transport: rig.transport, now: () => START });
   await schedules.put("x", { cron: "* * * * *", payload: 1, missed: "all" });
   await schedules.put("daily", { every: "1d", payload: 1 });
-  // One that was in use and is empty, and one that is.
+  // One queue that was in use and is empty, and one that is in use.
   await rig.command("ZADD", "sluice:queues", String(START - 7_200_000), "gone");
   const other = new Queue("other", { transport: rig.transport, now: () => START - 1_200_000 });
   await other.enqueue(1, { id: "one" });
@@ -104,7 +104,7 @@ async function damage(rig: Rig): Promise<void> {
 
 type Dump = readonly (readonly [name: string, content: Buffer])[];
 
-/** The queue as it stands before each call: made once, and put back as often as wanted. */
+/** The state of the queue before each call: made once, and restored any number of times. */
 export async function startingPoint(rig: Rig) {
   const direct = await connectRedis(rig.redis.url, () => {});
   const dump = async (): Promise<Dump> => {
@@ -118,7 +118,9 @@ export async function startingPoint(rig: Rig) {
   await damage(rig);
   const damaged = await dump();
   return {
-    /** Puts it back. Chance and the client's clock are the same each time, until mocks are restored. */
+    /**
+     * Restores it. Random numbers and the client's clock are the same each time, until mocks are restored.
+     */
     async begin(over: Transport, inDamage: boolean): Promise<Caller> {
       const keys = inDamage ? damaged : sound;
       await direct.send(["FLUSHALL"]);

@@ -8,7 +8,7 @@ import type { Command } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { script } from "../transport/script.ts";
 
-// Faults of the connection, on real sockets: what a mock of fetch only claims.
+// Faults of the connection, on real sockets instead of a mock of fetch.
 
 const echo = script("echo", "return ARGV[1]");
 const call: Command = { script: echo, keys: [], args: ["first"], resendArgs: ["again"] };
@@ -21,7 +21,7 @@ afterEach(() => {
   server?.closeAllConnections();
 });
 
-/** Answers the n-th request with the n-th responder, and keeps the last argument of what was sent. */
+/** Answers the n-th request with the n-th responder, and keeps the last argument of each request. */
 async function answering(...responders: Responder[]) {
   const sent: string[] = [];
   const listener = async (request: IncomingMessage, response: ServerResponse) => {
@@ -70,7 +70,7 @@ test("an abort in the middle of the reply rejects, and nothing more is sent", as
   expect(sent).toEqual(["first"]);
 });
 
-test("a port that nobody listens on is named by its system code", async () => {
+test("a port without a server is reported with the system's code", async () => {
   const { transport } = await answering();
   server?.close();
   await expect(transport.send([call])).rejects.toMatchObject({

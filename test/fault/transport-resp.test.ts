@@ -13,7 +13,7 @@ import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
 
-/** Counts its runs and gives back what it was called with. */
+/** Counts its runs and returns its arguments. */
 const counted = script("counted", "return { redis.call('INCR', KEYS[1]), ARGV[1] }");
 const call: Command = { script: counted, keys: ["runs"], args: ["first"], resendArgs: ["again"] };
 const payload = "the-secret-payload";
@@ -51,7 +51,7 @@ beforeEach(async () => {
   proxy = await startProxy(redis.port);
   transport = reach(proxy.url);
   const direct = resp(redis.url);
-  // Known from the start, so that a test counts only what it is about.
+  // Known from the start, so that a test counts only its own requests.
   await direct.send([["FLUSHALL"], ["SCRIPT", "LOAD", counted.source]]);
   await direct.close();
 });
@@ -71,7 +71,7 @@ describe("the connection", () => {
     expect(proxy.connections()).toBe(1);
   });
 
-  test("hands out a few answers in a turn of the event loop, so that Redis works on the next calls meanwhile", async () => {
+  test("passes on a few answers in each turn of the event loop, so that Redis works on the next calls meanwhile", async () => {
     await transport.send([["PING"]]);
     const perTurn: number[] = [0];
     let over = false;
@@ -86,18 +86,18 @@ describe("the connection", () => {
     });
     await Promise.all(sends);
     over = true;
-    // Ten that come in a turn, and ten that waited for it.
+    // Ten that arrive in a turn, and ten that waited for it.
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(20);
   });
 
-  test("that broke while nobody used it is opened again", async () => {
+  test("that broke while unused is opened again", async () => {
     await transport.send([["PING"]]);
     proxy.breakAll();
     expect(await transport.send([["PING"]])).toEqual([{ reply: "PONG" }]);
     expect(proxy.connections()).toBe(2);
   });
 
-  test("leads to the server that took the place of the one that died", async () => {
+  test("leads to the server that replaced the one that died", async () => {
     const other = await startRedis();
     try {
       await transport.send([call]);
@@ -112,7 +112,7 @@ describe("the connection", () => {
 });
 
 describe("a reply that is lost", () => {
-  test("is asked for again, as a resend", async () => {
+  test("is requested again, as a resend", async () => {
     proxy.loseNextReply();
     // Both copies ran.
     expect(await transport.send([call])).toEqual([{ reply: [2, "again"] }]);
@@ -246,7 +246,7 @@ describe("credentials", () => {
     await one.close();
   });
 
-  test("that are missing too", async () => {
+  test("that are missing end the request at once too", async () => {
     const one = reach(guarded.url, { deadline: 1e9, firstWait: 1e9 });
     expect(await one.send([call])).toMatchObject([{ error: { code: "redis_unauthorized" } }]);
     await one.close();

@@ -20,7 +20,7 @@ import {
 const { server, answering } = useUpstash();
 
 describe("the request", () => {
-  test("is one pipeline of all commands, even of one, and nothing else", async () => {
+  test("is one pipeline of all commands, even for one, and nothing else", async () => {
     const sent = answering(ok, () => HttpResponse.json([{ result: 1 }, { result: null }]));
     expect(await transport().send([call])).toEqual([{ reply: "done" }]);
     expect(
@@ -41,7 +41,7 @@ describe("the request", () => {
     ]);
   });
 
-  test("authorizes itself, asks for plain replies and reports on nobody", async () => {
+  test("authorizes itself, asks for plain replies and sends no telemetry", async () => {
     let headers: Record<string, string> = {};
     server.use(
       http.post(`${url}/pipeline`, ({ request }) => {
@@ -56,7 +56,7 @@ describe("the request", () => {
     ).toEqual([]);
   });
 
-  test("carries the sync token of the reply before", async () => {
+  test("carries the sync token of the previous reply", async () => {
     const tokens: (string | null)[] = [];
     server.use(
       http.post(`${url}/pipeline`, ({ request }) => {
@@ -82,7 +82,7 @@ describe("the request", () => {
 
 describe("a text in a reply", () => {
   test.each(["42", "null", "", "OK", "\uFEFFmarked", "\u0000", "😀", "T0s=", '{"a":1}'])(
-    "%j stays as it is",
+    "%j stays unchanged",
     async (text) => {
       answering(() => HttpResponse.json([{ result: [text, [text]] }]));
       expect(await transport().send([call])).toEqual([{ reply: [text, [text]] }]);
@@ -91,7 +91,7 @@ describe("a text in a reply", () => {
 });
 
 describe("a script that Upstash does not know", () => {
-  test("is sent with its body, which is no resend", async () => {
+  test("is sent with its body, and that is no resend", async () => {
     const sent = answering(refused("NOSCRIPT No matching script. Please use EVAL."), ok);
     expect(await transport().send([call])).toEqual([{ reply: "done" }]);
     expect(sent.map(({ body }) => body)).toEqual([

@@ -88,7 +88,7 @@ describe("is sent again, as a resend:", () => {
     expect(sent[1]).toEqual({ path: "/pipeline", body: [resend, resend] });
   });
 
-  test("only those commands of a pipeline that were refused for now", async () => {
+  test("only the commands of a pipeline that were refused for now", async () => {
     const sent = answering(
       () => HttpResponse.json([{ result: 1 }, { error: "LOADING" }, { error: "ERR no" }]),
       ok,
@@ -100,7 +100,7 @@ describe("is sent again, as a resend:", () => {
   });
 });
 
-test("a server that never answers is given up at the deadline", async () => {
+test("a request to a server that never answers fails at the deadline", async () => {
   answering(never, never, never, never);
   const { code, message } = await failure(transport({ deadline: 50 }).send([call]));
   expect(code).toBe("redis_unreachable");
@@ -173,7 +173,7 @@ describe("the caller's signal", () => {
     const retry = { deadline: days, firstWait: days, longestWait: days };
     const sending = transport(retry).send([call], { signal: controller.signal });
     const { code } = await failure(sending);
-    // Only a wait drawn to be as good as none, one in a hundred million, would send again.
+    // Only a random wait of almost 0, one in a hundred million, would send again.
     expect({ code, requests: sent.length }).toEqual({ code: "aborted", requests: 1 });
   });
 

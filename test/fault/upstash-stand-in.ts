@@ -10,7 +10,7 @@ import { script } from "../transport/script.ts";
 
 export const url = "http://redis.test";
 export const token = "the-secret-token";
-/** Stands in the arguments of every script call: it must not come out anywhere. */
+/** Part of the arguments of every script call: no error may show it. */
 export const payload = "the-secret-payload";
 
 export const echo = script("echo", "return ARGV[1]");
@@ -26,14 +26,14 @@ export const resend = [...evalsha, payload, "1"];
 
 export type Responder = () => Response | Promise<Response>;
 
-/** Registers an Upstash for a test file that answers as each test says. */
+/** Registers an Upstash for a test file. Each test sets its answers. */
 export function useUpstash() {
   const server = setupServer();
   beforeAll(() => server.listen({ onUnhandledFrame: "error" }));
   afterEach(() => server.resetHandlers());
   afterAll(() => server.close());
 
-  /** Answers the n-th request with the n-th responder and keeps what was sent. */
+  /** Answers the n-th request with the n-th responder and keeps the requests. */
   function answering(...responders: Responder[]) {
     const sent: { path: string; body: unknown }[] = [];
     server.use(
@@ -64,7 +64,7 @@ export async function failure(sending: Promise<CommandOutcome[]>): Promise<Sluic
   return outcome;
 }
 
-/** Looks wherever an error is commonly shown or logged. */
+/** Checks every form in which an error is commonly shown or logged. */
 function expectNoSecret(error: Error) {
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
     const shown = [

@@ -2,9 +2,9 @@ import { problems } from "../../src/http/problems/codes.ts";
 import { misfits } from "./conforms.ts";
 import { type Described, isObject, jsonOf, type Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
-import { type Answered, cronSecret, token } from "./place.ts";
+import { type Answered, cronSecret, token } from "./worker-stack.ts";
 
-/** Where an answer is not as the document, and the pages, say; empty where it is. */
+/** The differences between an answer and the document and pages; empty if there are none. */
 export function faultsOfAnswer(described: Described, route: Route, answer: Answered): string[] {
   const { status, headers, text } = answer;
   const promised = route.answers.get(status);
@@ -18,7 +18,7 @@ export function faultsOfAnswer(described: Described, route: Route, answer: Answe
     expectHeader("cache-control", "no-store");
     expectHeader("x-content-type-options", "nosniff");
   }
-  for (const secret of [token, cronSecret]) if (text.includes(secret)) faults.push("it tells a token");
+  for (const secret of [token, cronSecret]) if (text.includes(secret)) faults.push("it shows a token");
 
   const content = promised.content ?? {};
   const type = Object.keys(content).find((each) => each === headers["content-type"]?.replace(/;.*/, ""));
@@ -45,10 +45,9 @@ function faultsOfProblem(body: unknown, status: number, documented: readonly str
   if (!documented.includes(code)) faults.push(`the code ${code} is not documented for the status ${status}`);
   if (known?.status !== status || body["status"] !== status) faults.push(`${code} has the status ${status}`);
   if (body["type"] !== `/docs#${code}` || body["title"] !== known?.title)
-    faults.push(`${code} is told otherwise`);
+    faults.push(`${code} is described differently`);
   const text = JSON.stringify(body);
-  if (/\n\s+at |\.[jt]s:\d+|node_modules|Error:/.test(text))
-    faults.push("it tells of the inside of the server");
+  if (/\n\s+at |\.[jt]s:\d+|node_modules|Error:/.test(text)) faults.push("it shows internals of the server");
   if (text.includes(SECRET)) faults.push("it repeats what was sent as payload");
   return faults;
 }

@@ -6,28 +6,28 @@ import { contradictions } from "./contradictions.ts";
 import { fits } from "./conforms.ts";
 import type { Described, Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
-import type { Known } from "./known.ts";
-import type { Sent } from "./place.ts";
+import type { ReturnedValues } from "./returned-values.ts";
+import type { Sent } from "./worker-stack.ts";
 import { type Plan, validRequest, written } from "./valid-request.ts";
 
-/** A request with one thing broken, and what the answer has to say. */
+/** A request with one fault, and what the answer has to say. */
 export interface Broken {
   readonly operationId: string;
   readonly sent: Sent;
   /** Such as `tasks[3].delay is -1`. */
   readonly how: string;
   readonly code: ProblemCode;
-  /** The field that the answer has to name, and the outermost that it may name instead; undefined: none. */
+  /** The field that the answer has to name, and the outermost that it may name instead; undefined if none. */
   readonly field: { readonly exact: string; readonly within: string } | undefined;
 }
 
-/** A request of the operation with exactly one thing broken. What earlier answers gave comes from `known`. */
-export function brokenRequest(described: Described, route: Route, known: Known): Arbitrary<Broken> {
+/** A request of the operation with exactly one fault. Receipts and cursors come from `known`. */
+export function brokenRequest(described: Described, route: Route, known: ReturnedValues): Arbitrary<Broken> {
   return fc
     .tuple(validRequest(described, route), fc.nat(), fc.nat())
     .map(([plan, kind, which]) => {
       const filled = known.filled(plan);
-      // The first kind that there is, from the one drawn on.
+      // The first kind that the request has, from the drawn one on.
       for (let at = kind; at < kind + kinds.length; at++) {
         const ways = kinds[at % kinds.length]?.(described, filled) ?? [];
         if (ways.length > 0) return ways[which % ways.length];
@@ -55,7 +55,7 @@ function brokenOf(
   };
 }
 
-/** The path and the query. */
+/** Faults of the path and the query. */
 const ofParameters: Ways = (described, plan) => {
   const { route, path, query } = plan;
   const broken: Broken[] = [];
@@ -88,7 +88,7 @@ const ofParameters: Ways = (described, plan) => {
   return broken;
 };
 
-/** One at a time, from the schema. */
+/** Faults of one field each, from the schema. */
 const ofBody: Ways = (described, plan) => {
   const { body } = plan.route;
   if (!body || plan.body === undefined) return [];
@@ -97,13 +97,13 @@ const ofBody: Ways = (described, plan) => {
   );
 };
 
-/** What is valid by itself, and not together; or not by a rule that a schema cannot say. */
+/** Fields that are valid alone but not together, or break a rule that a schema cannot express. */
 const ofContradictions: Ways = (_, plan) =>
   contradictions(plan).map(({ field, how, code = "invalid_request", ...change }) =>
     brokenOf({ ...plan, ...change }, field, how, {}, { code }),
   );
 
-/** How it is written. */
+/** Faults of the form of the request. */
 const ofText: Ways = (_, plan) => {
   const { body } = written(plan);
   const { body: documented } = plan.route;
@@ -187,7 +187,7 @@ const wrongTexts = [
   "x".repeat(1_001),
 ];
 
-/** A text of a query as the value that it means. */
+/** The value that a text of a query means. */
 function parsed(text: string): unknown {
   if (/^\d{1,16}$/.test(text)) return Number(text);
   return text === "true" || text === "false" ? text === "true" : text;

@@ -3,35 +3,35 @@ import { readKeySpace } from "../support/key-space.ts";
 import { deepStrictEqual } from "node:assert/strict";
 import { type Broken, brokenRequest } from "./broken-request.ts";
 import type { Described } from "./document.ts";
-import type { Place } from "./place.ts";
+import type { WorkerStack } from "./worker-stack.ts";
 import { populate } from "./populate.ts";
-import { hold, type Sending } from "./hold.ts";
+import { checkProperty, type Sending } from "./check-property.ts";
 import { faultsOfRefusal } from "./refused.ts";
 
-/** Most of one batch; they are sent at once. */
+/** Most requests of one batch; they are sent at once. */
 const BATCH = 48;
 
 /**
- * Sends broken requests, and throws, with the seed and the one request that is left after shrinking, where one is
- * not refused as it has to be, or changes anything.
+ * Sends broken requests. Throws if one is not refused as it has to be, or changes anything. The error has the
+ * seed and the one request that is left after shrinking.
  */
-export async function runBroken(described: Described, place: Place, sending: Sending): Promise<void> {
-  await place.empty();
-  const known = await populate(described, place);
-  const before = await readKeySpace(place.redisUrl);
+export async function runBroken(described: Described, stack: WorkerStack, sending: Sending): Promise<void> {
+  await stack.empty();
+  const known = await populate(described, stack);
+  const before = await readKeySpace(stack.redisUrl);
   const routes = described.routes.filter(({ path }) => path.startsWith("/v1/"));
   const one = fc.oneof(
     ...routes.map((route) => brokenRequest(described, route, known).map((broken) => ({ route, broken }))),
   );
   const batch = fc.array(one, { minLength: 1, maxLength: BATCH, size: "max" });
-  await hold(batch, BATCH, sending, async (all) => {
+  await checkProperty(batch, BATCH, sending, async (all) => {
     const answers = all.map(async ({ route, broken }) => {
       sending.sent(route);
-      refuse(broken, faultsOfRefusal(described, route, broken, await place.send(broken.sent)));
+      refuse(broken, faultsOfRefusal(described, route, broken, await stack.send(broken.sent)));
     });
     const failed = (await Promise.allSettled(answers)).find(({ status }) => status === "rejected");
     if (failed) throw (failed as PromiseRejectedResult).reason;
-    deepStrictEqual(await readKeySpace(place.redisUrl), before);
+    deepStrictEqual(await readKeySpace(stack.redisUrl), before);
   });
 }
 

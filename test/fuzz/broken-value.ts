@@ -8,17 +8,17 @@ export interface Breakage {
   /** The field that is wrong, such as `tasks[3].delay`; empty for the value itself. */
   readonly field: string;
   /**
-   * The outermost field that may be named instead: that of a union, of which nobody knows which of its
-   * forms was meant. Otherwise the same as `field`.
+   * The outermost field that may be named instead: that of a union, if it is unknown which of its forms was
+   * meant. Otherwise the same as `field`.
    */
   readonly within: string;
-  /** For people. */
+  /** A description for people. */
   readonly how: string;
   /** The broken value. */
   readonly value: unknown;
 }
 
-/** Of every kind; what a schema allows is left out. */
+/** A value of every kind; those that a schema allows are left out. */
 const wrongs: readonly unknown[] = [
   null,
   true,
@@ -46,8 +46,8 @@ const wrongs: readonly unknown[] = [
 ];
 
 /**
- * Every way in which the value, which fits the schema, is broken in one place.
- * @param union the field of a union around it of which nobody can tell which form was meant
+ * Every way to break a value that fits the schema in one place.
+ * @param union the field of a union around it, if it is unknown which form was meant
  */
 export function breakagesOf(
   described: Described,
@@ -58,7 +58,7 @@ export function breakagesOf(
 ): Breakage[] {
   const meant = described.schema(schema);
   const branches = meant.anyOf ?? meant.oneOf;
-  // An object without its fields, or a list without its items, is broken there, and not as a whole.
+  // Objects and lists are broken in their fields and items, and not as a whole.
   const whole = [...wrongs, ...outOfBounds(meant, value)]
     .filter((wrong) => !fits(described, meant, wrong))
     .filter((wrong) => !isObject(wrong) || !allows(described, meant, "object"))
@@ -86,7 +86,10 @@ export function breakagesOf(
   return whole;
 }
 
-/** Where any JSON value fits, what is none: it goes out as `1e400`. Bytes beside it are refused by their own field. */
+/**
+ * A value that JSON does not have, for a field that takes any: it is sent as `1e400`. Bytes have a field of
+ * their own.
+ */
 function ofAnyValue(field: string, within = field): Breakage[] {
   const one = (at: string, value: unknown): Breakage => ({
     field: field + at,
@@ -97,7 +100,7 @@ function ofAnyValue(field: string, within = field): Breakage[] {
   return [one("", Infinity), one("[1].a", [null, { a: -Infinity }])];
 }
 
-/** What is broken inside the form that the value has. */
+/** The faults inside the form that the value has. */
 function ofUnion(
   described: Described,
   meant: JsonSchema,
@@ -106,7 +109,7 @@ function ofUnion(
   field: string,
   union: string | undefined,
 ): Breakage[] {
-  // Null or not, the outcome, and the form of a whole body can be told apart.
+  // The form is known if null is one form, if there is an outcome, or for a whole body.
   const ambiguous = field !== "" && meant.anyOf && !allows(described, meant, "null");
   return branches.flatMap((branch, i) => {
     if (!fits(described, branch, value)) return [];
@@ -114,7 +117,7 @@ function ofUnion(
       (broken) =>
         broken.field !== field &&
         !fits(described, meant, broken.value) &&
-        // Without what tells that form from the first it is one of the first.
+        // Without the field that marks its form, the value has the first form.
         (field !== "" || i === 0 || broken.how !== MISSING),
     );
   });
@@ -164,7 +167,7 @@ function outOfBounds(schema: JsonSchema, value: unknown): unknown[] {
   return wrong;
 }
 
-/** Broken by the number of its items, and not by one of them. */
+/** Lists with a wrong number of items. */
 const isMisnumbered = ({ minItems = 0, maxItems = Infinity }: JsonSchema, { length }: readonly unknown[]) =>
   length < minItems || length > maxItems;
 

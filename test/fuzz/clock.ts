@@ -6,10 +6,10 @@ import { buffer } from "node:stream/consumers";
 import * as scripts from "../../src/queue/redis/lua.gen.ts";
 import { keyLocking } from "../../src/queue/redis/transport.ts";
 
-/** What stands between the Worker and Redis, and tells its scripts the time. */
+/** A proxy between the Worker and Redis that sets the time of scripts. */
 export interface Clock {
   readonly url: string;
-  /** Epoch ms; undefined: Redis's own time. */
+  /** Epoch ms; undefined for Redis's own time. */
   now: number | undefined;
   /** Whether the last enqueue looked at the queue's settings. */
   looked: boolean;
@@ -17,8 +17,8 @@ export interface Clock {
 }
 
 /**
- * The first argument of most scripts is the time, where a test says it. Here every call passes that says none, and is
- * given the clock's, so that a model can say what the answer is, to the millisecond.
+ * The first argument of most scripts is the time, if a test sets it. The proxy fills it in for every call
+ * that leaves it empty, so that a model can predict the answer to the millisecond.
  */
 export async function startClock(gatewayUrl: string): Promise<Clock> {
   const { hostname: host, port } = new URL(gatewayUrl);
@@ -57,7 +57,7 @@ export async function startClock(gatewayUrl: string): Promise<Clock> {
   });
 }
 
-/** How calls name a script: by its text, or by the hash of that. */
+/** How calls name a script: by its text, or by its hash. */
 function namesOf(source: string): string[] {
   return [source, keyLocking + source].flatMap((text) => [
     text,
@@ -66,14 +66,14 @@ function namesOf(source: string): string[] {
 }
 
 const namesOfEnqueue = new Set(namesOf(scripts.enqueue.source));
-/** Those whose first argument is the time. */
+/** The scripts whose first argument is the time. */
 const namesOfTimed = new Set(
   Object.values(scripts)
     .filter(({ source }) => source.includes("local test_now=ARGV[1]"))
     .flatMap(({ source }) => namesOf(source)),
 );
 
-/** The same commands, with the time in the scripts that are told none. */
+/** The same commands, with the time in the scripts that have none. */
 function timed(body: Buffer, clock: Pick<Clock, "now" | "looked">): Buffer {
   if (clock.now === undefined || body.length === 0) return body;
   const commands = JSON.parse(body.toString()) as unknown[];

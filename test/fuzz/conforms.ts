@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { type Described, isObject } from "./document.ts";
 
-/** Where a value is not what a schema says. */
+/** One difference between a value and a schema. */
 export interface Misfit {
   /** Such as `tasks[3].state`; empty for the value itself. */
   readonly path: string;
@@ -10,13 +10,13 @@ export interface Misfit {
 
 export interface ConformOptions {
   /**
-   * True: fields that the schema does not name are misfits everywhere. The document lets answers have
-   * others, for later releases; those of this one are all in it.
+   * True if fields that the schema does not name are misfits. The document lets answers have further fields,
+   * for later releases; those of this release are all in it.
    */
   readonly strict?: boolean;
 }
 
-/** Where a value differs from a schema of the document; empty where it fits. */
+/** The differences between a value and a schema of the document; empty if it fits. */
 export function misfits(
   described: Described,
   schema: JsonSchema,
@@ -28,7 +28,7 @@ export function misfits(
   const inner = (schema: JsonSchema, value: unknown, at: string) =>
     misfits(described, schema, value, options, at);
 
-  // JSON can write it, and nobody can keep it.
+  // JSON can express it, but it cannot be stored.
   if (value === Infinity || value === -Infinity) return [{ path, what: "is beyond a double" }];
 
   const branches = meant.anyOf ?? meant.oneOf;
@@ -80,13 +80,13 @@ function misfitsOfObject(
   ];
 }
 
-/** What a body of the fuzz says with `1e400`. */
+/** Whether a value has an infinite number, which is sent as `1e400`. */
 const hasInfinite = (value: unknown): boolean =>
   typeof value === "object" && value !== null
     ? Object.values(value).some(hasInfinite)
     : typeof value === "number" && !Number.isFinite(value);
 
-/** What the form of a union says that fits best: the one with the fewest faults. */
+/** The faults of the form of a union that fits best. */
 function closest(found: readonly Misfit[][]): Misfit[] {
   return found.reduce((best, next) => (next.length < best.length ? next : best));
 }

@@ -3,7 +3,7 @@ import { isObject } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
 import type { Plan } from "./valid-request.ts";
 
-/** One rule broken that a JSON Schema does not say. */
+/** One broken rule that a JSON Schema cannot express. */
 export interface Contradiction {
   /** The field that the answer has to name. */
   readonly field: string;
@@ -15,7 +15,7 @@ export interface Contradiction {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-/** The field, what is set, and what becomes of it. */
+/** The field, the fields to set, and what the fault is. */
 type Rule = readonly [field: string, set: Fields, without?: readonly string[], code?: ProblemCode];
 
 const long = (bytes: number) => SECRET.repeat(Math.ceil(bytes / SECRET.length));
@@ -106,7 +106,7 @@ const inQuery: Readonly<Record<string, readonly Rule[]>> = {
   events: [["wait", { wait: "301s" }]],
 };
 
-/** Every such rule, broken in the request. */
+/** The request with each such rule broken. */
 export function contradictions(plan: Plan): Contradiction[] {
   const { operationId } = plan.route;
   const { body, query } = plan;
@@ -148,10 +148,10 @@ function broken(fields: Fields, rules: readonly Rule[], at = "") {
   }));
 }
 
-/** One task beside many. */
+/** One task beside a list of tasks. */
 const beside = (body: Fields) => ({
   field: "tasks",
-  how: "stands beside a task",
+  how: "is given beside a task",
   code: "invalid_request" as const,
   fields: { ...body, tasks: [{ payload: 1 }] },
 });

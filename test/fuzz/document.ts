@@ -9,7 +9,7 @@ import type {
   Reference,
 } from "../../src/http/docs/openapi-document.ts";
 
-/** One operation of the document, with its references followed but for those inside schemas. */
+/** One operation of the document, with its references resolved, except those inside schemas. */
 export interface Route {
   readonly operationId: string;
   /** In capitals. */
@@ -24,7 +24,7 @@ export interface Route {
   readonly [toStringMethod]: () => string;
 }
 
-/** What the server says of itself, ready to be read. */
+/** The server's own document, parsed. */
 export class Described {
   readonly routes: readonly Route[];
   readonly #document: OpenApiDocument;
@@ -39,7 +39,7 @@ export class Described {
     );
   }
 
-  /** The schema that is meant: the referred one where it refers. */
+  /** The schema itself, or the one that it refers to. */
   schema(schema: JsonSchema): JsonSchema {
     return schema.$ref === undefined ? schema : this.#follow(schema.$ref);
   }
@@ -75,9 +75,9 @@ export class Described {
   }
 }
 
-/** What a content has as JSON. */
+/** The JSON schema of a content. */
 export const jsonOf = (content: Content) => content["application/json"];
 
-/** Whether something is an object as JSON has it, and no array. */
+/** Whether a value is a JSON object, and no array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -3,10 +3,10 @@ import * as fc from "fast-check";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import type { Described } from "./document.ts";
 
-/** What a field is drawn from in place of what its schema alone allows; undefined: from the schema. */
+/** Chooses what a field is drawn from, instead of its schema; undefined for the schema. */
 export type Choice = (name: string, schema: JsonSchema) => Arbitrary<unknown> | undefined;
 
-/** Values that fit a schema of the document. `name` is the field's, that `choice` goes by. */
+/** Values that fit a schema of the document. `name` is the field's name, for `choice`. */
 export function valueOf(
   described: Described,
   schema: JsonSchema,
@@ -47,7 +47,7 @@ export function valueOf(
   }
 }
 
-/** Stands in every payload, and must stand in no error. */
+/** Part of every payload. No error may show it. */
 export const SECRET = "s3cret";
 
 const anyValue = fc.oneof(
@@ -64,11 +64,11 @@ function objectOf(
     const names = fc.string({ unit: "grapheme", minLength: propertyNames?.minLength ?? 0, maxLength: 6 });
     return fc.dictionary(names, inner(additionalProperties, ""), { maxKeys: 3, noNullPrototype: true });
   }
-  // Made once, and not anew for each choice of fields: that would take most of the time.
+  // Made once: making it for each choice of fields would take most of the time.
   const fields = Object.entries(properties).map(([name, schema]) => [name, inner(schema, name)] as const);
   const must = fields.filter(([name]) => required.includes(name));
   const may = fields.filter(([name]) => !required.includes(name));
-  // Few of many fields at once: with half of them all the time, most would contradict each other.
+  // Few of many fields at once: with half of them each time, most would contradict each other.
   const chosen = fc.subarray(may, { maxLength: Math.min(may.length, 4) });
   return chosen.chain((some) => fc.record(Object.fromEntries([...must, ...some]), { noNullPrototype: true }));
 }
@@ -89,7 +89,7 @@ function strings({ pattern, minLength = 0, maxLength = 20 }: JsonSchema): Arbitr
 
 const byPattern = new Map<string, Arbitrary<string>>();
 
-/** What a pattern matches; kept, for it is read anew otherwise. */
+/** Texts that match a pattern; cached, because patterns are slow to parse. */
 function matching(pattern: string): Arbitrary<string> {
   const known = byPattern.get(pattern) ?? fc.stringMatching(new RegExp(pattern, "u"), { maxLength: 130 });
   byPattern.set(pattern, known);

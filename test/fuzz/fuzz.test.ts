@@ -2,18 +2,18 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { fuzz, type FuzzReport } from "./fuzz.ts";
 
-/** More, for longer, and from other seeds: test/fuzz/main.ts. */
+/** For longer runs from other seeds, see test/fuzz/main.ts. */
 const requests = 20_000;
 
 describe("requests made from the OpenAPI document, to the Worker in workerd", () => {
   let report: FuzzReport;
 
-  // Whatever is not answered as the document says ends it, with the seed and the shrunk request.
+  // An answer that differs from the document ends the run, with the seed and the shrunk request.
   beforeAll(async () => {
     report = await fuzz({ seed: 5, requests });
   }, 600_000);
 
-  it("are answered as it says: valid ones as the model, each broken one with what is wrong", () => {
+  it("are answered as it says: valid ones as by the model, each broken one with its fault", () => {
     const { broken, valid, modelled } = report;
     expect(broken).toBeGreaterThanOrEqual(requests * 0.75);
     expect(valid).toBeGreaterThanOrEqual(requests * 0.05);
@@ -27,7 +27,7 @@ describe("requests made from the OpenAPI document, to the Worker in workerd", ()
     expect([...report.operations.keys()].toSorted()).toEqual(all.toSorted());
   });
 
-  // V8 collects late: it takes about a gigabyte, and then no more.
+  // V8 collects garbage late: it takes about a gigabyte, and then no more.
   it("leave workerd with less than 1.6 GB of memory", () => {
     expect(report.memory[1]).toBeLessThan(1_600_000_000);
   });

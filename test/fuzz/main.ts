@@ -1,4 +1,5 @@
-// npm run test:fuzz: sends requests made from the OpenAPI document to the Worker in workerd. `--help` lists the options.
+// npm run test:fuzz: sends requests made from the OpenAPI document to the Worker in workerd. `--help` lists
+// the options.
 
 import { messageOf } from "../../src/errors.ts";
 import { minutes, optional, readOptions, seed, wholeNumber } from "../support/options.ts";
@@ -8,11 +9,13 @@ const program = {
   does: "Sends requests made from the OpenAPI document to the Worker in workerd.",
 };
 const options = readOptions(program, {
-  minutes: minutes("goes on, from further seeds, until so many are over (once)"),
-  requests: optional("N", "at least so many from each seed (20000)", (given) => wholeNumber(given, 1, 1e9)),
+  minutes: minutes("goes on with further seeds for that many minutes (default: one seed)"),
+  requests: optional("N", "at least that many from each seed (default 20000)", (given) =>
+    wholeNumber(given, 1, 1e9),
+  ),
   seed: seed(),
 });
-// wrangler takes seconds to load: what is wrong with the options is said before.
+// wrangler takes seconds to load, so the options are checked before.
 const { fuzz } = await import("./fuzz.ts");
 const requests = options.requests ?? 20_000;
 const end = performance.now() + (options.minutes ?? 0) * 60_000;

@@ -1,10 +1,10 @@
 import type { Operation } from "../model/operations.ts";
 import { isObject } from "./document.ts";
-import type { Answered } from "./place.ts";
+import type { Answered } from "./worker-stack.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the library answers the operation with, for an answer over HTTP. */
+/** The library's answer to the operation, from an answer over HTTP. */
 export function libraryAnswer({ does }: Operation, { status, text }: Answered): unknown {
   const body = JSON.parse(text) as Fields;
   if (status >= 400) return refusal(does, body);
@@ -41,12 +41,12 @@ export function libraryAnswer({ does }: Operation, { status, text }: Answered): 
 function refusal(does: Operation["does"], { code, detail }: Fields): unknown {
   if ((does === "get" || does === "getSchedule") && code === "not_found") return null;
   if (code === "queue_full") return { refused: code };
-  // The library tells the number, the problem a sentence.
+  // The library returns the number, the problem a sentence.
   const working = code === "still_working" && { working: Number.parseInt(String(detail), 10) };
   return { ok: false, code, ...working };
 }
 
-/** A list that tells when to come again. What a task does not have is undefined in it. */
+/** A batch with the time of the next due task. Fields that a task does not have are undefined. */
 function batchOf({ tasks, nextDueAt, paused }: Fields): unknown {
   const batch = (tasks as readonly object[]).map((task) => ({
     headers: undefined,

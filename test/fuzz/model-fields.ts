@@ -1,4 +1,4 @@
-/** What requests have in their bodies, as it is sent and as the model is asked. */
+/** The parts of request bodies, as they are sent and as the model takes them. */
 import type { Duration } from "../../src/index.ts";
 import { milliseconds } from "../../src/queue/core/duration.ts";
 import type { ModelNewTask } from "../model/enqueue.ts";
@@ -19,7 +19,7 @@ export const ms = (value: unknown) =>
 export const withMs = (fields: Fields, ...names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, ms(fields[name])]])));
 
-/** The raw keys, which the model is compared with, have the others escaped. */
+/** Other characters are escaped in the raw keys, with which the model is compared. */
 export const plainName = (name: unknown) =>
   typeof name === "string" ? name.replaceAll(/[;%]/g, "x") : undefined;
 export const plainGroup = (fields: Fields) =>
@@ -78,7 +78,7 @@ export function pullOf(pull: Fields, step: number): { sent: Fields; asked: Pull 
       single,
       ...withMs(pull, "lease"),
       ...(worker && { worker: worker.asked }),
-      // With a token of the caller's any copy may be one.
+      // With a token of the caller's own, any copy may be a resend.
       flagged: true,
     },
   };

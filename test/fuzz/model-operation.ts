@@ -17,7 +17,7 @@ import {
 } from "./model-fields.ts";
 import type { Plan } from "./valid-request.ts";
 
-/** A request, and what it asks of the model. */
+/** A request, and the operation that it is for the model. */
 export interface Modelled {
   readonly plan: Plan;
   readonly operation: Operation;
@@ -26,10 +26,10 @@ export interface Modelled {
 type Make = (call: { plan: Plan; body: Fields; step: number }) => Modelled;
 
 /**
- * The request as the model can answer it, and the operation that it is. What the model does not say is left out of both:
- * waiting, random delays, cursors, what people read.
- * @param step names what the request leaves to the server
- * @returns undefined for what the model does not have
+ * The request in a form that the model can answer, and its operation. Both omit what the model does not
+ * predict: waits, random delays, cursors, descriptions for people.
+ * @param step makes the names that the request leaves to the server
+ * @returns undefined for an operation that the model does not have
  */
 export function modelled(plan: Plan, step: number): Modelled | undefined {
   const { [plan.route.operationId]: make } = makers;
@@ -48,7 +48,7 @@ const looks =
     operation: { does },
   });
 
-/** The key of a request, for one that is remembered by it: none is used twice here. */
+/** The idempotency key of a request that is remembered by it: none is used twice here. */
 const keyed = (plan: Plan, step: number) => {
   const key = `key-of-${step}`;
   const has = Object.hasOwn(plan.headers, "Idempotency-Key");
@@ -57,7 +57,7 @@ const keyed = (plan: Plan, step: number) => {
 
 const withoutKey = ({ headers: { "Idempotency-Key": _, ...headers } }: Plan) => ({ headers });
 
-/** To the schedule that the path names, under a name that records do not escape. */
+/** The schedule of the path, under a name that records do not escape. */
 function toSchedule(plan: Plan, step: number) {
   const { key, headers } = keyed(plan, step);
   const name = plainName(plan.path["schedule"]) as string;
@@ -195,7 +195,7 @@ const makers: Readonly<Record<string, Make>> = {
   },
   putSchedule({ body, ...call }) {
     const { plan, key, name } = toSchedule(call.plan, call.step);
-    // Of one that wants each occurrence, hours would make thousands of tasks.
+    // With each missed occurrence, hours would make thousands of tasks.
     const least = body["missed"] === "all" ? 3_600_000 : 60_000;
     const every = Math.max(ms(body["every"]) ?? 0, least);
     const schedule = { ...some(body, "payload", "from", "missed", "paused", "maxAttempts"), every };

@@ -3,11 +3,11 @@ import type { Happened } from "../model/real.ts";
 import { World } from "../model/world.ts";
 import { type QueueSpace, readQueueSpace } from "../support/key-space.ts";
 import type { Described, Route } from "./document.ts";
-import { hold, type Sending } from "./hold.ts";
-import { Known } from "./known.ts";
+import { checkProperty, type Sending } from "./check-property.ts";
+import { ReturnedValues } from "./returned-values.ts";
 import { libraryAnswer } from "./model-answer.ts";
 import { isModelled, modelled, type Modelled } from "./model-operation.ts";
-import type { Answered, Place } from "./place.ts";
+import type { Answered, WorkerStack } from "./worker-stack.ts";
 import { anyValid, checked, opening } from "./valid-run.ts";
 import { type Plan, written } from "./valid-request.ts";
 
@@ -16,16 +16,17 @@ const START = 1_700_000_000_000;
 /** Most steps of one sequence. */
 const LENGTH = 100;
 
-/** What the model calls its queue. */
+/** The name of the queue in the model. */
 const NAME = "emails";
 
 type Step = Plan | { readonly wait: number };
 
 /**
- * Sends sequences of valid requests to one queue, with the model beside it, and throws, with the seed and the sequence
- * that is left after shrinking, where an answer, or what the keys of the queue hold afterwards, is not the model's.
+ * Sends sequences of valid requests to one queue, with the model beside it. Throws if an answer, or what the
+ * keys of the queue hold afterwards, differs from the model. The error has the seed and the sequence that is
+ * left after shrinking.
  */
-export async function runModelled(described: Described, place: Place, sending: Sending): Promise<void> {
+export async function runModelled(described: Described, stack: WorkerStack, sending: Sending): Promise<void> {
   const waits = fc.constantFrom(1, 300, 5_000, 61_000, 310_000, 3_700_000).map((wait) => ({ wait }));
   const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
     { weight: 1, arbitrary: waits },
@@ -35,47 +36,47 @@ export async function runModelled(described: Described, place: Place, sending: S
   const sequence = fc.tuple(opening(described), drawn).map(([first, then]): Step[] => [...first, ...then]);
   let run = 0;
   try {
-    await hold(sequence, LENGTH, sending, async (steps) => {
-      const one = new ModelledRun(described, place, `${NAME}.${sending.seed}-${run++}`, sending.sent);
+    await checkProperty(sequence, LENGTH, sending, async (steps) => {
+      const one = new ModelledRun(described, stack, `${NAME}.${sending.seed}-${run++}`, sending.sent);
       await one.begin();
       for (const each of steps) await one.take(each);
     });
   } finally {
-    place.clock.now = undefined;
+    stack.clock.now = undefined;
   }
 }
 
-/** With the body as the other side reads it: there is no -0 in JSON that is written. */
+/** With the body as the server reads it: JSON.stringify writes no -0. */
 const asSent = (plan: Plan): Plan =>
   plan.body === undefined ? plan : { ...plan, body: JSON.parse(JSON.stringify(plan.body)) as unknown };
 
 /** One sequence. The Worker remembers which queues it has registered, so each has a queue of its own. */
 class ModelledRun {
   readonly #described: Described;
-  readonly #place: Place;
+  readonly #stack: WorkerStack;
   readonly #queue: string;
   readonly #sent: (route: Route) => void;
-  readonly #known = new Known();
+  readonly #known = new ReturnedValues();
   readonly #world = new World(START);
   #steps = 0;
   #space: QueueSpace | undefined;
 
-  constructor(described: Described, place: Place, queue: string, sent: (route: Route) => void) {
+  constructor(described: Described, stack: WorkerStack, queue: string, sent: (route: Route) => void) {
     this.#described = described;
-    this.#place = place;
+    this.#stack = stack;
     this.#queue = queue;
     this.#sent = sent;
   }
 
   async begin(): Promise<void> {
-    await this.#place.empty();
-    this.#place.clock.now = START;
+    await this.#stack.empty();
+    this.#stack.clock.now = START;
   }
 
   async take(step: Step): Promise<void> {
     if ("wait" in step) {
       this.#world.now += step.wait;
-      this.#place.clock.now = this.#world.now;
+      this.#stack.clock.now = this.#world.now;
       return;
     }
     const call = modelled(asSent(this.#ofRun(this.#known.filled(step))), this.#steps++);
@@ -84,7 +85,7 @@ class ModelledRun {
     await this.#world.call(real, call.operation, 0, "none");
   }
 
-  /** To the queue of the run, whatever queue was drawn. */
+  /** The same request for the queue of the run. */
   #ofRun(plan: Plan): Plan {
     const { queue } = plan.path;
     const body = plan.body as { queue?: string } | undefined;
@@ -96,7 +97,7 @@ class ModelledRun {
   }
 
   async #run({ plan, operation }: Modelled): Promise<Happened> {
-    const { redis, clock } = this.#place;
+    const { redis, clock } = this.#stack;
     const registered = (await redis.zScore("sluice:queues", this.#queue)) !== null;
     const before = this.#space ?? (await readQueueSpace(redis, this.#queue));
     const answer = libraryAnswer(operation, await this.#send(plan));
@@ -109,7 +110,7 @@ class ModelledRun {
   async #send(plan: Plan): Promise<Answered> {
     this.#sent(plan.route);
     const request = written(plan);
-    const answer = checked(this.#described, plan.route, request, await this.#place.send(request));
+    const answer = checked(this.#described, plan.route, request, await this.#stack.send(request));
     this.#known.learn(plan, answer);
     // The model's queue has one name in all runs.
     return { ...answer, text: answer.text.replaceAll(`"${this.#queue}"`, `"${NAME}"`) };

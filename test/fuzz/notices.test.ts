@@ -7,7 +7,7 @@ import { breakagesOf } from "./broken-value.ts";
 import { fits } from "./conforms.ts";
 import { Described, type Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
-import { type Answered, token } from "./place.ts";
+import { type Answered, token } from "./worker-stack.ts";
 import { faultsOfRefusal } from "./refused.ts";
 
 const described = new Described(openapi);
@@ -28,10 +28,10 @@ const problem = (code: ProblemCode, errors?: readonly FieldError[], detail?: str
   return answered(body.status, body, { "content-type": "application/problem+json" });
 };
 
-describe("the fuzz takes for a fault", () => {
+describe("the fuzz reports", () => {
   const pulled = { tasks: [], nextDueAt: null, paused: false };
 
-  it("nothing of an answer that is as documented", () => {
+  it("no fault of an answer that is as documented", () => {
     expect(faultsOfAnswer(described, route("pull"), answered(200, pulled))).toEqual([]);
     expect(faultsOfAnswer(described, route("enqueue"), problem("queue_full"))).toEqual([]);
   });
@@ -41,9 +41,9 @@ describe("the fuzz takes for a fault", () => {
     ["a field that is missing", answered(200, { tasks: [], nextDueAt: null })],
     ["a field that is not in the document", answered(200, { ...pulled, more: true })],
     ["a status that is not in the document", answered(202, pulled)],
-    ["an answer that may be kept", answered(200, pulled, { "cache-control": "public" })],
+    ["an answer that may be cached", answered(200, pulled, { "cache-control": "public" })],
     ["an answer of another content type", answered(200, pulled, { "content-type": "text/html" })],
-    ["an answer that tells a token", answered(200, { ...pulled, nextDueAt: token })],
+    ["an answer that shows a token", answered(200, { ...pulled, nextDueAt: token })],
     ["a fault of the server", problem("internal")],
     ["a problem as plain JSON", { ...problem("invalid_request"), headers }],
     ["a code that the operation does not have", problem("already_ended")],
@@ -93,7 +93,7 @@ describe("breaking a value", () => {
     expect(broken.filter((one) => fits(described, schema, one.value))).toEqual([]);
   });
 
-  it("reaches every field, and says which", () => {
+  it("breaks every field, and names it", () => {
     expect([...new Set(broken.map(({ field }) => field))].toSorted()).toEqual(
       expect.arrayContaining([
         "",
@@ -114,7 +114,7 @@ describe("breaking a value", () => {
     );
   });
 
-  it("knows of which union nobody can tell the form", () => {
+  it("knows which unions have forms that cannot be distinguished", () => {
     const base = broken.find(({ field }) => field === "settlements[0].backoff.base");
     expect(base?.within).toBe("settlements[0].backoff");
     const pid = broken.find(({ field }) => field === "pull.worker.pid");

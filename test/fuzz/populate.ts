@@ -1,15 +1,15 @@
 import type { Described } from "./document.ts";
-import { Known } from "./known.ts";
-import type { Place } from "./place.ts";
+import { ReturnedValues } from "./returned-values.ts";
+import type { WorkerStack } from "./worker-stack.ts";
 import { type Plan, queues, written } from "./valid-request.ts";
 
 /**
- * Puts something of every kind into each queue, so that a broken request that was taken would change it: tasks in
- * every state, of groups, in hands of workers, schedules, settings.
- * @returns the receipts and cursors that came of it
+ * Fills each queue with something of every kind, so that an accepted broken request would change it: tasks in
+ * every state, of groups, leased by workers, schedules, settings.
+ * @returns the receipts and cursors of the answers
  */
-export async function populate(described: Described, { send }: Place): Promise<Known> {
-  const known = new Known();
+export async function populate(described: Described, { send }: WorkerStack): Promise<ReturnedValues> {
+  const known = new ReturnedValues();
   const call = async (operationId: string, more: Partial<Plan>) => {
     const route = described.routes.find((each) => each.operationId === operationId);
     if (!route) throw new Error(`the document has no operation ${operationId}`);

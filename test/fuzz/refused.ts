@@ -1,9 +1,9 @@
 import { faultsOfAnswer } from "./answer.ts";
 import type { Broken } from "./broken-request.ts";
 import { type Described, isObject, type Route } from "./document.ts";
-import type { Answered } from "./place.ts";
+import type { Answered } from "./worker-stack.ts";
 
-/** Where the answer to a broken request is not as it has to be; empty where it refuses it and says why. */
+/** What is wrong with the answer to a broken request; empty if it refuses it and says why. */
 export function faultsOfRefusal(
   described: Described,
   route: Route,

@@ -1,20 +1,22 @@
 import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
-import { accorded } from "./accorded.ts";
+import { consistent } from "./consistent.ts";
 import type { Described, Route } from "./document.ts";
 import { type Choice, SECRET, valueOf } from "./from-schema.ts";
-import { cronSecret, type Sent, token } from "./place.ts";
+import { cronSecret, type Sent, token } from "./worker-stack.ts";
 
-/** A request before it is written out; a placeholder such as `<receipt 3>` stands for what an earlier answer gave. */
+/**
+ * A request before it is written out, with placeholders such as `<receipt 3>` for values of earlier answers.
+ */
 export interface Plan {
   readonly route: Route;
   /** Path parameters. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** Those that the document names. */
+  /** Headers that the document names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined: none. */
+  /** Undefined if the request has none. */
   readonly body: unknown;
 }
 
@@ -23,23 +25,25 @@ export const queues = ["one", "two"];
 const ids = ["a", "b", "c", "d", "e", "A;%~", `z${"~".repeat(127)}`];
 const names = ["m", "n", "o;%3B"];
 
-/** Before anything, after anything, and what is due at once. */
+/** An instant before all others, one after all others, and one that is due at once. */
 const instants = fc.constantFrom(0, 1, 1_792_800_000_000, 8_640_000_000_000_000);
 
-/** Durations that take long to try at their most, or begin what a model does not follow; ms and texts. */
+/**
+ * Bounds of durations that take too long at their maximum, or that the model does not cover; ms and texts.
+ */
 const durations: Readonly<Record<string, readonly (number | string)[]>> = {
   wait: [0, 1, "5ms", 20],
   budget: ["1s", 1_000, "60s", 60_000],
   every: [1_000, "1s", "90s", 3_600_000, "1d"],
 };
 
-/** What a duration may be where it stands: the least and the most that its schema allows, and others. */
+/** Values of a duration: the least and the most that its schema allows, and others. */
 function durationOf(name: string, { minimum = 0, maximum = 0 }: JsonSchema): Arbitrary<unknown> {
   const some = durations[name] ?? [minimum, `${minimum}ms`, maximum, 1, 60_000, "5m", "2h", "3650d"];
   return fc.constantFrom(...some);
 }
 
-/** The schema of a duration in milliseconds, where a schema is that of a duration. */
+/** The schema in milliseconds, if a schema is that of a duration. */
 function inMilliseconds(meant: JsonSchema): JsonSchema | undefined {
   const [number, text] = meant.anyOf ?? [];
   return number?.type === "integer" && text?.pattern?.includes("ms") ? number : undefined;
@@ -52,7 +56,7 @@ const receipts = fc.oneof(
   { weight: 1, arbitrary: fc.constant(`1.1.1.${"x".repeat(64)}.a`) },
 );
 
-/** By the name of a field or parameter, what makes sense there. */
+/** By the name of a field or parameter, values that make sense. */
 const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
   queue: fc.constantFrom(...queues),
   id: fc.constantFrom(...ids),
@@ -76,7 +80,7 @@ const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
   enqueuedUntil: instants,
 };
 
-/** Fields of the names above that are of another kind elsewhere. */
+/** Fields with the names above that have another type elsewhere. */
 const fitting = (schema: JsonSchema) => schema.type !== "integer" || (schema.maximum ?? 0) >= 2 ** 52 - 1;
 
 const choiceOf =
@@ -85,12 +89,12 @@ const choiceOf =
     const meant = described.schema(schema);
     const duration = inMilliseconds(meant);
     if (duration) return durationOf(name, duration);
-    // What stands inside a list or a union is chosen by the same name.
+    // The items of a list and the forms of a union are chosen by the same name.
     if (meant.type === "array" || meant.type === "object" || meant.type === "null" || meant.anyOf)
       return undefined;
     const chosen = fitting(meant) ? choices[name] : undefined;
     if (!chosen || meant.pattern === undefined) return chosen;
-    // Now and then whatever the schema allows.
+    // Now and then any value that the schema allows.
     const any = valueOf(described, meant, () => undefined);
     return fc.oneof({ weight: 15, arbitrary: chosen }, { weight: 1, arbitrary: any });
   };
@@ -116,10 +120,10 @@ export function validRequest(described: Described, route: Route): Arbitrary<Plan
       headers: parametersIn("header"),
       body: !body || body.required ? bodies : fc.option(bodies, { nil: undefined }),
     })
-    .map((drawn) => accorded({ route, ...drawn }));
+    .map((drawn) => consistent({ route, ...drawn }));
 }
 
-/** Those that are there. */
+/** The given ones. */
 function given(all: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const entries = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries);
@@ -139,7 +143,7 @@ const parameterChoiceOf =
     return choiceOf(described)(name, schema);
   };
 
-/** What goes out. */
+/** The request as it is sent. */
 export function written({ route, path, query, headers, body }: Plan): Sent {
   const filled = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(path[name] ?? ""),
@@ -157,7 +161,7 @@ export function written({ route, path, query, headers, body }: Plan): Sent {
   };
 }
 
-/** JSON with the numbers for which `JSON.stringify` writes null. */
+/** JSON that keeps the numbers for which `JSON.stringify` writes null. */
 function jsonOf(body: unknown): string {
   const marked = (_: string, value: unknown) =>
     value === Infinity ? INFINITE : value === -Infinity ? `-${INFINITE}` : value;

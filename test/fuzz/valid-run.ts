@@ -2,12 +2,12 @@ import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import { faultsOfAnswer } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
-import { hold, type Sending } from "./hold.ts";
-import { Known } from "./known.ts";
-import type { Answered, Place, Sent } from "./place.ts";
+import { checkProperty, type Sending } from "./check-property.ts";
+import { ReturnedValues } from "./returned-values.ts";
+import type { Answered, WorkerStack, Sent } from "./worker-stack.ts";
 import { type Plan, queues, validRequest, written } from "./valid-request.ts";
 
-/** How often an operation is met beside those that are met once. */
+/** How often an operation is drawn, relative to those with 1. */
 const weights: Readonly<Record<string, number>> = {
   enqueue: 14,
   pull: 12,
@@ -23,7 +23,7 @@ const weights: Readonly<Record<string, number>> = {
 /** Most requests of one sequence; each begins with an empty Redis. */
 const LENGTH = 80;
 
-/** Any valid request, of the operations that are wanted. */
+/** Any valid request of the wanted operations. */
 export function anyValid(described: Described, wanted: (route: Route) => boolean): Arbitrary<Plan> {
   const routes = described.routes.filter(wanted);
   return fc.oneof(
@@ -34,7 +34,7 @@ export function anyValid(described: Described, wanted: (route: Route) => boolean
   );
 }
 
-/** What half of all sequences begin with: a queue that keeps statistics and tells events of itself. */
+/** The beginning of half of all sequences: a queue that keeps statistics and reports events. */
 export function opening(described: Described): Arbitrary<readonly Plan[]> {
   const configure = described.routes.find(({ operationId }) => operationId === "configureQueue");
   if (!configure) throw new Error("the document has no operation configureQueue");
@@ -50,25 +50,25 @@ export function opening(described: Described): Arbitrary<readonly Plan[]> {
 }
 
 /**
- * Sends sequences of valid requests, and throws, with the seed and the sequence that is left after shrinking, where
- * an answer is not one that the document promises.
+ * Sends sequences of valid requests. Throws if an answer is not one that the document promises. The error has
+ * the seed and the sequence that is left after shrinking.
  */
-export async function runValid(described: Described, place: Place, sending: Sending): Promise<void> {
+export async function runValid(described: Described, stack: WorkerStack, sending: Sending): Promise<void> {
   const plans = fc.array(
     anyValid(described, () => true),
     { minLength: 1, maxLength: LENGTH, size: "max" },
   );
   const sequence = fc.tuple(opening(described), plans).map((parts) => parts.flat());
   let run = 0;
-  await hold(sequence, LENGTH, sending, async (plans) => {
+  await checkProperty(sequence, LENGTH, sending, async (plans) => {
     run++;
-    await place.empty();
-    const known = new Known();
+    await stack.empty();
+    const known = new ReturnedValues();
     for (const plan of plans) {
       const filled = known.filled(inRun(plan, `${sending.seed}-${run}`));
       sending.sent(plan.route);
       const request = written(filled);
-      const answer = checked(described, plan.route, request, await place.send(request));
+      const answer = checked(described, plan.route, request, await stack.send(request));
       known.learn(filled, answer);
     }
   });
@@ -88,11 +88,11 @@ function inRun(plan: Plan, run: string): Plan {
 
 /**
  * The answer to a valid request, if it is as the document says.
- * @throws otherwise
+ * @throws if it is not
  */
 export function checked(described: Described, route: Route, request: Sent, answer: Answered): Answered {
   const faults = faultsOfAnswer(described, route, answer);
-  // What depends on the state of the queue, and not on the request.
+  // Codes that depend on the state of the queue, and not on the request.
   const refusals = [404, 409, 429];
   if (answer.status >= 400 && !refusals.includes(answer.status)) faults.push("the request is refused");
   if (faults.length === 0) return answer;

@@ -34,7 +34,7 @@ test("no token, or a wrong one, is refused with 401 on every path", async () => 
   expect(stack.gateway.usage().requests).toBe(0);
 });
 
-test("the token may stand in the URL", async () => {
+test("the token may be in the URL", async () => {
   expect(await send(`/set/foo/bar?_token=${token}`, undefined, "")).toEqual([200, { result: "OK" }]);
   expect(await send(`/get/foo?_token=${readOnlyToken}`, undefined, "")).toEqual([200, { result: "bar" }]);
 });

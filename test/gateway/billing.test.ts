@@ -17,7 +17,9 @@ beforeEach(async () => {
   stack.gateway.resetUsage();
 });
 
-/** Calls by command as Redis itself counts them since the last reset, without those nobody is billed for. */
+/**
+ * Calls by command as Redis itself counts them since the last reset, without those that are free of charge.
+ */
 async function redisCalls(): Promise<Record<string, number>> {
   const info = String(await stack.direct.send(["INFO", "commandstats"]));
   const calls = [...info.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(
@@ -83,7 +85,7 @@ test("a NOSCRIPT counts, as for Redis", async () => {
   expect(await redisCalls()).toEqual({ EVALSHA: 1 });
 });
 
-test("PING, INFO and what waits are free, and so is what never runs", async () => {
+test("PING, INFO and blocking commands are free, and so are commands that never run", async () => {
   const nothing = { commands: 0, byCommand: {} };
   expect(await bill(["PING"])).toEqual(nothing);
   expect(await bill(["INFO"])).toEqual(nothing);
@@ -120,7 +122,7 @@ test("a stream counts 1 when it opens, however many channels it has and messages
   for (const stream of streams) stream.close();
 });
 
-test("PUBLISH counts 1, by itself, in a transaction and in a script, and is delivered", async () => {
+test("PUBLISH counts 1 alone, in a transaction and in a script, and is delivered", async () => {
   const stream = await openStream(stack, "/subscribe/chat");
   const source = "#!lua flags=allow-key-locking\nfor i = 1, 2 do redis.call('PUBLISH', 'chat', ARGV[1]) end";
   await bill(["PUBLISH", "chat", "a"]);
@@ -144,7 +146,7 @@ test("PUBLISH counts 1, by itself, in a transaction and in a script, and is deli
   stream.close();
 });
 
-test("what Redis says about a script that is no Lua costs nothing more", async () => {
+test("the error of a script that is no Lua costs nothing more", async () => {
   expect(await bill(["EVAL", "return ] x", 0])).toEqual({ commands: 1, byCommand: { EVAL: 1 } });
 });
 

@@ -22,7 +22,7 @@ function sluice(args: readonly string[], env: Record<string, string> = {}) {
   return { child, output, ended };
 }
 
-/** Waits for the lines that the gateway prints when it serves. */
+/** Waits for the lines that the gateway prints once it serves. */
 async function serving(args: readonly string[], env?: Record<string, string>) {
   const { child, output, ended } = sluice(["gateway", "--port", "0", ...args], env);
   while (!/REST_TOKEN=.*\n/.test(output.out)) {
@@ -38,7 +38,7 @@ async function serving(args: readonly string[], env?: Record<string, string>) {
 }
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "sluice gateway serves what it prints, and %s ends it cleanly",
+  "sluice gateway serves at the address that it prints, and %s ends it cleanly",
   async (signal) => {
     const { child, ended, lines } = await serving(["--redis", redis.url]);
     const url = lines["UPSTASH_REDIS_REST_URL"] as string;
@@ -80,7 +80,7 @@ test("sluice gateway takes tokens, strict keys, and Redis from REDIS_URL", async
   await ended;
 });
 
-test("sluice gateway says of a port in use which option chooses another", async () => {
+test("sluice gateway names the option for another port if its port is in use", async () => {
   const { port } = new URL(redis.url);
   expect(await sluice(["gateway", "--redis", redis.url, "--port", port]).ended).toMatchObject({
     code: 1,

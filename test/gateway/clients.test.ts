@@ -17,11 +17,11 @@ const client = (options: { responseEncoding?: false; enableAutoPipelining?: bool
   new Redis({ url: stack.gateway.url, token, enableTelemetry: false, ...options });
 
 describe.each([
-  ["as it comes", {}],
+  ["by default", {}],
   ["without base64", { responseEncoding: false }],
   ["without auto-pipelining", { enableAutoPipelining: false }],
 ] as const)("the stock @upstash/redis %s", (_, options) => {
-  test("reads what it wrote: strings, JSON, lists, hashes, sets, sorted sets, streams", async () => {
+  test("reads back what it wrote: strings, JSON, lists, hashes, sets, sorted sets, streams", async () => {
     const redis = client(options);
     expect(await redis.set("text", "naïve 🎉 \0")).toBe("OK");
     expect(await redis.get("text")).toBe("naïve 🎉 \0");
@@ -62,7 +62,7 @@ describe.each([
     ]);
   });
 
-  test("runs scripts, sending the source where the SHA is not known", async () => {
+  test("runs scripts, and sends the source if the SHA is not known", async () => {
     const redis = client(options);
     const script = redis.createScript<[string, number]>(
       "redis.call('SET', KEYS[1], ARGV[1]) return {redis.call('GET', KEYS[1]), redis.call('STRLEN', KEYS[1])}",

@@ -7,7 +7,9 @@ export const sha1 = (text: string) => createHash("sha1").update(text).digest("he
 export const increment = ["EVALSHA", sha1(source), 1, "n"];
 export const ok = (result: unknown) => [200, { result }];
 
-/** Registers a stack whose Redis has a script that counts, for a test file; without a fault before each test. */
+/**
+ * Registers a stack whose Redis has a script that counts, for a test file. Each test starts without faults.
+ */
 export function useCounter() {
   const its = {} as { stack: Stack };
   beforeAll(async () => {
@@ -24,7 +26,7 @@ export function useCounter() {
     its,
     faults: () => its.stack.gateway.faults,
     counter: async () => Number(await its.stack.direct.send(["GET", "n"])),
-    /** Status and body, or `broken` when the connection broke. */
+    /** Status and body, or `broken` if the connection broke. */
     ask: async (body: unknown, path = "/") => {
       try {
         const { status, json, text } = await its.stack.rest(path, body);

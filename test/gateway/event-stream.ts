@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Stack, token } from "./stack.ts";
 
-/** One stream of the gateway, read as the standard of server-sent events has it. */
+/** One stream of the gateway, read by the standard of server-sent events. */
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
-  /** The data of the next event; undefined when the stream has ended, `broken` when its connection broke. */
+  /** The data of the next event; undefined if the stream has ended, `broken` if its connection broke. */
   next(): Promise<string | undefined>;
   /** The data of the next events. */
   take(count: number): Promise<(string | undefined)[]>;
-  /** The client goes away. */
+  /** Closes the stream, as a client that goes away. */
   close(): void;
 }
 
@@ -51,7 +51,7 @@ export async function openStream(
   };
 }
 
-/** Fields other than data are none of Upstash's, so they are an error here. */
+/** Upstash sends no fields except data, so others are an error here. */
 async function* readEvents({ body }: Response): AsyncGenerator<string, undefined> {
   if (body === null) return;
   let text = "";
@@ -67,7 +67,7 @@ async function* readEvents({ body }: Response): AsyncGenerator<string, undefined
   }
 }
 
-/** Resolves when this many connections to Redis are open: those of the gateway and the test's own. */
+/** Resolves when this many connections to Redis are open: the gateway's and the test's own. */
 export async function untilConnections({ direct }: Pick<Stack, "direct">, count: number): Promise<void> {
   for (;;) {
     const list = String(await direct.send(["CLIENT", "LIST"]));

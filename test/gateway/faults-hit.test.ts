@@ -5,7 +5,7 @@ import { rest } from "./stack.ts";
 const { its, faults, counter, ask } = useCounter();
 
 describe("a fault hits", () => {
-  test("the nth matching request and so many from there on", async () => {
+  test("the nth matching request and the given number from there on", async () => {
     const fault = faults().add({ kind: "http", status: 500, match: { command: "incr", nth: 2, times: 2 } });
     const statuses: unknown[] = [];
     for (let index = 0; index < 5; index++) {
@@ -43,7 +43,7 @@ describe("a fault hits", () => {
     expect((await ask(increment))[0]).toBe(500);
   });
 
-  test("before those that were added later, which do not count the request", async () => {
+  test("before faults that were added later, which do not count the request", async () => {
     const first = faults().add({ kind: "http", status: 500 });
     const second = faults().add({ kind: "http", status: 501 });
     expect((await ask(increment))[0]).toBe(500);
@@ -51,7 +51,7 @@ describe("a fault hits", () => {
     expect([first.matched, second.matched]).toEqual([2, 1]);
   });
 
-  test("no request without a valid token, and none of the gateway's own", async () => {
+  test("no request without a valid token, and none to the gateway's own paths", async () => {
     faults().add({ kind: "cut" });
     const refused = await rest(its.stack.gateway.url, "/ping?_token=wrong", undefined, {
       headers: { authorization: "" },
@@ -87,7 +87,7 @@ describe("over HTTP", () => {
     expect(faults().list()).toEqual([]);
   });
 
-  test("and in code, a wrong fault is refused with what is allowed", async () => {
+  test("and in code, a wrong fault is refused with the allowed values", async () => {
     expect(await ask({ kind: "explode" }, "/-/faults")).toEqual([
       400,
       { error: expect.stringContaining('kind: Invalid type: Expected ("cut" | "lose-reply" | ') },

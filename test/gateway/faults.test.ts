@@ -85,7 +85,7 @@ describe("a fault", () => {
     expect(await counter()).toBe(0);
   });
 
-  test("http with runs runs the request, and answers as if it had not", async () => {
+  test("http with runs: true runs the request, and answers as if it had not", async () => {
     faults().add({ kind: "http", runs: true, status: 503 });
     faults().add({ kind: "http", runs: true, status: 200, body: "" });
     expect(await ask(increment)).toEqual([503, { error: "ERR injected fault" }]);
@@ -113,7 +113,7 @@ describe("a fault", () => {
     expect(await counter()).toBe(4);
   });
 
-  test("stall answers at its release, and runs the request then, or with runs at once", async () => {
+  test("stall answers at its release, and runs the request then, or at once with runs: true", async () => {
     for (const runs of [false, true]) {
       const fault = faults().add({ kind: "stall", runs });
       const stalled = ask(["INCR", "stalled"]);
@@ -125,7 +125,7 @@ describe("a fault", () => {
     }
   });
 
-  test("stall runs what its client no longer waits for", async () => {
+  test("stall runs a request even if its client no longer waits", async () => {
     const fault = faults().add({ kind: "stall" });
     const signal = new AbortController();
     const given = its.stack.rest("/", increment, { signal: signal.signal });
@@ -165,7 +165,7 @@ describe("a fault", () => {
   });
 });
 
-/** What comes back over a plain socket until it closes. */
+/** The bytes of the reply over a plain socket, until it closes. */
 async function rawReply(command: readonly string[]): Promise<string> {
   const body = JSON.stringify(command);
   const { hostname, port } = new URL(its.stack.gateway.url);

@@ -52,7 +52,7 @@ describe("a script with allow-key-locking", () => {
     ]);
   });
 
-  test("counts as read-only where it is", async () => {
+  test("counts as read-only if it has that flag", async () => {
     expect(await ask(["EVAL_RO", `${flag}return redis.call('GET', KEYS[1])`, 1, "a"])).toEqual([
       200,
       { result: null },
@@ -110,7 +110,7 @@ describe("a script with allow-key-locking", () => {
     [["NOPE", "x"]],
     [["GET"]],
     [[]],
-  ])("is not stopped by what is no key in %j", async (command) => {
+  ])("is not stopped by arguments of %j that are no keys", async (command) => {
     const reply = await stack.rest("/", [
       "EVAL",
       `${flag}return redis.pcall(unpack(ARGV))`,
@@ -132,7 +132,7 @@ describe("a script with allow-key-locking", () => {
     expect(await stack.direct.send(["KEYS", "*"])).toEqual([Buffer.from("a")]);
   });
 
-  test("is not needed where strictKeys is always", async () => {
+  test("is not needed if strictKeys is always", async () => {
     const source = "return redis.call('GET', 'x')";
     expect(await ask(["EVAL", source, 1, "a"])).toEqual([200, { result: null }]);
     expect(await ask(["EVAL", source, 1, "a"], always)).toEqual(dynamic("x"));

@@ -63,7 +63,7 @@ describe("a transaction", () => {
     ]);
   });
 
-  test("is discarded whole, with one error, when Redis does not queue a command", async () => {
+  test("is discarded whole, with one error, if Redis does not queue a command", async () => {
     expect(
       await ask("/multi-exec", [
         ["SET", "key", "x"],
@@ -79,7 +79,7 @@ describe("a transaction", () => {
     expect(await ask("/", ["EXISTS", "key"])).toEqual([200, { result: 0 }]);
   });
 
-  test("lets no other request come between", async () => {
+  test("lets no other request run in between", async () => {
     const add = () =>
       ask("/multi-exec", [
         ["INCR", "counter"],

@@ -4,7 +4,7 @@ import { unavailable, useStack } from "./stack.ts";
 const { its, ask } = useStack();
 
 describe("a command in the body", () => {
-  test("is run, and its reply comes in RESP2 shapes", async () => {
+  test("is run, and its reply has RESP2 shapes", async () => {
     expect(await ask("/", ["SET", "text", "bar"])).toEqual([200, { result: "OK" }]);
     expect(await ask("/", ["get", "text"])).toEqual([200, { result: "bar" }]);
     expect(await ask("/", ["GET", "none"])).toEqual([200, { result: null }]);
@@ -59,7 +59,7 @@ describe("a command in the body", () => {
     ["an empty name", [""], "ERR empty command"],
     ["a null argument", ["GET", null], "ERR the words of a command must be strings, numbers or booleans"],
     ["an array argument", ["GET", ["a"]], "ERR the words of a command must be strings, numbers or booleans"],
-  ])("is refused with 400 when it is %s", async (_, body, error) => {
+  ])("is refused with 400 if it is %s", async (_, body, error) => {
     expect(await ask("/", body)).toEqual([400, { error }]);
   });
 
@@ -82,11 +82,11 @@ describe("a command in the body", () => {
     [["SHUTDOWN"], "SHUTDOWN"],
     [["CLUSTER", "INFO"], "CLUSTER"],
     [["SCRIPT", "DEBUG", "YES"], "SCRIPT"],
-  ])("is refused when REST cannot do %j", async (command, name) => {
+  ])("is refused if REST cannot do %j", async (command, name) => {
     expect(await ask("/", command)).toEqual(unavailable(name));
   });
 
-  test("may be a read of a stream named block that does not wait", async () => {
+  test("may be a non-blocking read of a stream named block", async () => {
     expect(await ask("/", ["XREAD", "STREAMS", "block", "0"])).toEqual([200, { result: null }]);
   });
 
@@ -101,7 +101,7 @@ describe("a command in the body", () => {
     expect(await ask("/", ["EXISTS", "large"])).toEqual([200, { result: 0 }]);
   });
 
-  test("of just 10 MiB comes back whole", async () => {
+  test("of exactly 10 MiB comes back whole", async () => {
     const value = "é".repeat(5 * 1024 * 1024 - 10);
     expect(await ask("/", ["SET", "large", value])).toEqual([200, { result: "OK" }]);
     expect(await ask("/", ["GET", "large"])).toEqual([200, { result: value }]);
@@ -119,7 +119,7 @@ describe("a command in the path", () => {
     expect(await ask("/get/foo")).toEqual([200, { result: "head" }]);
   });
 
-  test("takes the body as its last argument, and query parameters behind it", async () => {
+  test("takes the body as its last argument, followed by query parameters", async () => {
     expect(await ask("/set/foo?EX=100&NX", '{"a":"b/c"}')).toEqual([200, { result: "OK" }]);
     expect(await ask("/get/foo")).toEqual([200, { result: '{"a":"b/c"}' }]);
     expect(await ask("/ttl/foo")).toEqual([200, { result: 100 }]);
@@ -134,7 +134,7 @@ describe("a command in the path", () => {
     expect(await ask("/get/%E0%A4")).toEqual([400, { error: "ERR the path must be percent-encoded UTF-8" }]);
   });
 
-  test("stores a body of any bytes as it is", async () => {
+  test("stores a body of any bytes unchanged", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     expect(await ask("/set/bytes", undefined, { method: "POST", body: bytes })).toEqual([
       200,
@@ -161,7 +161,7 @@ describe("headers", () => {
   const base64 = { headers: { "Upstash-Encoding": "base64" } };
   const encode = (text: string) => Buffer.from(text).toString("base64");
 
-  test("Upstash-Encoding: base64 encodes every string but a status OK", async () => {
+  test("Upstash-Encoding: base64 encodes every string except a status OK", async () => {
     expect(await ask("/", ["SET", "key", "OK"], base64)).toEqual([200, { result: "OK" }]);
     expect(await ask("/", ["GET", "key"], base64)).toEqual([200, { result: encode("OK") }]);
     expect(await ask("/", ["PING"], base64)).toEqual([200, { result: encode("PONG") }]);
@@ -212,7 +212,7 @@ describe("headers", () => {
     expect(await refused({ "Upstash-Response-Format": "json" })).toEqual([200, { result: null }]);
   });
 
-  test("the sync token comes back, and one is given to a client that has none", async () => {
+  test("the sync token comes back, and a client without one gets one", async () => {
     const sent = await its.stack.rest("/get/a", undefined, { headers: { "upstash-sync-token": "abc" } });
     expect(sent.headers.get("upstash-sync-token")).toBe("abc");
     const first = await its.stack.rest("/get/a");

@@ -111,7 +111,7 @@ test("an error of several lines stays one reply", async () => {
   }
 });
 
-test("what is wrong with the request itself is said in JSON", async () => {
+test("a fault of the request itself is answered in JSON", async () => {
   expect(await ask("/", { a: 1 })).toEqual([
     400,
     "application/json",
@@ -131,7 +131,7 @@ test("together with base64 it is refused", async () => {
   ]);
 });
 
-test("its bytes are counted, and faults reach it", async () => {
+test("its bytes are counted, and faults affect it", async () => {
   stack.gateway.resetUsage();
   await ask("/get/text");
   expect(stack.gateway.usage().bytesOut).toBe(12);

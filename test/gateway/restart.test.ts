@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const end of ends.toReversed()) await end();
 });
 
-/** A Redis on a port that was that of another. */
+/** Starts a new Redis on the port of an earlier one. */
 async function startAgain(port: number): Promise<void> {
   const server = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--save", ""], {
     stdio: "ignore",
@@ -33,7 +33,7 @@ async function startAgain(port: number): Promise<void> {
   }
 }
 
-test("while Redis is away every request fails with 500, and works again when it is back", async () => {
+test("while Redis is down every request fails with 500, and works again when it is back", async () => {
   const redis = await startRedis();
   const log: string[] = [];
   const gateway = await startGateway({ redisUrl: redis.url, token, log: (line) => log.push(line) });
@@ -95,7 +95,7 @@ test("the gateway does not start without Redis", async () => {
   await expect(starting).rejects.toThrow(/^Redis does not answer: connect ECONNREFUSED 127\.0\.0\.1:1$/);
 });
 
-test("the gateway does not start on a port that is taken, and lets go of Redis", async () => {
+test("the gateway does not start on a port in use, and closes its connections to Redis", async () => {
   const redis = await startRedis();
   ends.push(() => redis.stop());
   const first = await startGateway({ redisUrl: redis.url, token });

@@ -19,7 +19,7 @@ const ask = async (body: unknown) => {
   return [status, json];
 };
 
-describe("a script's reply is what Redis gives without the gateway", () => {
+describe("a script's reply is the same as without the gateway", () => {
   const scripts: readonly (readonly [what: string, source: string])[] = [
     ["nothing", ""],
     ["nil", "return nil"],
@@ -178,7 +178,7 @@ describe("a script's reply is what Redis gives without the gateway", () => {
   });
 });
 
-test("a value thrown that is no error message gives an error, where Redis 7.0 would crash", async () => {
+test("a thrown value that is no error message gives an error; Redis 7.0 would crash", async () => {
   expect(await ask(["EVAL", "error({1, 2})", 0])).toEqual([
     400,
     { error: `ERR unknown error script: ${sha1("error({1, 2})")}, on @user_script:1.` },
@@ -206,7 +206,7 @@ describe("the script cache", () => {
   const source = "return redis.call('INCR', KEYS[1])";
   const noScript = [400, { error: "NOSCRIPT No matching script. Please use EVAL." }];
 
-  test("knows a script once it was sent or loaded, by the SHA of what the client sent", async () => {
+  test("knows a script once it was sent or loaded, by the SHA of the client's text", async () => {
     expect(await ask(["EVALSHA", sha1(source), 1, "n"])).toEqual(noScript);
     expect(await ask(["EVAL", source, 1, "n"])).toEqual([200, { result: 1 }]);
     expect(await ask(["EVALSHA", sha1(source).toUpperCase(), 1, "n"])).toEqual([200, { result: 2 }]);

@@ -18,7 +18,7 @@ export interface Stack {
   readonly redis: SharedRedis;
   /** The same Redis without the gateway. */
   readonly direct: RedisConnection;
-  /** One request by the standard token; a body that is no string is sent as JSON. */
+  /** One request with the standard token; a body that is no string is sent as JSON. */
   rest(path: string, body?: unknown, init?: RequestInit): Promise<RestReply>;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function startStack(options: Partial<GatewayOptions> = {}, given?: 
   };
 }
 
-/** Registers a stack for a test file, emptied before each test, and a request of which only status and JSON count. */
+/** Registers a stack for a test file, emptied before each test. Its `ask` returns only status and JSON. */
 export function useStack() {
   const its = {} as { stack: Stack };
   beforeAll(async () => {

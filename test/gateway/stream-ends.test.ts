@@ -7,7 +7,7 @@ import { startRedis } from "../support/redis.ts";
 import { openStream, untilConnections } from "./event-stream.ts";
 import { rest, type Stack, startStack, token } from "./stack.ts";
 
-/** What {@link untilConnections} counts where no stream is open: the gateway's and the test's own. */
+/** The connections without an open stream: the gateway's and the test's own. */
 const idle = 2;
 const MEBIBYTE = 1024 * 1024;
 
@@ -73,7 +73,8 @@ describe("the connection to Redis of a stream is closed", () => {
     const closed = Promise.all(sockets.map((socket) => once(socket, "close")));
     const message = "x".repeat(64 * 1024);
     await untilConnections(stack, idle + clients);
-    // The sockets are not read: besides the 1 MiB in the gateway some fits into the buffers between, which the system sizes.
+    // The sockets are not read: beside the 1 MiB in the gateway, some fits into buffers whose size the system
+    // decides.
     let published = 0;
     while ((await publish(message)) !== "0") published += message.length;
     expect(published).toBeLessThan(16 * MEBIBYTE);
@@ -87,7 +88,7 @@ describe("the connection to Redis of a stream is closed", () => {
     expect(received).toBeLessThan(published * clients);
   });
 
-  test("but not of one that reads, whatever comes at once", async () => {
+  test("except that of a client that reads, however much comes at once", async () => {
     const one = await stream("/subscribe/chat");
     await one.next();
     const message = "x".repeat(3 * MEBIBYTE);
@@ -117,7 +118,7 @@ describe("a stream ends", () => {
     again.close();
   });
 
-  test("when Redis goes away, and none opens until it is back", async () => {
+  test("when Redis goes down, and none opens until it is back", async () => {
     const own = await startStack({}, await startRedis());
     const streams = await Promise.all(
       ["/subscribe/chat", "/psubscribe/*"].map((path) => openStream(own, path)),
@@ -171,7 +172,7 @@ describe("a fault", () => {
     expect(text).toMatch(/data: subscribe,chat,1\n\n\r\n[0-9a-f]+\r\ndata: message\r\n$/);
   });
 
-  test("cut-body closes the connection when the client goes first, and ends with Redis's", async () => {
+  test("cut-body closes the connection when the client leaves first, and ends with Redis's connection", async () => {
     stack.gateway.faults.add({ kind: "cut-body", match: { times: 2 } });
     const first = await subscribed();
     first.close();
@@ -219,7 +220,7 @@ describe("a fault", () => {
     expect(stack.gateway.usage()).toMatchObject({ commands: 4, requests: 4 });
   });
 
-  test("hold opens it at its release, for nobody", async () => {
+  test("hold opens it at its release, though its client is gone", async () => {
     const fault = stack.gateway.faults.add({ kind: "hold" });
     await expect(stream("/subscribe/chat")).rejects.toThrow(TypeError);
     expect([fault.held, stack.gateway.usage().commands]).toEqual([1, 0]);
@@ -228,7 +229,7 @@ describe("a fault", () => {
     await untilConnections(stack, idle);
   });
 
-  test("noscript has nothing to refuse", async () => {
+  test("noscript has no effect on it", async () => {
     stack.gateway.faults.add({ kind: "noscript" });
     const subscriber = await subscribed();
     expect(await subscriber.next()).toBe("subscribe,chat,1");

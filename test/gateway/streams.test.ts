@@ -56,7 +56,7 @@ describe("/subscribe", () => {
     expect(await subscriber.take(3)).toEqual(["message,c,x", "message,a,x", "message,b,x"]);
   });
 
-  test("takes the channel percent-encoded, and the body of a POST for nothing", async () => {
+  test("takes the channel percent-encoded, and ignores the body of a POST", async () => {
     const channel = "room/ä, 1?#%\n*";
     const path = `/subscribe/${encodeURIComponent(channel)}`;
     const subscriber = await stream(path, { method: "POST", body: "[]" });
@@ -69,7 +69,7 @@ describe("/subscribe", () => {
     expect(await subscriber.next()).toBe("subscribe,chat,1");
   });
 
-  test("does not encode in base64, as Upstash's own client, which asks for it, expects", async () => {
+  test("does not encode in base64, though Upstash's own client asks for it", async () => {
     const subscriber = await stream("/subscribe/chat", { headers: { "Upstash-Encoding": "base64" } });
     await publish("chat", "hello");
     expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,hello"]);
@@ -85,7 +85,7 @@ describe("/subscribe", () => {
     ["controls", "\0\t\u0085\u2028"],
     ["JSON", '{"a":"b\\nc","d":[1,null]}'],
     ["a mebibyte of several lines", "é\n".repeat(350_000)],
-  ])("a message of %s comes through as it is", async (_, message) => {
+  ])("a message of %s arrives unchanged", async (_, message) => {
     const subscriber = await stream("/subscribe/chat");
     await publish("chat", message);
     await publish("chat", "behind");
@@ -124,7 +124,7 @@ describe("/subscribe", () => {
 });
 
 describe("/psubscribe", () => {
-  test("streams what any of its patterns matches, once for each that does", async () => {
+  test("streams what any of its patterns matches, once for each matching pattern", async () => {
     const subscriber = await stream("/psubscribe/news.*/*.tech/h%3Fllo/news.*");
     expect(await subscriber.take(4)).toEqual([
       "psubscribe,news.*,1",
@@ -185,7 +185,7 @@ describe("a stream is refused", () => {
     expect((await ask("/monitor", sse, { method: "HEAD" }))[0]).toBe(405);
   });
 
-  test("with 400 when there is no channel, or something to monitor", async () => {
+  test("with 400 if there is no channel, or an argument to monitor", async () => {
     const wrong = (name: string) => [400, { error: `ERR wrong number of arguments for '${name}' command` }];
     expect(await ask("/subscribe", sse)).toEqual(wrong("subscribe"));
     expect(await ask("/psubscribe/", sse)).toEqual(wrong("psubscribe"));

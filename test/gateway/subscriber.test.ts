@@ -16,7 +16,7 @@ const client = (
 
 type Subscriber = ReturnType<Redis["subscribe"]>;
 
-/** What the subscriber hears of one kind, as it comes. */
+/** Collects what the subscriber hears of one kind, in order. */
 function listen(subscriber: Subscriber, kind: Parameters<Subscriber["on"]>[0]): unknown[] {
   const heard: unknown[] = [];
   subscriber.on(kind, (event: unknown) => heard.push(event));
@@ -27,7 +27,7 @@ const untilHeard = (heard: unknown[], count: number) =>
   vi.waitUntil(() => heard.length >= count, { timeout: 10_000, interval: 5 });
 
 describe.each([
-  ["as it comes", {}],
+  ["by default", {}],
   ["without base64", { responseEncoding: false }],
 ] as const)("the subscriber of the stock @upstash/redis %s", (_, options) => {
   test("hears a channel, until it unsubscribes", async () => {
@@ -48,7 +48,7 @@ describe.each([
     expect([confirmed, messages, ofChat]).toEqual([[1], expected, expected]);
     await subscriber.unsubscribe();
     await untilConnections(stack, 2);
-    expect(await redis.publish("chat", "nobody")).toBe(0);
+    expect(await redis.publish("chat", "unheard")).toBe(0);
     expect(messages).toHaveLength(4);
   });
 
@@ -92,7 +92,7 @@ describe.each([
   });
 });
 
-test("messages are left as they are without automaticDeserialization", async () => {
+test("messages stay unchanged without automaticDeserialization", async () => {
   const redis = client({ automaticDeserialization: false });
   const subscriber = redis.subscribe("chat");
   const messages = listen(subscriber, "message");
@@ -107,7 +107,7 @@ test("messages are left as they are without automaticDeserialization", async () 
   await subscriber.unsubscribe();
 });
 
-test("of a message of several lines the client itself hears the first only", async () => {
+test("the client itself hears only the first line of a message of several lines", async () => {
   const redis = client();
   const subscriber = redis.subscribe("chat");
   const messages = listen(subscriber, "message");

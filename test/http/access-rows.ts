@@ -1,19 +1,22 @@
 import type { Scope } from "../../src/http/auth/tokens.ts";
 
-/** Who a route lets in: `cron` is the cron secret; nobody has to say who he is where there is none. */
+/**
+ * The credentials that open a route: `cron` is the cron secret. A route without scopes is open to every
+ * caller.
+ */
 export interface AccessRow {
   readonly scopes: readonly (Scope | "cron")[];
-  /** What comes behind the path, so that a call ends by itself. */
+  /** A query for the path, so that a call ends by itself. */
   readonly query?: string;
-  /** A body that the route takes: were a caller let in who should not be, it would have its effect. */
+  /** A body that the route takes: if a caller were let in wrongly, the call would have its effect. */
   readonly json?: unknown;
 }
 
 const worker = { name: "w" };
 
 /**
- * Who may do what, written down once more beside the code: by the routes as the app names them. A route that has no row here
- * fails the tests.
+ * The access of every route, written down a second time, with the routes as the app names them. A route that
+ * has no row here fails the tests.
  */
 export const accessRows: Readonly<Record<string, AccessRow>> = {
   "GET /": { scopes: [] },
@@ -63,7 +66,7 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "GET /v1/sweep": { scopes: ["cron"] },
 };
 
-/** A route as one can call it. */
+/** A route, ready to be called. */
 export interface Callable extends AccessRow {
   readonly route: string;
   readonly method: string;

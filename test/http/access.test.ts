@@ -9,7 +9,7 @@ import { readKeySpace } from "../support/key-space.ts";
 import { accessRows, type Callable, callables } from "./access-rows.ts";
 import { type Ask, asker, secrets, serve, tokens } from "./served.ts";
 
-// Every route × who calls × which queues the token is for.
+// Every route × every caller × the queues that the token is for.
 
 const queues = ["mails-1-x", "mails-1-y", "bills"] as const;
 const patterns = {
@@ -47,7 +47,7 @@ const holders: readonly Holder[] = Object.entries(patterns).flatMap(([pattern, f
   }),
 );
 
-/** What is no token that anybody has. */
+/** Authorization headers that hold no valid token. */
 const strangers: readonly (string | undefined)[] = [
   undefined,
   "",
@@ -62,7 +62,7 @@ const strangers: readonly (string | undefined)[] = [
   `Basic ${btoa(`:${holders[0]!.token}`)}`,
   `Token ${holders[0]!.token}`,
   holders[0]!.token,
-  // The digest by which a token is known is not the token.
+  // The digest of a token is not the token.
   `Bearer ${createHash("sha256").update(holders[1]!.token).digest("hex")}`,
   `Bearer \u00e9${holders[0]!.token}`,
   `Bearer ${"x".repeat(10_000)}`,
@@ -92,7 +92,7 @@ afterAll(() => served.stop());
 
 const keySpace = () => readKeySpace(served.redis.url);
 
-/** Calls the route, and tells its status and how often Redis was asked. */
+/** Calls the route. Returns its status and the number of requests to Redis. */
 async function call({ method, path, json }: Callable, queue: string, authorization: string | undefined) {
   const before = sent;
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
@@ -128,7 +128,7 @@ const open = callables.filter(({ scopes }) => scopes.length === 0);
 describe.each(closed)("$route", (route) => {
   const ofQueue = route.route.includes(":queue");
 
-  it("is closed to whoever has no token, and asks Redis nothing for him", async () => {
+  it("is closed to a caller without a token, and asks Redis nothing", async () => {
     const before = await keySpace();
     const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
     for (const method of methods) {
@@ -140,9 +140,9 @@ describe.each(closed)("$route", (route) => {
     expect(await keySpace()).toEqual(before);
   });
 
-  it("lets in who has its scope for the queue, and nobody else; who is not, wrote and read nothing", async () => {
+  it("lets in a token with its scope for the queue, and no other; a refused call wrote and read nothing", async () => {
     const wrong: unknown[] = [];
-    // Refused calls first: then what the others do does not change the key space meanwhile.
+    // Refused calls come first, so that the others do not change the key space meanwhile.
     const calls = holders.flatMap((holder) =>
       (ofQueue ? queues : ["-"]).map((queue) => {
         const fits = !ofQueue || holder.queues.includes(queue);
@@ -164,7 +164,7 @@ describe.each(closed)("$route", (route) => {
     expect(wrong).toEqual([]);
   });
 
-  it("opens to the cron secret where it says so, and nowhere else", async () => {
+  it("opens to the cron secret only if its row says so", async () => {
     const before = await keySpace();
     for (const queue of ofQueue ? queues : ["-"]) {
       const { status, asked } = await call(route, queue, `Bearer ${secrets.cron}`);
@@ -175,17 +175,17 @@ describe.each(closed)("$route", (route) => {
   });
 });
 
-it.each(open)("$route is open to everybody, whatever he says who he is", async (route) => {
+it.each(open)("$route is open to every caller, whatever its authorization", async (route) => {
   for (const authorization of [...strangers, `Bearer ${holders[0]!.token}`, `Bearer ${secrets.cron}`]) {
     const { status } = await call(route, "", authorization);
     expect([authorization, status]).toEqual([authorization, route.route === "GET /" ? 302 : 200]);
   }
 });
 
-describe("what names no queue", () => {
+describe("a route without a queue name", () => {
   const fill = async () => {
     await served.transport.send([["FLUSHALL"]]);
-    // What an instance remembers of the registry hangs on its transport.
+    // An instance remembers the registry by its transport.
     const app = createApp({ transport: { ...served.transport }, tokens });
     const enqueue = asker((request) => app.fetch(request));
     for (const queue of queues)
@@ -198,7 +198,7 @@ describe("what names no queue", () => {
   };
   const admins = holders.filter(({ scopes }) => scopes.length === 1 && scopes[0] === "admin");
 
-  it.each(admins)("acts on the queues of $token, and leaves others as they are", async (holder) => {
+  it.each(admins)("acts on the queues of $token, and leaves others unchanged", async (holder) => {
     await fill();
     const headers = { authorization: `Bearer ${holder.token}` };
     const listed = await ask("GET", "/v1/queues", { as: null, headers });
@@ -240,7 +240,7 @@ describe("a pattern of queue names", () => {
       ? [""]
       : ["", ...letters.split("").flatMap((one) => texts(letters, most - 1).map((rest) => one + rest))];
 
-  it("has * as its only wildcard: what else means something to regular expressions stands for itself", () => {
+  it("has * as its only wildcard: every other character is literal, also those of regular expressions", () => {
     const names = [...new Set(texts("ab.-", 4))];
     for (const pattern of new Set(texts("a.*-", 4))) {
       const literal = pattern.replaceAll(/[.-]/g, String.raw`\$&`).replaceAll("*", ".*");
@@ -264,7 +264,7 @@ describe("a pattern of queue names", () => {
     "",
     "é",
     "a".repeat(129),
-  ])("is refused where it could be taken for another language: %s", (queues) => {
+  ])("is refused if it could be read as another pattern language: %s", (queues) => {
     const tokens: TokenEntry[] = [{ token: secrets.all, scopes: ["admin"], queues }];
     const make = () => createApp({ transport: served.transport, tokens });
     expect(make).toThrow(expect.objectContaining({ code: "invalid_argument", path: "tokens[0].queues" }));
@@ -272,7 +272,7 @@ describe("a pattern of queue names", () => {
 });
 
 it.each(["", "short", "with a space, or two", "x".repeat(513), "\n0123456789abcdef"])(
-  "a cron secret that nobody could send is refused at the start, and not told: %j",
+  "a cron secret that no request could carry is refused at the start, and not shown: %j",
   (cronSecret) => {
     for (const given of [cronSecret, [secrets.cron, cronSecret]]) {
       const make = () => createApp({ transport: served.transport, tokens: [], cronSecret: given });

@@ -48,17 +48,17 @@ describe.each(routes)("$method $path", ({ method, path, scope, json }) => {
     expect(headers.get("www-authenticate")).toContain("insufficient_scope");
   });
 
-  it("opens for the queues that the pattern fits, and for no others", async () => {
+  it("opens for the queues that match the pattern, and for no others", async () => {
     expect((await on("mails-1", "mails")).status).not.toBe(403);
     expect((await on("other", "mails")).status).toBe(403);
     expect((await on("mails", "mails")).status).toBe(403);
   });
 
-  it("opens to no cron secret, no unknown token and nobody without one", async () => {
+  it("opens to no cron secret, no unknown token and no call without a token", async () => {
     expect((await on("a", "cron")).status).toBe(403);
-    const nobody = await on("a", null);
-    expect([nobody.status, nobody.body.code]).toEqual([401, "unauthorized"]);
-    expect(nobody.headers.get("www-authenticate")).toBe('Bearer realm="sluice"');
+    const without = await on("a", null);
+    expect([without.status, without.body.code]).toEqual([401, "unauthorized"]);
+    expect(without.headers.get("www-authenticate")).toBe('Bearer realm="sluice"');
   });
 });
 
@@ -75,7 +75,7 @@ describe("a token", () => {
     "Bearer",
     "Bearer ",
     `Bearer ${secrets.all} ${secrets.all}`,
-  ])("is refused where it is not exactly one that is known: %s", async (authorization) => {
+  ])("is refused unless it is exactly a known one: %s", async (authorization) => {
     const { status, body, headers } = await health(authorization);
     expect([status, body.code]).toEqual([401, "unauthorized"]);
     expect(headers.get("www-authenticate")).toMatch(/^Bearer realm="sluice"/);
@@ -93,7 +93,7 @@ describe("a token", () => {
     ).toBe(401);
   });
 
-  it("is known by the same SHA-256 where there is only WebCrypto to make it", async () => {
+  it("is known by the same SHA-256 if only WebCrypto can compute it", async () => {
     const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
     vi.resetModules();
     const { Authenticator } = await import("../../src/http/auth/authenticator.ts");
@@ -108,7 +108,7 @@ describe("a token", () => {
     });
   });
 
-  it("is another where its SHA-256 differs in one place only", async () => {
+  it("is another if its SHA-256 differs in a single character", async () => {
     const digest = createHash("sha256").update("hashed-0123456789").digest("hex");
     const other = (at: number) => (digest[at] === "0" ? "1" : "0");
     const tokens = Array.from(digest, (_, at): TokenEntry => {
@@ -120,7 +120,7 @@ describe("a token", () => {
     expect((await app.request("/v1/queues/a", { headers })).status).toBe(401);
   });
 
-  it("that stands in two entries has the scopes of each for the queues of each", async () => {
+  it("that is in two entries has the scopes of each for the queues of each", async () => {
     const status = async (queue: string, path: string, json: unknown) =>
       (await served.ask("POST", `/v1/queues/${queue}/tasks${path}`, { as: "mixed", json })).status;
     expect(await status("in", "", { payload: 1 })).toBe(201);
@@ -129,7 +129,7 @@ describe("a token", () => {
     expect(await status("in", "/pull", {})).toBe(403);
   });
 
-  it("is asked for before the queue's name, the body or the id is looked at", async () => {
+  it("is checked before the queue's name, the body or the id", async () => {
     expect((await served.ask("POST", "/v1/queues/.bad/tasks", { as: null, raw: "{" })).status).toBe(401);
     expect((await served.ask("POST", "/v1/queues/a/tasks", { as: "consume", raw: "{" })).status).toBe(403);
   });
@@ -143,7 +143,7 @@ describe("a token", () => {
     ["tokens[0]", [{ scopes: ["admin"], queues: "*" }]],
     ["tokens[0].scopes[0]", [{ token: "0123456789abcdef", scopes: ["root"], queues: "*" }]],
     ["tokens[0].scope", [{ token: "0123456789abcdef", scopes: ["admin"], queues: "*", scope: 1 }]],
-  ])("of a wrong form is refused at once, without a secret in the message: %s", (path, tokens) => {
+  ])("of a wrong form is refused at the start, without a secret in the message: %s", (path, tokens) => {
     const make = () => createApp({ transport: served.transport, tokens: tokens as TokenEntry[] });
     expect(make).toThrow(expect.objectContaining({ code: "invalid_argument", path }));
     expect(make).not.toThrow(/0123456789abcdef|short/);
@@ -151,7 +151,7 @@ describe("a token", () => {
 });
 
 describe("listing and sweeping", () => {
-  it("act on the queues that the token is for, and no others", async () => {
+  it("act on the queues that the token is for, and on no others", async () => {
     for (const queue of ["mails-1", "mails-2", "bills"]) {
       await served.ask("POST", `/v1/queues/${queue}/tasks`, { json: { payload: 1, delay: 1 } });
     }
@@ -189,7 +189,7 @@ describe("listing and sweeping", () => {
 });
 
 describe("without any token", () => {
-  it("everything but the open routes answers auth_not_configured, and nothing is done", async () => {
+  it("every route except the open ones answers auth_not_configured, and does nothing", async () => {
     const app = createApp({ transport: served.transport, tokens: [] });
     const ask = asker((request) => app.fetch(request));
     expect((await app.request("/health")).status).toBe(200);

@@ -66,7 +66,7 @@ describe("the form of a body", () => {
     expectProblem(await post('{"payload":1}', { "content-encoding": "gzip" }), "unsupported_media_type");
   });
 
-  it("takes application/json in any spelling, and no type where there is no body", async () => {
+  it("takes application/json in any spelling, and needs no type without a body", async () => {
     expect((await post('{"payload":1}', { "content-type": "Application/JSON;charset=UTF-8" })).status).toBe(
       201,
     );
@@ -85,7 +85,7 @@ describe("the form of a body", () => {
 describe("payload_too_large", () => {
   const body = (size: number) => `{"payload":1,"headers":{"a":"${"x".repeat(size)}"}}`;
 
-  it("a body over 10 MB, with its length told before", async () => {
+  it("a body over 10 MB with a Content-Length", async () => {
     const raw = body(10_000_000);
     const answer = await served.ask("POST", "/v1/queues/q/tasks", {
       raw,
@@ -96,7 +96,7 @@ describe("payload_too_large", () => {
     );
   });
 
-  it("a body over the limit that streams on and on without a length, of which no more is read", async () => {
+  it("a body that streams past the limit without a length is read no further", async () => {
     let sent = 0;
     let cancelled = false;
     const raw = new ReadableStream({
@@ -114,7 +114,7 @@ describe("payload_too_large", () => {
     expect(cancelled).toBe(true);
   });
 
-  it("the limit of the body is the caller's of createApp, and exact", async () => {
+  it("the limit of the body is an option of createApp, and exact", async () => {
     const app = createApp({ transport: served.transport, tokens, limits: { body: 100 } });
     const ask = asker((request) => app.fetch(request));
     const raw = (size: number) => `{"payload":"${"x".repeat(size - 14)}"}`;
@@ -131,7 +131,7 @@ describe("payload_too_large", () => {
   });
 });
 
-it("a body that breaks off is the sender's fault", async () => {
+it("a body that breaks off is answered as a fault of the client", async () => {
   const raw = new ReadableStream({
     pull(controller) {
       controller.error(new TypeError("terminated"));

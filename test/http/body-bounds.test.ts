@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** A body that comes piece by piece, and tells how much of it was asked for, and whether it was let go. */
+/** A body that arrives piece by piece. Counts the pieces that were read, and notes if it was cancelled. */
 function coming(next: (so: number) => Uint8Array | "end" | Promise<Uint8Array>) {
   const reported = { bytes: 0, let: false };
   const body = new ReadableStream<Uint8Array>(
@@ -36,7 +36,7 @@ function coming(next: (so: number) => Uint8Array | "end" | Promise<Uint8Array>) 
 
 const request = (body: BodyInit, headers = {}) =>
   new Request("http://sluice.test/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
-/** What is held of the heap, in bytes, once all is let go that can be. */
+/** Used heap, in bytes, after garbage collection. */
 const memoryHeld = () => {
   setFlagsFromString("--expose_gc");
   (runInNewContext("gc") as () => void)();
@@ -45,9 +45,10 @@ const memoryHeld = () => {
 const never = () => new Promise<Uint8Array>(() => {});
 const within = 60_000;
 
-describe("what is read of a body", () => {
-  it("is all of it, in however small pieces, and into memory of its own", async () => {
-    // Whoever sends byte by byte would otherwise be kept in 10 million objects: each piece has the same memory here.
+describe("reading a body", () => {
+  it("returns all of it, however small the pieces, in memory of its own", async () => {
+    // A body sent byte by byte would otherwise be kept in 10 million objects: each piece has the same memory
+    // here.
     const shared = new Uint8Array(1);
     const { body } = coming((so) => {
       if (so === 100_000) return "end";
@@ -58,8 +59,8 @@ describe("what is read of a body", () => {
     expect(read).toEqual(Uint8Array.from({ length: 100_000 }, (_, at) => at % 251));
   });
 
-  it("holds nothing of a piece beside its bytes", async () => {
-    // 10 million pieces would else hold gigabytes.
+  it("keeps nothing of a piece except its bytes", async () => {
+    // 10 million pieces would hold gigabytes otherwise.
     const piece = new Uint8Array(1);
     let before = 0;
     let held = 0;
@@ -70,16 +71,16 @@ describe("what is read of a body", () => {
       return "end";
     });
     expect(await readBounded(request(body), { limit: 100_000, within })).toHaveLength(100_000);
-    // Each held as little as one promise, it would be 8 MB.
+    // With a single promise for each piece it would be 8 MB.
     expect(held).toBeLessThan(4_000_000);
   });
 
-  it.each([0, 1, 999, 1_000])("is exactly its %i bytes of the 1,000 that are allowed", async (size) => {
+  it.each([0, 1, 999, 1_000])("returns exactly its %i bytes of the 1,000 that are allowed", async (size) => {
     const bytes = new Uint8Array(size).fill(7);
     expect(await readBounded(request(bytes), { limit: 1_000, within })).toEqual(bytes);
   });
 
-  it("is nothing where it tells before that it is too long", async () => {
+  it("reads nothing if its Content-Length is too long", async () => {
     const { body, reported } = coming(() => new Uint8Array(10));
     expect(await readBounded(request(body, { "content-length": "1001" }), { limit: 1_000, within })).toBe(
       "too_large",
@@ -88,7 +89,7 @@ describe("what is read of a body", () => {
   });
 
   it.each(["0", "10", "-1", "1e1", "ten", "", "0x10", "10, 10"])(
-    "is no more than the limit and one piece, whatever it tells before of its length: %j",
+    "reads no more than the limit and one piece, whatever its Content-Length: %j",
     async (length) => {
       const { body, reported } = coming(() => new Uint8Array(100));
       const headers = { "content-length": length };
@@ -106,7 +107,7 @@ describe("what is read of a body", () => {
     expect(reported.let).toBe(true);
   });
 
-  it("ends with the time though bytes go on coming", async () => {
+  it("ends at the time limit though bytes go on coming", async () => {
     const { body, reported } = coming(async () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
       return new Uint8Array(1);
@@ -117,7 +118,7 @@ describe("what is read of a body", () => {
     expect(reported.bytes - bytes).toBeLessThanOrEqual(1);
   });
 
-  it("ends with the time where the sender does not even let itself be told", async () => {
+  it("ends at the time limit if cancelling the body never returns", async () => {
     const body = new ReadableStream<Uint8Array>({
       pull: () => never().then(() => {}),
       cancel: () => never().then(() => {}),
@@ -125,7 +126,7 @@ describe("what is read of a body", () => {
     expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_slow");
   });
 
-  it("ends at the limit where the sender does not even let itself be told", async () => {
+  it("ends at the size limit if cancelling the body never returns", async () => {
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(600)),
       cancel: () => never().then(() => {}),
@@ -133,7 +134,7 @@ describe("what is read of a body", () => {
     expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_large");
   });
 
-  it("ends at the limit where letting the sender go fails", async () => {
+  it("ends at the size limit if cancelling the body fails", async () => {
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(600)),
       cancel: () => Promise.reject(new Error("gone")),
@@ -141,7 +142,7 @@ describe("what is read of a body", () => {
     expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_large");
   });
 
-  it("ends where it breaks off", async () => {
+  it("ends when the body breaks off", async () => {
     const broken = new ReadableStream({
       pull: (controller) => controller.error(new TypeError("terminated")),
     });
@@ -156,18 +157,18 @@ describe("a body whose length its server enforces", () => {
     return asked;
   };
 
-  it.each([0, 1, 1_000, 65_536, 65_537, 200_000])("is exactly its %i bytes", async (size) => {
+  it.each([0, 1, 1_000, 65_536, 65_537, 200_000])("is read as exactly its %i bytes", async (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, at) => at % 251);
     expect(await readBounded(enforced(bytes, size), { limit: 200_000, within })).toEqual(bytes);
   });
 
-  it("is nothing where it is longer than the limit, however short that is", async () => {
+  it("is not read if it is longer than the limit, however short the limit is", async () => {
     const { body, reported } = coming(() => new Uint8Array(10));
     expect(await readBounded(enforced(body, 11), { limit: 10, within })).toBe("too_large");
     expect(reported.bytes).toBe(0);
   });
 
-  it("ends with the time, and where it breaks off", async () => {
+  it("ends at the time limit, and when it breaks off", async () => {
     const { body } = coming((so) => (so < 3 ? new Uint8Array(1) : never()));
     expect(await readBounded(enforced(body, 10), { limit: 1_000, within: 30 })).toBe("too_slow");
     const broken = new ReadableStream({ pull: (controller) => controller.error(new TypeError("gone")) });
@@ -175,7 +176,7 @@ describe("a body whose length its server enforces", () => {
   });
 
   it.each(["none", "ten", "1e6", String(70_000)])(
-    "is read to the limit and no further where it is long, or does not say: %s",
+    "is read to the limit and no further if it is long or has no valid length: %s",
     async (length) => {
       const { body, reported } = coming(() => new Uint8Array(100));
       const asked = request(body, length === "none" ? {} : { "content-length": length });
@@ -196,7 +197,7 @@ describe.each(withBody)("$route", ({ method, path }) => {
     served.ask(method, url, { raw, headers });
   const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 
-  it("refuses what is no JSON, too long, too deep or of another type, each as that", async () => {
+  it("refuses a body that is no JSON, too long, too deep or of another type, each with its own code", async () => {
     const app = createApp({ transport: served.transport, tokens, limits: { body: 1_000, bodyTime: 20 } });
     const small = asker((request) => app.fetch(request));
     expectProblem(await small(method, url, { raw: `"${"x".repeat(999)}"` }), "payload_too_large");
@@ -245,7 +246,7 @@ describe.each(withBody)("$route", ({ method, path }) => {
     }
   });
 
-  it("tells of a hundred unknown fields at most", async () => {
+  it("reports a hundred unknown fields at most", async () => {
     const fields = Array.from({ length: 10_000 }, (_, at) => `"f${at}":1`);
     const { errors } = expectProblem(await post(`{${fields.join(",")}}`), "invalid_request");
     expect(errors.length).toBeLessThanOrEqual(100);

@@ -10,15 +10,15 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-describe("what is in a body", () => {
+describe("the content of a body", () => {
   const enqueue = (raw: string) => served.ask("POST", "/v1/queues/inside/tasks", { raw });
 
-  it("a list of more than is allowed is told by its name and bound, however long", async () => {
+  it("a list that is too long is reported by its name and bound, however long it is", async () => {
     const many = (one: string, size: number) => Array.from({ length: size }, () => one).join(",");
     const post = (path: string, raw: string) => served.ask("POST", `/v1/queues/inside/${path}`, { raw });
     const bounds = [
       ["tasks", `{"tasks":[${many('{"payload":1}', 100_000)}]}`, /^tasks must have at most \d+ tasks\.$/],
-      // Each a fault of its own: what is told of them all would take gigabytes.
+      // Each item is a fault of its own: a report of all would take gigabytes.
       ["tasks", `{"tasks":[${many("0", 4_900_000)}]}`, /^tasks must have at most \d+ tasks\.$/],
       ["tasks", `{"tasks":[${many("0", 1_000)}]}`, /^tasks\[0\] .* and 97 more\.$/],
       [
@@ -51,7 +51,7 @@ describe("what is in a body", () => {
     ]);
   });
 
-  it("no more faults of it are kept than are told", () => {
+  it("no more faults of it are kept than are reported", () => {
     const unknown = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`f${at}`, 1]));
     const wrong = Array.from({ length: 1_000 }, () => ({ ...unknown, payload: 1 }));
     for (const [schema, body] of [
@@ -67,7 +67,7 @@ describe("what is in a body", () => {
     }
   });
 
-  it("of names that stand twice the last counts, as JSON.parse has it", async () => {
+  it("of names that occur twice the last counts, as with JSON.parse", async () => {
     const { body } = await enqueue('{"id":"first","payload":1,"id":"second","payload":2}');
     expect(body.id).toBe("second");
     expect((await served.ask("GET", "/v1/queues/inside/tasks/first")).status).toBe(404);
@@ -75,7 +75,7 @@ describe("what is in a body", () => {
     expect(listed.body.tasks.map(({ payload }: { payload: unknown }) => payload)).toEqual([2]);
   });
 
-  it("depth, long numbers and halves of characters come back as JavaScript reads them", async () => {
+  it("depth, long numbers and lone surrogates come back as JavaScript reads them", async () => {
     for (const [id, payload, back] of [
       ["deep", `${"[".repeat(999)}${"]".repeat(999)}`, `${"[".repeat(999)}${"]".repeat(999)}`],
       ["long", "9007199254740993", "9007199254740992"],

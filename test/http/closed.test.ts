@@ -5,7 +5,7 @@ import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { callables } from "./access-rows.ts";
 import { type Answer, asker, secrets, serve, tokens } from "./served.ts";
 
-// What answers say to browsers and caches: closed, but for who has a token.
+// What answers say to browsers and caches: nothing is open without a token.
 
 let served: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const preflight = {
   "access-control-request-private-network": "true",
 };
 
-/** What would let a page of another origin read an answer, or send what it may not. */
+/** Headers that would let a page of another origin read an answer, or send a request that it may not. */
 const crossOrigin = ({ headers }: Answer) =>
   [...headers.keys()].filter((name) => /^access-control-|^cross-origin-|^timing-allow-origin$/.test(name));
 
@@ -33,7 +33,7 @@ function expectClosed(answer: Answer, policy: string | RegExp = api, cache = "no
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.get("referrer-policy")).toBe("no-referrer");
   expect(headers.get("cache-control")).toBe(cache);
-  // A token is no cookie: a browser sends none of its own accord.
+  // A token is no cookie: a browser never sends one by itself.
   expect(headers.has("set-cookie")).toBe(false);
   expect(headers.has("x-powered-by") || headers.has("server")).toBe(false);
 }
@@ -44,7 +44,7 @@ describe.each(callables)("$route", ({ route, method, path, json, scopes }) => {
   const policy =
     route === "GET /docs" ? /^default-src 'none'; style-src 'sha256-[^;]+'; .*frame-ancestors 'none'$/ : api;
 
-  it("says so, whether it answers or refuses", async () => {
+  it("has the closed headers, whether it answers or refuses", async () => {
     const as = scopes[0] === "cron" ? ("cron" as const) : ("all" as const);
     expectClosed(
       await served.ask(method, path("q"), { as, json, headers: { origin: preflight.origin } }),
@@ -56,7 +56,7 @@ describe.each(callables)("$route", ({ route, method, path, json, scopes }) => {
     expectClosed(await served.ask("PROPFIND", path("q"), { as }));
   });
 
-  it("lets no preflight through, whoever asks", async () => {
+  it("lets no preflight through, from any origin", async () => {
     for (const as of [null, "all"] as const) {
       const answer = await served.ask("OPTIONS", path("q").split("?")[0]!, { as, headers: preflight });
       expect([answer.status, answer.body]).toEqual([204, ""]);
@@ -65,7 +65,7 @@ describe.each(callables)("$route", ({ route, method, path, json, scopes }) => {
   });
 });
 
-it("what is no route, no configuration, and a fault of the server say so, too", async () => {
+it("unknown routes, a missing configuration and a fault of the server have the closed headers too", async () => {
   expectClosed(await served.ask("GET", "/nowhere", { headers: preflight }));
   expectClosed(await served.ask("OPTIONS", "/nowhere", { headers: preflight }));
   const none = createApp({ transport: served.transport, tokens: [] });
@@ -82,7 +82,7 @@ it("what is no route, no configuration, and a fault of the server say so, too", 
   expectClosed(await asker(incomplete)("GET", "/"));
 });
 
-it("a stream of events says so, too, and is kept by nobody", async () => {
+it("a stream of events has the closed headers too, and no cache keeps it", async () => {
   await served.ask("POST", "/v1/queues/streamed/tasks", { json: { id: "x", payload: 1 } });
   for (const path of ["/v1/queues/streamed/tasks/x?wait=10", "/v1/queues/streamed/events?wait=10"]) {
     const answer = await served.ask("GET", path, { headers: { accept: "text/event-stream", ...preflight } });
@@ -91,7 +91,7 @@ it("a stream of events says so, too, and is kept by nobody", async () => {
   }
 });
 
-it("no token is taken from where a page or a log could have it: the address, a cookie, a body", async () => {
+it("no token is taken from a place that a page or a log could show: the address, a cookie, a body", async () => {
   const ask = (path: string, headers = {}, json?: unknown) =>
     served.ask(json === undefined ? "GET" : "POST", path, { as: null, headers, json });
   for (const name of ["token", "access_token", "_token", "authorization", "key"]) {

@@ -3,7 +3,7 @@ import { createApp } from "../../src/http/app.ts";
 import type { Command, Transport } from "../../src/index.ts";
 import { asker, secrets, serve, tokens } from "./served.ts";
 
-// Requests for one task each that share a request to Redis, where a server says so.
+// Requests for one task each share a request to Redis, if the server is set so.
 let served: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
   served = await serve();
@@ -26,7 +26,7 @@ const nameOf = (command: Command) => ("script" in command ? command.script.name 
 const times = <T>(count: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => call(i)));
 
-test("enqueues, pulls and settles of one task share what is under way, each with its own answer", async () => {
+test("enqueues, pulls and settles of one task share a request, each with its own answer", async () => {
   const { sent, transport } = recording();
   const woken: string[] = [];
   const wake = { wake: (queue: string) => woken.push(queue), window: "1h" };
@@ -55,7 +55,7 @@ test("enqueues, pulls and settles of one task share what is under way, each with
   expect(sent.length).toBeLessThan(20);
 });
 
-test("by default none do", async () => {
+test("by default no requests are shared", async () => {
   const { sent, transport } = recording();
   const app = createApp({ transport, tokens });
   const ask = asker((request) => app.fetch(request));

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { equal } from "../../src/http/auth/authenticator.ts";
 
-// That comparing a secret takes as long wherever it is wrong: by counting and by the text of the program, for what a clock
-// shows of it depends on the machine.
+// Comparing a secret takes as long wherever it is wrong. This is shown by counting and by the text of the
+// program, because what a clock shows of it depends on the machine.
 
 const source = (path: string) =>
   readFileSync(new URL(`../../${path}`, import.meta.url), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
@@ -30,7 +30,7 @@ test("two digests are read to their end, wherever they differ", () => {
   expect([equal(digest, digest.subarray(1)), equal(digest.subarray(1), digest)]).toEqual([false, false]);
 });
 
-test("every entry is compared, and what is compared is a digest: it tells nothing of how much of a token is right", () => {
+test("every entry is compared, and what is compared is a digest: it does not show how much of a token is right", () => {
   const authenticate =
     /async authenticate\([^]*?\n {2}\}/.exec(source("src/http/auth/authenticator.ts"))?.[0] ?? "";
   expect(authenticate).toContain("const digest = await sha256(token);");
@@ -38,14 +38,14 @@ test("every entry is compared, and what is compared is a digest: it tells nothin
   expect(authenticate).toContain("this.#entries.filter((entry) => equal(entry.digest, digest))");
 });
 
-test("a wake's signature is compared by WebCrypto, the gateway's tokens by Node, both as they are meant to be", () => {
+test("a wake's signature is compared by WebCrypto, the gateway's tokens by Node, as intended", () => {
   expect(source("src/consumer/wake/signature.ts")).toContain('crypto.subtle.verify("HMAC", key,');
   const gateway = source("src/local/gateway/gateway.ts");
   expect(gateway).toContain("known.find(([token]) => timingSafeEqual(token, given))");
   expect(gateway).toContain('createHash("sha256").update(text).digest()');
 });
 
-/** Where the program compares what is called like a secret with something else than whether it is there. */
+/** Comparisons in the program of a value named like a secret, except with undefined or null. */
 function comparisons(program: string): string[] {
   const secret = String.raw`\b\w*(?:token|secret|digest|signature|bearer|authorization)\w*\b`;
   const patterns = [
@@ -68,7 +68,7 @@ test.each([
   expect(comparisons(source(path))).toEqual([]);
 });
 
-test("a comparison of a secret would be seen", () => {
+test("a comparison of a secret would be found", () => {
   for (const program of [
     "if (token === given)",
     "given !== secret",

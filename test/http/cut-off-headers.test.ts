@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { HEADER_BOUNDS, listen } from "../../serverless/process/node-listener.ts";
 import type { Listener } from "../../serverless/process/process.ts";
 
-// Node looks at connections every so often only: both figures together are how long headers may take.
+// Node checks connections at intervals only: both figures together are how long headers may take.
 
 const fetch = vi.fn(async () => new Response("ok"));
 const sockets: Socket[] = [];
@@ -20,7 +20,7 @@ afterEach(async () => {
   fetch.mockClear();
 });
 
-/** All that a connection is told until its end. */
+/** All that a connection receives until its end. */
 async function reported(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
@@ -42,14 +42,14 @@ describe("a request whose headers do not end", () => {
     ["nothing", ""],
     ["half a line", "POST /v1/que"],
     ["headers, and no end of them", `${HEAD}Authorization: Bearer `],
-  ])("is ended by the server, and reaches nobody: %s", async (_, text) => {
+  ])("is ended by the server, and reaches no handler: %s", async (_, text) => {
     const socket = await open();
     socket.write(text);
     expect(await reported(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test("is ended though a byte comes again and again", async () => {
+  test("is ended though single bytes keep coming", async () => {
     const socket = await open();
     socket.write(HEAD);
     const dripping = setInterval(() => socket.write("a"), 10);
@@ -59,7 +59,7 @@ describe("a request whose headers do not end", () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test("is ended on a connection that had an answer before", async () => {
+  test("is ended on a connection that has had an answer before", async () => {
     const socket = await open();
     socket.write(`${HEAD}Content-Length: 0\r\n\r\n`);
     await once(socket, "data");

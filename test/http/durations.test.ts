@@ -4,7 +4,7 @@ import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { Described } from "../fuzz/document.ts";
 import { expectProblem, servedQueue } from "./served.ts";
 
-// What the document says of each duration is what the server takes: the least and the most, and nothing beyond.
+// What the document says of each duration is what the server takes: the least, the most, and nothing beyond.
 
 const { ask, path, tasks, enqueue, pull } = servedQueue();
 const described = new Described(openapi);
@@ -87,7 +87,7 @@ function durationsOf(schema: JsonSchema, field: string): [string, JsonSchema][] 
   const [number, text] = meant.anyOf ?? [];
   if (number?.type === "integer" && text?.pattern?.includes("(?:")) return [[field, number]];
   const inner = Object.entries(meant.properties ?? {}).flatMap(([name, one]) =>
-    // Those with a name of their own are looked at there.
+    // Schemas with a name of their own are checked by that name.
     ["Worker", "Pull", "NewTask", "Settlement"].some((each) => one.$ref?.endsWith(`/${each}`))
       ? []
       : durationsOf(one, `${field}.${name}`),
@@ -112,7 +112,7 @@ function parameter(operationId: string): JsonSchema {
   return route?.parameters.find(({ name }) => name === "wait")?.schema as JsonSchema;
 }
 
-it("every duration that the document has is tried", () => {
+it("every duration in the document is tried", () => {
   expect([...found.keys()].toSorted()).toEqual(Object.keys(fields).toSorted());
   expect(durationsOf(parameter("events"), "wait")).toEqual([
     ["wait", { type: "integer", minimum: 0, maximum: 300_000 }],
@@ -135,7 +135,7 @@ it.each([...found])(
       ...(minimum > 0 ? [`${minimum - 1}ms`] : []),
     ]) {
       const { errors } = expectProblem((await send(bad)) as never, "invalid_request");
-      // Of a union it is not known which form was meant.
+      // In a union it is unknown which form was meant.
       if (!name.includes("backoff"))
         expect(errors).toEqual([expect.objectContaining({ path: expect.stringContaining(leaf) })]);
     }

@@ -4,12 +4,12 @@ import { secrets } from "./served.ts";
 export interface TestFrame {
   readonly event: string;
   readonly id: string | undefined;
-  // JSON that a test looks into.
+  // JSON whose fields a test reads.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly data: any;
 }
 
-/** An event stream as a client has it. */
+/** An event stream as a client sees it. */
 export interface TestStream {
   readonly status: number;
   readonly headers: Headers;
@@ -18,7 +18,7 @@ export interface TestStream {
   take(count: number): Promise<(TestFrame | undefined)[]>;
   /** All that is left, until the stream ends. */
   rest(): Promise<TestFrame[]>;
-  /** The client goes away. */
+  /** Closes the stream, as a client that goes away. */
   leave(): Promise<void>;
 }
 

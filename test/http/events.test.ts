@@ -32,7 +32,7 @@ afterEach(async () => {
   await untilListening(0);
 });
 
-/** Resolves when so many connections listen to the queue's channel, which Redis itself says. */
+/** Resolves when that many connections listen to the queue's channel, by Redis's own count. */
 async function untilListening(listeners: number): Promise<void> {
   const channel = `sluice:{${queue}}:events`;
   const listening = async () => {
@@ -65,7 +65,7 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
     return stream;
   };
 
-  it("tells what happens, from the moment of the answer on", async () => {
+  it("reports events from the moment of the answer on", async () => {
     await configure(true);
     const stream = await listen();
     expect([stream.status, stream.headers.get("content-type"), stream.headers.get("cache-control")]).toEqual([
@@ -90,7 +90,7 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
     ]);
   });
 
-  it("is silent while the queue's setting is off, and tells once it is on", async () => {
+  it("is silent while the queue's setting is off, and reports events once it is on", async () => {
     const stream = await listen("", { accept: "*/*" });
     await ask("POST", tasks(), { json: { payload: 1, id: "silent" } });
     await configure(true);
@@ -114,7 +114,7 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
     }
   });
 
-  it("tells that Redis has gone, reports it, and ends", async () => {
+  it("ends with an error event when Redis is lost, and reports it", async () => {
     const stream = await listen();
     await served.transport.send([["CLIENT", "KILL", "TYPE", "pubsub"]]);
     const reported = await stream.rest();
@@ -139,7 +139,7 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
   });
 });
 
-it("a way to Redis that cannot subscribe is said to be none for events", async () => {
+it("a transport that cannot subscribe is refused for events, with the reason", async () => {
   const { transport } = served;
   const app = createApp({
     tokens,

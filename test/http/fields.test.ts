@@ -157,7 +157,7 @@ describe("invalid_request", () => {
   });
 
   it.each(["r", "", "1.1.1.short.x", `1.1.1.abcdefgh.${"x".repeat(129)}`])(
-    "says of what is no receipt, such as %j, where receipts come from",
+    "says where receipts come from if one is invalid, such as %j",
     async (receipt) => {
       const settlements = [{ receipt, outcome: "complete" }];
       const { errors } = expectProblem(

@@ -13,7 +13,7 @@ import {
 } from "./hostile-places.ts";
 import { type Answer, serve } from "./served.ts";
 
-// Names that other systems stumble over, in every place that takes one.
+// Names that other systems fail on, in every place that takes one.
 
 let served: Awaited<ReturnType<typeof serve>>;
 let count = 0;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => served.stop());
 afterEach(async () => {
   expect(Object.getOwnPropertyNames(Object.prototype).toSorted()).toEqual(ofObject);
-  // Whatever was asked: only keys of queues that have a name that is allowed.
+  // Whatever was asked: there are only keys of queues with an allowed name.
   const foreign = Object.keys(await readKeySpace(served.redis.url)).filter(
     (key) => key !== "sluice:queues" && !/^sluice:\{[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}\}:[a-z-]+$/.test(key),
   );
@@ -40,7 +40,7 @@ function fault(answer: Answer, { path, takes }: Place, name: string, inThePath: 
   if (status < 400) return takes(name) ? undefined : reported;
   if (headers.get("content-type") !== problemType) return reported;
   if (takes(name)) return status === 404 && body.code === "not_found" ? undefined : reported;
-  // No name, and what a URL takes for a step up, make another path.
+  // An empty name, and one that a URL takes for a step up, make another path.
   if (inThePath && ["", ".", ".."].includes(name)) return [404, 405].includes(status) ? undefined : reported;
   if (status !== 400 || body.code !== "invalid_request") return reported;
   const paths = body.errors.map((one: { path: string }) => one.path);
@@ -58,11 +58,11 @@ async function faultsOf(place: Place, tried: readonly string[], inThePath = fals
 }
 
 describe.each(Object.entries(inBodies))("%s", (_, place) => {
-  it("takes the names that are allowed, and says of every other which field is wrong", async () => {
+  it("takes the allowed names, and names the wrong field for every other", async () => {
     expect(await faultsOf(place, [...names, ...halves])).toEqual([]);
   });
 
-  it("is no name where it is no text", async () => {
+  it("is refused if it is not a string", async () => {
     for (const value of [null, 1, true, [], {}, ["a"]]) {
       const [method, path, options] = place.asks(value as unknown as string, "q");
       const isNull = value === null && place.path === "incarnation";
@@ -82,11 +82,11 @@ it.each(Object.entries(inQueries))("%s: as in a body", async (_, place) => {
 });
 
 describe.each(Object.entries(inPaths))("%s in a path", (_, place) => {
-  it("is taken where it is allowed; of every other the fault says which name is wrong", async () => {
+  it("takes the allowed names, and the fault says which name is wrong for every other", async () => {
     expect(await faultsOf(place, names, true)).toEqual([]);
   });
 
-  it("is not guessed at where its escapes cannot be read", async () => {
+  it("is refused if its escapes are invalid", async () => {
     const [method, path] = place.asks("NAME", "q");
     for (const raw of unreadable) {
       const { status, body } = await served.ask(method, path.replace("NAME", raw));
@@ -99,9 +99,9 @@ describe.each(Object.entries(inPaths))("%s in a path", (_, place) => {
   });
 });
 
-it("an Idempotency-Key is visible ASCII, and nothing else of it counts", async () => {
+it("an Idempotency-Key is any visible ASCII text", async () => {
   for (const key of names.filter((name) => !/[^\t -ÿ]/.test(name))) {
-    // What a header has around its value is not of it.
+    // Spaces around the value of a header are not part of it.
     const taken = KEY.test(key.trim());
     const headers = { "idempotency-key": key };
     const { status, body } = await served.ask("POST", "/v1/queues/keys/tasks", {
@@ -114,7 +114,7 @@ it("an Idempotency-Key is visible ASCII, and nothing else of it counts", async (
   }
 });
 
-describe("what is named like a part of every object", () => {
+describe("a name that every JavaScript object has", () => {
   const hostile = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "valueOf"];
 
   it.each(hostile)("is an unknown field or parameter like any other: %s", async (name) => {
@@ -164,7 +164,7 @@ describe("what is named like a part of every object", () => {
   });
 });
 
-it("tasks named alike in two queues, one of which could be mistaken for the other's key, stay apart", async () => {
+it("tasks with the same id stay apart in two queues whose names could be mistaken for each other's keys", async () => {
   const pairs = ["a", "a.b", "a-b", "-", "_", "__proto__", "constructor"];
   for (const queue of pairs) {
     const { status } = await served.ask("POST", tasks(queue), {

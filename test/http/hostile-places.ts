@@ -1,7 +1,7 @@
 import { ID, QUEUE, TOKEN } from "../../src/queue/core/validation.ts";
 import type { CallOptions } from "./served.ts";
 
-/** Names that other systems stumble over. */
+/** Names that other systems fail on. */
 export const names: readonly string[] = [
   "",
   " ",
@@ -56,16 +56,16 @@ export const names: readonly string[] = [
   "NaN",
   "0",
 ];
-/** No JavaScript string that a path could hold; JSON can. */
+/** Names that JSON can hold, but no path. */
 export const halves = ["\ud800", "a\udc00"];
-/** Not UTF-8, or no escapes at all: what they name could only be guessed. */
+/** Not UTF-8, or invalid escapes: the name could only be guessed. */
 export const unreadable = ["%", "%zz", "%c3", "%ED%A0%80", "%ff", "a%", "%u0041"];
 
-/** What is asked with the name in its place. */
+/** The request with the name in its place. */
 type Asks = (name: string, queue: string) => [method: string, path: string, options?: CallOptions];
 
 export interface Place {
-  /** How a fault calls it. */
+  /** The path of the field in a fault. */
   readonly path: string;
   /** Whether the place takes the name. */
   readonly takes: (name: string) => boolean;

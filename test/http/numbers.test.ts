@@ -5,7 +5,7 @@ const { ask, path, tasks, enqueue, receipts, get, counts } = servedQueue();
 
 const allowed = "must be a finite number, at most about 1.8e308 either way";
 
-/** JSON texts with a number that JSON.parse takes for an infinite one, and where in the value it stands. */
+/** JSON texts with a number that JSON.parse reads as infinite, and its path in the value. */
 const infinite: [text: string, at: string][] = [
   ["1e400", ""],
   ["-1e400", ""],
@@ -19,7 +19,7 @@ const infinite: [text: string, at: string][] = [
   [`{"${"k".repeat(80)}":1e400}`, `.${"k".repeat(80)}`],
 ];
 
-/** Numbers that are kept, as JavaScript reads them. */
+/** Numbers that are kept as JavaScript reads them. */
 const finite: [text: string, kept: string][] = [
   ["1.7976931348623157e308", "1.7976931348623157e+308"],
   ["-1e308", "-1e+308"],
@@ -47,7 +47,7 @@ describe.each(infinite)("a number without bounds, %s", (text, at) => {
     expect((await ask("GET", `${path()}/schedules/s`)).status).toBe(404);
   });
 
-  it("is refused in every settlement, and none of the request is made", async () => {
+  it("is refused in every settlement, and no settlement of the request is made", async () => {
     await enqueue({
       tasks: [
         { id: "a", payload: 1 },
@@ -70,7 +70,7 @@ describe.each(infinite)("a number without bounds, %s", (text, at) => {
   });
 });
 
-it("of a path into the value no more is told than helps", async () => {
+it("the reported path into a value is cut to a helpful length", async () => {
   const { body } = await ask("POST", tasks(), { raw: `{"payload":{"${"k".repeat(1_000)}":1e400}}` });
   expect(body.errors).toEqual([{ path: `payload.${"k".repeat(491)}…`, message: expect.any(String) }]);
 });

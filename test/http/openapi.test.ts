@@ -47,16 +47,16 @@ describe("the document", () => {
     await promisify(execFile)(process.execPath, [tool, "--check"]);
   });
 
-  it("is served, to everybody, as it is", async () => {
+  it("is served unchanged to every caller", async () => {
     const { status, body, headers } = await served.ask("GET", "/openapi.json", { as: null });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/json");
     expect(body).toEqual(openapi);
   });
 
-  it("tells of exactly the routes that the app has", () => {
+  it("lists exactly the routes that the app has", () => {
     const ofApp = served.app.routes
-      // The root only leads to the page.
+      // The root only redirects to the page.
       .filter(({ method, path }) => method !== "ALL" && path !== "/")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
     expect([...new Set(ofApp)].toSorted()).toEqual(operations.map(([route]) => route).toSorted());
@@ -68,7 +68,7 @@ describe("the document", () => {
     const components = Object.entries(openapi.components)
       .filter(([kind]) => kind !== "securitySchemes")
       .flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`));
-    // Those two are met on every route; they are there to be read.
+    // Every route can answer these two; they are documented once.
     const everywhere = ["no_route", "method_not_allowed"].map((code) => `#/components/examples/${code}`);
     expect(components.filter((one) => !refs.includes(one) && !everywhere.includes(one))).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe("the document", () => {
     }
   });
 
-  it("asks for a token where the app does", async () => {
+  it("requires a token on each route on which the app does", async () => {
     for (const [route, { security }] of operations) {
       const [method = "", path = ""] = route.split(" ");
       const { status } = await served.ask(method, path.replaceAll(/[{}]/g, ""), { as: null });
@@ -129,9 +129,9 @@ describe("the document", () => {
     expect(checked).toBeGreaterThan(15);
   });
 
-  it("tells what the app answers", async () => {
+  it("describes the app's answers", async () => {
     const ask = served.ask;
-    const path = "/v1/queues/told/tasks";
+    const path = "/v1/queues/described/tasks";
     const worker = { name: "w", incarnation: "i", node: "n", pid: 1, silentAfter: "1m" };
     const enqueued = await ask("POST", path, {
       json: { payload: 1, id: "x", group: "g", priority: 1, dedup: { key: "k", window: "1h" } },
@@ -150,13 +150,13 @@ describe("the document", () => {
         pull: {},
       },
     });
-    const nightly = "/v1/queues/told/schedules/nightly";
+    const nightly = "/v1/queues/described/schedules/nightly";
     const recurring = { cron: "@daily", payload: 1, until: 9e12, lease: "1m", headers: { a: "b" } };
     const strict: [string, unknown][] = [
       ["SchedulePut", (await ask("PUT", nightly, { json: recurring })).body],
       ["ListedSchedule", (await ask("POST", `${nightly}/pause`)).body],
       ["Schedule", (await ask("GET", nightly)).body],
-      ["Schedules", (await ask("GET", "/v1/queues/told/schedules")).body],
+      ["Schedules", (await ask("GET", "/v1/queues/described/schedules")).body],
       ["ScheduleRemoved", (await ask("DELETE", nightly)).body],
       ["Enqueued", enqueued.body],
       ["EnqueuedMany", many.body],
@@ -165,26 +165,32 @@ describe("the document", () => {
       ["Task", (await ask("GET", `${path}/x`)).body],
       ["Cancelled", (await ask("POST", `${path}/x/cancel`)).body],
       ["Queues", (await ask("GET", "/v1/queues")).body],
-      ["Queue", (await ask("GET", "/v1/queues/told")).body],
-      ["Workers", (await ask("GET", "/v1/queues/told/workers")).body],
-      ["HeartbeatReply", (await ask("POST", "/v1/queues/told/workers/heartbeat", { json: { worker } })).body],
-      ["WorkerFailed", (await ask("POST", "/v1/queues/told/workers/w/fail")).body],
+      ["Queue", (await ask("GET", "/v1/queues/described")).body],
+      ["Workers", (await ask("GET", "/v1/queues/described/workers")).body],
+      [
+        "HeartbeatReply",
+        (await ask("POST", "/v1/queues/described/workers/heartbeat", { json: { worker } })).body,
+      ],
+      ["WorkerFailed", (await ask("POST", "/v1/queues/described/workers/w/fail")).body],
       ["ListedTasks", (await ask("GET", `${path}?state=delayed&payloads=true`)).body],
-      ["Redriven", (await ask("POST", "/v1/queues/told/redrive", { json: { ids: ["none"] } })).body],
-      ["Purged", (await ask("POST", "/v1/queues/told/purge", { json: { state: "delayed" } })).body],
+      ["Redriven", (await ask("POST", "/v1/queues/described/redrive", { json: { ids: ["none"] } })).body],
+      ["Purged", (await ask("POST", "/v1/queues/described/purge", { json: { state: "delayed" } })).body],
       ["TaskDeleted", (await ask("DELETE", `${path}/${many.body.tasks[0].id}`)).body],
-      ["QueueSettings", (await ask("POST", "/v1/queues/told/pause")).body],
-      ["QueueSettings", (await ask("PATCH", "/v1/queues/told/settings", { json: { maxWorking: 1 } })).body],
-      ["GroupSettings", (await ask("PATCH", "/v1/queues/told/groups/g", { json: { weight: 2 } })).body],
-      ["Group", (await ask("GET", "/v1/queues/told/groups/g")).body],
-      ["Statistics", (await ask("GET", "/v1/queues/told/statistics")).body],
+      ["QueueSettings", (await ask("POST", "/v1/queues/described/pause")).body],
+      [
+        "QueueSettings",
+        (await ask("PATCH", "/v1/queues/described/settings", { json: { maxWorking: 1 } })).body,
+      ],
+      ["GroupSettings", (await ask("PATCH", "/v1/queues/described/groups/g", { json: { weight: 2 } })).body],
+      ["Group", (await ask("GET", "/v1/queues/described/groups/g")).body],
+      ["Statistics", (await ask("GET", "/v1/queues/described/statistics")).body],
       ["QueueDeleted", (await ask("DELETE", "/v1/queues/none")).body],
       ["Swept", (await ask("POST", "/v1/sweep")).body],
       ["DeepSwept", (await ask("POST", "/v1/sweep", { json: { deep: true } })).body],
       ["Health", (await ask("GET", "/health")).body],
       ["Problem", (await ask("GET", "/nowhere")).body],
     ];
-    // What is validated is a copy with the documented fields alone, so this also finds undocumented ones.
+    // Each answer is compared with a copy that has only the documented fields, so undocumented ones fail.
     for (const [name, body] of strict) expect([name, validate(schemaOf(name), body)]).toEqual([name, body]);
   });
 });
@@ -207,7 +213,7 @@ describe("the page", () => {
     expect(policy).toContain(Buffer.from(hash).toString("base64"));
   });
 
-  it("is where the root leads, for everybody", async () => {
+  it("is the target of the root's redirect, for every caller", async () => {
     const { status, headers } = await served.ask("GET", "/", { as: null });
     expect([status, headers.get("location")]).toEqual([302, "docs"]);
   });
@@ -233,14 +239,14 @@ describe("the page", () => {
     expect(body).not.toMatch(/<\/table><\/div><div/);
   });
 
-  it("shows whatever the document says as text", async () => {
+  it("shows every text of the document as text", async () => {
     const hostile = { ...openapi, info: { ...openapi.info, title: `<script>"&'`, description: "a `<b>` c" } };
     const html = await (await docsPage(hostile)).text();
     expect(html).toContain("<h1>&#60;script&#62;&#34;&#38;&#39;");
     expect(html).toContain("<p>a <code>&#60;b&#62;</code> c</p>");
   });
 
-  it("has balanced elements and ids that are there once", async () => {
+  it("has balanced elements and unique ids", async () => {
     const { body } = await served.ask("GET", "/docs", { as: null });
     const open: string[] = [];
     for (const [tag, end, name = ""] of body

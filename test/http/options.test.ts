@@ -32,7 +32,7 @@ describe("an enqueue", () => {
     expect(Object.keys((await pull()).body.tasks[0])).not.toContain("group");
   });
 
-  it("with a known key adds nothing, and answers 200 with the id of the first task", async () => {
+  it("with a known dedup key adds nothing, and answers 200 with the id of the first task", async () => {
     const dedup = { key: "report-7", window: "1h" };
     const first = await enqueue({ payload: 1, dedup });
     expect(first.status).toBe(201);
@@ -42,7 +42,7 @@ describe("an enqueue", () => {
     expect((await counts()).pending).toBe(1);
   });
 
-  it("with a key is answered as the first when it is sent again with its Idempotency-Key", async () => {
+  it("with a dedup key gets the first answer when it is sent again with its Idempotency-Key", async () => {
     const json = { payload: 1, dedup: { key: "k", window: "1h" } };
     const first = await enqueue(json, { "idempotency-key": "once" });
     const resent = await enqueue(json, { "idempotency-key": "once" });
@@ -50,7 +50,7 @@ describe("an enqueue", () => {
     expect((await counts()).pending).toBe(1);
   });
 
-  it("begins an ended task anew where it says again, and a living one never", async () => {
+  it("with again: true starts an ended task anew, and never one that is still alive", async () => {
     await enqueue({ id: "x", payload: 1 });
     expect((await enqueue({ id: "x", payload: 2, again: true })).body.created).toBe(false);
     await settle({ receipt: (await receipts())[0], outcome: "complete", result: 1 });
@@ -70,7 +70,7 @@ describe("a pull", () => {
     expect(await counts()).toMatchObject({ working: 1, workers: 1, paused: false });
   });
 
-  it("without one is by nobody", async () => {
+  it("without a worker makes no listener", async () => {
     await enqueue({ id: "x", payload: 1 });
     await pull();
     expect(Object.keys((await get("x")).body)).not.toContain("worker");
@@ -88,7 +88,7 @@ describe("a pull", () => {
 });
 
 describe("a settle", () => {
-  it("keeps result and dead letter for as long as it says", async () => {
+  it("keeps a result and a dead letter for the given times", async () => {
     await enqueue({ tasks: ["a", "b"].map((id) => ({ id, payload: id, resultTtl: "1h", deadTtl: "1h" })) });
     const [a, b] = await receipts({ max: 2 });
     const { body } = await settle(
@@ -100,7 +100,7 @@ describe("a settle", () => {
     expect((await counts()).rejected).toBe(0);
   });
 
-  it("hands back what was not begun: uncounted, and to the front", async () => {
+  it("hands back a task that was not started: uncounted, and to the front", async () => {
     await enqueue({ tasks: ["a", "b"].map((id) => ({ id, payload: id, maxAttempts: 1 })) });
     const [receipt] = await receipts();
     const { body } = await settle({ receipt, outcome: "requeue", unstarted: true });
@@ -109,7 +109,7 @@ describe("a settle", () => {
     expect(await ids({ max: 2 })).toEqual(["a", "b"]);
   });
 
-  it("requeues with a backoff by the attempt: a list, or at random up to what doubles", async () => {
+  it("requeues with a backoff by attempt: a list, or a random delay up to a bound that doubles", async () => {
     await enqueue({ id: "x", payload: 1 });
     const [receipt] = await receipts();
     const { body } = await settle({ receipt, outcome: "requeue", backoff: ["1h", "2h"] });
@@ -127,7 +127,7 @@ describe("a settle", () => {
     }
   });
 
-  it("tells progress with an extend, of which the task shows the last", async () => {
+  it("reports progress with an extend; the task shows the latest", async () => {
     await enqueue({ id: "x", payload: 1 });
     const [receipt] = await receipts();
     for (const progress of [{ sent: 40, of: "80;" }, 0, null, "⏎\n"]) {

@@ -10,7 +10,7 @@ afterAll(() => served.stop());
 
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
-/** JSON texts; what comes back has to be the same text. */
+/** JSON texts; each has to come back as the same text. */
 const awkward: Record<string, string> = {
   zero: "0",
   "minus zero point five": "-0.5",
@@ -115,7 +115,7 @@ describe("bytes", () => {
     });
   });
 
-  it("are told apart from a text that looks like them", async () => {
+  it("are distinguished from a text that looks like them", async () => {
     const path = "/v1/queues/looks-like/tasks";
     await served.ask("POST", path, { json: { payload: "AAEC" } });
     const [task] = (await served.ask("POST", `${path}/pull`)).body.tasks;

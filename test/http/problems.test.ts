@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => served.stop());
 afterEach(() => vi.restoreAllMocks());
 
-/** Checks the answer, and that each problem was met. */
+/** Checks the answer, and notes that this problem was seen. */
 function expectProblem(answer: Answer, code: ProblemCode): Answer["body"] {
   seen.add(code);
   return expectAnswer(answer, code);
@@ -26,7 +26,7 @@ function expectProblem(answer: Answer, code: ProblemCode): Answer["body"] {
 
 const enqueue = (json: unknown, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { json, headers });
 
-describe("the faults of a caller", () => {
+describe("the faults of a client", () => {
   it("invalid_request: a field that is not known", async () => {
     const { errors } = expectProblem(await enqueue({ paylod: 1 }), "invalid_request");
     expect(errors).toEqual([
@@ -35,14 +35,14 @@ describe("the faults of a caller", () => {
     ]);
   });
 
-  it("invalid_json, unsupported_media_type, payload_too_large: a body that is none, another, or too long", async () => {
+  it("invalid_json, unsupported_media_type, payload_too_large: a body of another form, another type, or too long", async () => {
     const post = (raw: string, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { raw, headers });
     expectProblem(await post("{"), "invalid_json");
     expectProblem(await post("{}", { "content-type": "text/plain" }), "unsupported_media_type");
     expectProblem(await post(" ".repeat(10_000_001)), "payload_too_large");
   });
 
-  it("body_too_slow: a body that does not come to its end in time", async () => {
+  it("body_too_slow: a body that does not end in time", async () => {
     const app = createApp({ transport: served.transport, tokens, limits: { bodyTime: 20 } });
     const raw = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([0x20])) });
     const answer = await asker((request) => app.fetch(request))("POST", "/v1/queues/q/tasks", { raw });
@@ -64,9 +64,9 @@ describe("the faults of a caller", () => {
     },
   );
 
-  it("not_found: a task that never was, to look at or to cancel", async () => {
-    expectProblem(await served.ask("GET", "/v1/queues/q/tasks/nobody"), "not_found");
-    expectProblem(await served.ask("POST", "/v1/queues/q/tasks/nobody/cancel"), "not_found");
+  it("not_found: a task that never existed, to get or to cancel", async () => {
+    expectProblem(await served.ask("GET", "/v1/queues/q/tasks/missing"), "not_found");
+    expectProblem(await served.ask("POST", "/v1/queues/q/tasks/missing/cancel"), "not_found");
   });
 
   it.each([
@@ -80,7 +80,7 @@ describe("the faults of a caller", () => {
     ["PATCH", "/v1/queues/a/tasks/pull", "DELETE, GET, HEAD, POST, OPTIONS"],
     ["PUT", "/v1/sweep", "GET, POST, OPTIONS"],
     ["POST", "/health", "GET, HEAD, OPTIONS"],
-  ])("method_not_allowed: %s %s, with what is allowed", async (method, path, allow) => {
+  ])("method_not_allowed: %s %s, with the allowed methods", async (method, path, allow) => {
     const answer = await served.ask(method, path);
     expectProblem(answer, "method_not_allowed");
     expect(answer.headers.get("allow")).toBe(allow);
@@ -107,7 +107,7 @@ describe("the faults of a caller", () => {
     expectProblem(await served.ask("DELETE", "/v1/queues/busy"), "still_working");
   });
 
-  it("idempotency_key_reused: other tasks under a used Idempotency-Key, of which none is created", async () => {
+  it("idempotency_key_reused: other tasks under a used Idempotency-Key, and none is created", async () => {
     const headers = { "idempotency-key": "used" };
     const enqueueUnder = (...payloads: number[]) =>
       served.ask("POST", "/v1/queues/reused/tasks", {
@@ -120,7 +120,7 @@ describe("the faults of a caller", () => {
     expect((await served.ask("GET", "/v1/queues/reused")).body.pending).toBe(1);
   });
 
-  it("worker_lost: a worker that was failed shows a sign of life", async () => {
+  it("worker_lost: a heartbeat of a worker that was failed", async () => {
     const json = { worker: { name: "w" } };
     await served.ask("POST", "/v1/queues/failed/tasks", { json: { payload: 1 } });
     await served.ask("POST", "/v1/queues/failed/tasks/pull", { json });
@@ -144,7 +144,7 @@ describe("the faults of Redis", () => {
     send: async (commands) => commands.map(() => ({ error: new SluiceError(code, "the words of Redis") })),
   });
 
-  it("queue_full: a Redis without memory, of which the enqueue wrote nothing", async () => {
+  it("queue_full: a Redis without memory, and the enqueue wrote nothing", async () => {
     const full = await serve(silent, ["--maxmemory", "1mb", "--maxmemory-policy", "noeviction"]);
     try {
       expectProblem(await full.ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "queue_full");
@@ -154,7 +154,7 @@ describe("the faults of Redis", () => {
     }
   });
 
-  it("redis_unauthorized: a Redis that wants a password", async () => {
+  it("redis_unauthorized: a Redis that requires a password", async () => {
     const closed = await serve(silent, []);
     const client = await createClient({ url: closed.redis.url }).connect();
     await client.configSet("requirepass", "secret");
@@ -167,7 +167,7 @@ describe("the faults of Redis", () => {
     }
   });
 
-  it("redis_unreachable: nobody listens", async () => {
+  it("redis_unreachable: no server at the address", async () => {
     const transport = resp({ url: "redis://127.0.0.1:1", retry: { deadline: 200 } });
     const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
     expectProblem(await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "redis_unreachable");
@@ -175,9 +175,9 @@ describe("the faults of Redis", () => {
     await transport.close();
   });
 
-  it("redis_unreachable: a probe does not wait for as long as a call would, for anybody may ask", async () => {
+  it("redis_unreachable: a health probe, open to every caller, waits less long than a call", async () => {
     const transport: Transport = {
-      // As one that goes on trying until it is told to stop.
+      // A transport that goes on trying until it is aborted.
       send: (_, { signal } = {}) =>
         new Promise((_resolve, reject) => {
           signal?.addEventListener("abort", () => reject(new SluiceError("aborted", "stopped")));
@@ -197,7 +197,7 @@ describe("the faults of Redis", () => {
     expect(body.detail).toMatch(/^Redis over TCP needs @redis\/client, .*: npm install @redis\/client@6\.$/);
   });
 
-  it("redis_error: a key that is something else", async () => {
+  it("redis_error: a key of another type", async () => {
     const client = await createClient({ url: served.redis.url }).connect();
     await client.set("sluice:{broken}:tasks", "text");
     const app = createApp({ transport: served.transport, tokens, ...silent });
@@ -207,7 +207,7 @@ describe("the faults of Redis", () => {
     await client.close();
   });
 
-  it("unsupported: events where the way to Redis cannot subscribe", async () => {
+  it("unsupported: events over a transport that cannot subscribe", async () => {
     const { send } = served.transport;
     const app = createApp({ transport: { send }, tokens, ...silent });
     const ask = asker((request) => app.fetch(request));
@@ -221,7 +221,7 @@ describe("the faults of Redis", () => {
     expect(JSON.stringify(body)).not.toContain("the words of Redis");
   });
 
-  it("are reported in one line, with the instance that the caller was told", async () => {
+  it("are reported in one line, with the instance id of the caller's answer", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => {});
     const app = createApp({ transport: failing("redis_quota"), tokens });
     const { body } = await asker((request) => app.fetch(request))("GET", "/v1/queues/secret-name");
@@ -238,7 +238,7 @@ describe("the faults of Redis", () => {
 });
 
 describe("the faults of the server", () => {
-  it("internal: tells and logs nothing of what was thrown but where", async () => {
+  it("internal: answers and logs show only where an error was thrown, nothing of its message", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => {});
     const transport: Transport = {
       send: async () => {
@@ -262,7 +262,7 @@ describe("the faults of the server", () => {
     expectProblem(await asker((request) => app.fetch(request))("GET", "/v1/queues"), "auth_not_configured");
   });
 
-  it("misconfigured: what an entry answers while its environment is not valid", async () => {
+  it("misconfigured: the answer of an entry whose environment is invalid", async () => {
     const answer = await asker(() =>
       configErrorResponse(new SluiceError("invalid_argument", "X is not set", "X")),
     )("GET", "/");
@@ -280,7 +280,7 @@ describe("every answer", () => {
     }
   });
 
-  it("to HEAD is that to GET, without a body", async () => {
+  it("to HEAD is the answer to GET, without a body", async () => {
     for (const path of [
       "/health",
       "/docs",
@@ -301,6 +301,6 @@ describe("every answer", () => {
   });
 });
 
-it("every documented problem was met above", () => {
+it("every documented problem was seen above", () => {
   expect([...seen].toSorted()).toEqual(Object.keys(problems).toSorted());
 });

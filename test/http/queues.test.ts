@@ -25,7 +25,7 @@ describe("queues", () => {
     ]);
   });
 
-  it("that nothing was enqueued to count 0", async () => {
+  it("without any task count 0", async () => {
     expect(await counts()).toEqual({
       queue: queue(),
       pending: 0,
@@ -67,7 +67,7 @@ const settings = () => ask("GET", `${path()}/settings`);
 const configure = (json: unknown, headers = {}) => ask("PATCH", `${path()}/settings`, { json, headers });
 
 describe("a queue", () => {
-  it("that is paused gives nothing and says so, until it is resumed; settling goes on", async () => {
+  it("that is paused gives no tasks and says so, until it is resumed; settling goes on", async () => {
     await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
     const [receipt] = await receipts();
     const paused = await post("pause");
@@ -80,7 +80,7 @@ describe("a queue", () => {
     expect((await pull({ max: 3 })).body.tasks).toHaveLength(2);
   });
 
-  it("stays resumed where the copy of an earlier pause arrives late", async () => {
+  it("stays resumed if a copy of an earlier pause arrives late", async () => {
     const key = { "idempotency-key": "pause-1" };
     expect((await post("pause", key)).body.paused).toBe(true);
     await post("resume");
@@ -88,7 +88,7 @@ describe("a queue", () => {
     expect([late.status, late.body.paused]).toEqual([200, false]);
   });
 
-  it("takes no body to pause that says more", async () => {
+  it("refuses unknown fields in the body of a pause", async () => {
     const answer = await ask("POST", `${path()}/pause`, { json: { for: "1m" } });
     expect(expectProblem(answer, "invalid_request").errors).toEqual([
       { path: "for", message: "is not a known field" },
@@ -96,7 +96,7 @@ describe("a queue", () => {
     expect((await settings()).body).toEqual(unset);
   });
 
-  it("is set as the body says, one setting at a time or several; null unsets", async () => {
+  it("takes one setting at a time or several; null unsets", async () => {
     expect((await settings()).body).toEqual(unset);
     const set = await configure({ maxWorking: 1, rate: { max: 10, per: "1m" }, statistics: true });
     const expected = { ...unset, maxWorking: 1, rate: { max: 10, per: 60_000 }, statistics: true };
@@ -117,7 +117,7 @@ describe("a queue", () => {
     expect((await enqueue({ payload: 2 })).status).toBe(201);
   });
 
-  it("is set once by a request and its copy, and the copy is told how it is now", async () => {
+  it("is set once by a request and its copy, and the copy is answered with the current settings", async () => {
     const key = { "idempotency-key": "set-1" };
     await configure({ maxWorking: 1 }, key);
     await configure({ maxWorking: 2 });
@@ -137,7 +137,7 @@ describe("a queue", () => {
     ["paused", { paused: true }],
     ["weight", { weight: 1 }],
     ["", [1]],
-  ])("names the field %j of settings it does not take: %j", async (field, json) => {
+  ])("names the invalid field %j of settings: %j", async (field, json) => {
     const { errors } = expectProblem(await configure(json), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
     expect((await settings()).body).toEqual(unset);
@@ -148,7 +148,7 @@ describe("a queue", () => {
     expect(errors).toEqual([{ path: "", message: "is missing" }]);
   });
 
-  it("tells by the minute what happened, where it keeps statistics", async () => {
+  it("returns what happened by the minute, if it keeps statistics", async () => {
     const off = (await ask("GET", `${path()}/statistics`)).body;
     expect(off).toMatchObject({ queue: queue(), on: false });
     await configure({ statistics: true });
@@ -167,7 +167,7 @@ describe("a group", () => {
   const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
   const untouched = { weight: 1, maxWorking: null, rate: null };
 
-  it("has weight 1 and no limits until it is set, and tells how many of its tasks are where", async () => {
+  it("has weight 1 and no limits until it is set, and counts its tasks by state", async () => {
     const name = "tenant/7;%41";
     await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
     const fresh = await ask("GET", group(name));
@@ -194,7 +194,7 @@ describe("a group", () => {
     ["weight", { weight: 0.5 }],
     ["maxPending", { maxPending: 1 }],
     ["rate.per", { rate: { max: 1, per: "soon" } }],
-  ])("names the field %j of settings it does not take: %j", async (field, json) => {
+  ])("names the invalid field %j of settings: %j", async (field, json) => {
     const { errors } = expectProblem(await ask("PATCH", group("g"), { json }), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
   });
@@ -215,7 +215,7 @@ describe("deleting a queue", () => {
   const listed = async (): Promise<string[]> =>
     (await ask("GET", "/v1/queues")).body.queues.map(({ name }: { name: string }) => name);
 
-  it("takes all that belongs to it, and its place in the list; it may begin anew", async () => {
+  it("removes all that belongs to it and its entry in the list; the name may be used again", async () => {
     await configure({ maxWorking: 5 });
     await enqueue({
       tasks: [
@@ -247,7 +247,7 @@ describe("deleting a queue", () => {
     ]);
   });
 
-  it("of what is not there is no fault, and a late copy deletes nothing of a new life", async () => {
+  it("that does not exist is no fault, and a late copy deletes nothing of a new queue", async () => {
     const headers = { "idempotency-key": "delete-1" };
     expect((await ask("DELETE", path(), { headers })).status).toBe(200);
     await enqueue({ payload: 1 });
@@ -261,7 +261,7 @@ describe("deleting a queue", () => {
     ["force", "?force"],
     ["force", "?force=true&force=true"],
     ["all", "?all=true"],
-  ])("names the parameter %j that it does not take: %s", async (parameter, query) => {
+  ])("names the invalid parameter %j: %s", async (parameter, query) => {
     const { errors } = expectProblem(await ask("DELETE", `${path()}${query}`), "invalid_request");
     expect(errors).toEqual([{ path: parameter, message: expect.any(String) }]);
   });

@@ -14,12 +14,12 @@ import { asker, expectProblem, secrets, serve, tokens } from "./served.ts";
 let served: Awaited<ReturnType<typeof serve>>;
 let server: Server;
 let listener: Listener;
-/** Of the app on the adapter alone, and as a deployment serves it. */
+/** Ports of the app on the adapter alone, and as a deployment serves it. */
 let ports: { readonly adapter: number; readonly deployment: number };
 const reported = vi.fn();
 beforeAll(async () => {
   served = await serve();
-  // Long enough for what is sent at once, on a machine however busy; the slow body takes four seconds.
+  // Long enough for a body sent at once on a busy machine; the slow body takes four seconds.
   const limits = { body: 1_000, bodyTime: 1_500 };
   const app = createApp({
     transport: served.transport,
@@ -49,7 +49,7 @@ async function wireTo(pieces: readonly string[], { every = 0, closing = true, po
   let answer = "";
   socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
   socket.on("error", () => {});
-  // Not by `once`: it takes a broken pipe, which is an end as well, for a failure.
+  // `once` would take a broken pipe for a failure, but it is an end as well.
   const ended = new Promise((resolve) => socket.on("close", resolve));
   for (const piece of pieces) {
     if (socket.destroyed || answer !== "") break;
@@ -103,7 +103,7 @@ describe.each(["adapter", "deployment"] as const)("a body on the wire, to the %s
     await alive();
   });
 
-  it("that comes in chunks without end is read to the limit: 413", async () => {
+  it("that comes in endless chunks is read to the limit: 413", async () => {
     const chunk = `64\r\n${"x".repeat(100)}\r\n`;
     const { status, body } = await wire([
       post(["Transfer-Encoding: chunked"]),
@@ -113,12 +113,12 @@ describe.each(["adapter", "deployment"] as const)("a body on the wire, to the %s
     await alive();
   });
 
-  it("that tells of more than the limit is not waited for: 413", async () => {
+  it("whose Content-Length is over the limit is not waited for: 413", async () => {
     const { status } = await wire([post(["Content-Length: 100000000000"])]);
     expect(status).toBe(413);
   });
 
-  it("of a caller who goes in the middle of it does nothing, and harms nobody", async () => {
+  it("of a client that disconnects in the middle has no effect, and other requests go on", async () => {
     const before = await readKeySpace(served.redis.url);
     const head = post(["Content-Length: 500"], '{"payload":1');
     await Promise.all(Array.from({ length: 20 }, () => wire([head], { every: 20, closing: false })));
@@ -133,7 +133,7 @@ describe.each(["adapter", "deployment"] as const)("a body on the wire, to the %s
     ["chunks that are none", ["Transfer-Encoding: chunked, identity"]],
     ["a header without a name", [": nothing"]],
     ["a header over two lines", ["X-A: 1\r\n b", "Content-Length: 13", "\u0000: 1"]],
-  ])("that could be two requests to two readers is no request: %s", async (_, headers) => {
+  ])("that two servers could read as two different requests is refused: %s", async (_, headers) => {
     const before = await readKeySpace(served.redis.url);
     const { status } = await wire([post(headers, '{"payload":1}')]);
     expect(status).toBe(400);
@@ -162,7 +162,7 @@ describe("a header on the wire", () => {
     }
   });
 
-  it("is no token in another alphabet, or of 10 KB, and 431 where it is longer than Node takes", async () => {
+  it("is no token in another alphabet, or of 10 KB, and 431 if it is longer than Node takes", async () => {
     for (const token of [
       "\u00e9\u00e8\u00ff-0123456789abcdef",
       "x".repeat(10_000),
@@ -174,7 +174,7 @@ describe("a header on the wire", () => {
     await alive();
   });
 
-  it("changes no method: an override counts for nothing", async () => {
+  it("changes no method: a method override is ignored", async () => {
     const overrides = [
       "X-HTTP-Method-Override: DELETE",
       "X-HTTP-Method: DELETE",
@@ -215,7 +215,7 @@ describe("a method", () => {
       const before = await readKeySpace(served.redis.url);
       const head = [`${method} /v1/queues/q/tasks HTTP/1.1`, "Host: a", "Connection: close"];
       const { status } = await wire([[...head, `Authorization: Bearer ${secrets.all}`, "", ""].join("\r\n")]);
-      // Node ends the connection of a CONNECT that nobody awaits, without a word.
+      // Node ends the connection of a CONNECT without a listener, without an answer.
       expect([method, status]).toEqual([
         method,
         expect.toSatisfy((got: number) => got === 0 || (got >= 400 && got < 500)),
@@ -246,14 +246,14 @@ describe("a path", () => {
     "/openapi.json/",
     "/docs/",
     "/health/",
-  ])("that is nearly one of ours is none: %s", async (path) => {
+  ])("that is nearly a route is not one: %s", async (path) => {
     const answer = await served.ask("GET", path);
-    // Of a queue or a task that could be called so, what is wrong is its name.
+    // If the path could name a queue or a task, the fault is its name.
     if (answer.status === 400) expect(answer.body.errors[0].path).toMatch(/^(queue|id)$/);
     else expectProblem(answer, "no_route");
   });
 
-  it("as a proxy would have it, or none at all, is answered and harms nobody", async () => {
+  it("in the form for proxies, or an empty one, is answered, and other requests go on", async () => {
     for (const target of [
       "http://elsewhere.test/v1/queues",
       "*",
@@ -271,7 +271,7 @@ describe("a path", () => {
 
 describe("a Last-Event-ID", () => {
   it.each(["", "-1", "1.5", "1e9", "NaN", "0x1", "9".repeat(16), "é", "__proto__", "1 1", "'"])(
-    "that this server did not give counts for nothing: %j",
+    "that this server did not send is ignored: %j",
     async (id) => {
       const ask = asker((request) => served.app.fetch(request));
       await ask("POST", "/v1/queues/followed/tasks", { json: { id: "x", payload: 1 } });

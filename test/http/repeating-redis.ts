@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll } from "vitest";
 import { secrets } from "./served.ts";
 
-/** Every secret and every payload can be recognised. */
+/** Secrets and payloads, each easy to find in any text. */
 export const hidden = {
   payload: "payload-e3b0c44298fc1c14",
   result: "result-9afbf4c8996fb924",
@@ -20,7 +20,7 @@ export const hidden = {
   ...secrets,
 };
 
-/** Where a secret shows up, in any spelling that a log or an answer could give it. */
+/** The secrets that a text shows, in any encoding that a log or an answer could give them. */
 export function shown(text: string): string[] {
   return Object.entries(hidden)
     .filter(([, secret]) =>
@@ -31,13 +31,13 @@ export function shown(text: string): string[] {
     .map(([name]) => name);
 }
 
-/** All of a value: an error's stack, its causes, and what does not enumerate. */
+/** All of a value as text: an error's stack, its causes, and what is not enumerable. */
 export const deep = (value: unknown) =>
   typeof value === "string"
     ? value
     : inspect(value, { depth: 20, showHidden: true, maxStringLength: Infinity });
 
-/** What is sent to routes that take what is hidden. */
+/** The requests that carry the hidden values. */
 export const bodies: Readonly<Record<string, object>> = {
   "POST /v1/queues/:queue/tasks": { payload: hidden.payload, headers: { trace: hidden.header } },
   "POST /v1/queues/:queue/tasks/pull": { max: 10, token: hidden.pullToken },
@@ -60,7 +60,7 @@ const refusing =
   (text: (all: string) => string): Words =>
   (body, headers) => ({ body: each(body, { error: text(all(body, headers)) }) });
 
-/** What a Redis, or what stands in front of it, could repeat. */
+/** What a Redis, or a proxy in front of it, could repeat. */
 export const ways: Readonly<Record<string, Words>> = {
   "an unknown command, with its arguments": refusing(
     (all) => `ERR unknown command, with args beginning with: '${all}'`,
@@ -98,9 +98,9 @@ export const ways: Readonly<Record<string, Words>> = {
   "a redirection": (body, headers) => ({ status: 307, body: all(body, headers) }),
 };
 
-/** Stands where Redis does, and repeats what it is sent in the way that it is told. */
+/** Takes the place of Redis, and repeats each request in the form that `answer` gives. */
 export class RepeatingRedis {
-  /** Undefined: it does not answer. */
+  /** If undefined, it does not answer. */
   way: Words | undefined;
   readonly #server = createServer((request, response) => {
     let body = "";

@@ -28,7 +28,7 @@ const service = (
     { transport: () => rig.transport, budget: "20s", afterResponse: "none", ...platform },
   );
 
-/** Three instances, which a deployment replaces one after another, with some requests between. */
+/** Three instances. A deployment replaces one after another, with some requests between. */
 class Deployed {
   readonly #make: (env: Environment) => Service;
   readonly instances: Service[];
@@ -39,7 +39,7 @@ class Deployed {
     this.instances = [1, 2, 3].map(() => make(env));
   }
 
-  /** Whichever instance is next. */
+  /** Sends a request to the next instance in turn. */
   fetch(request: Request): Promise<Response> {
     return this.instances[this.#turn++ % this.instances.length]!.fetch(request);
   }
@@ -150,7 +150,7 @@ describe("without a request refused", () => {
     const traffic = new Traffic(async () => {
       const request = post("/v1/queues/emails/tasks", "all-0123456789abcdef", { payload: 1 });
       const { status } = await deployed.fetch(request);
-      // The consumer runs out of tasks meanwhile: while it counts as active, no wake goes out.
+      // The consumer has to run out of tasks meanwhile: while it counts as active, no wake goes out.
       await new Promise((resolve) => setTimeout(resolve, 20));
       return status;
     });
@@ -165,7 +165,7 @@ describe("without a request refused", () => {
 });
 
 describe("sluice token", () => {
-  test("makes a token of 256 bits of chance, and knows it by its SHA-256 alone", async () => {
+  test("makes a token of 256 random bits, and keeps only its SHA-256", async () => {
     const { stdout, stderr } = await sluice("token", "--scopes", "consume,enqueue", "--queues", "emails-*");
     const [, token = ""] = /^SLUICE_TOKEN=(sluice_[\w-]{43})$/m.exec(stdout) ?? [];
     expect(token).not.toBe("");
@@ -185,7 +185,7 @@ describe("sluice token", () => {
       ["--scopes", "admin", "--queues", "{a}"],
       "--queues must be a pattern of queue names, such as emails, emails-* or *",
     ],
-  ])("makes none of %j, and says what is allowed", async (args, message) => {
+  ])("refuses %j, and says what is allowed", async (args, message) => {
     await expect(token.run(args, {})).rejects.toThrow(message);
   });
 });

@@ -7,11 +7,11 @@ const at = (name: string) => `${path()}/schedules/${encodeURIComponent(name)}`;
 const put = (name: string, json: unknown, headers = {}) => ask("PUT", at(name), { json, headers });
 const get = (name: string) => ask("GET", at(name));
 
-/** In a year far away, so that nothing occurs while a test runs. */
+/** An instant years ahead, so that nothing occurs while a test runs. */
 const FAR = 4_000_000_000_000;
 
 describe("a schedule", () => {
-  it("is created, told with its task, changed and removed", async () => {
+  it("is created, shown with its task, changed and removed", async () => {
     const task = {
       payload: { report: "daily ✓" },
       lease: "10m",
@@ -70,7 +70,7 @@ describe("a schedule", () => {
     expect((await get("bytes")).body).toMatchObject({ payload: "AAH/", encoding: "base64" });
   });
 
-  it("has any name that is an id's, of at most 100 characters", async () => {
+  it("has a name of at most 100 characters, in the form of an id", async () => {
     const name = `a/b;c%d?${"x".repeat(92)}`;
     expect((await put(name, { cron: "@yearly", payload: 1 })).status).toBe(201);
     expect((await get(name)).body.name).toBe(name);
@@ -116,7 +116,7 @@ describe("schedules", () => {
     expect(listed.map(({ name }: { name: string }) => name)).toContain(queue());
   });
 
-  it("go with their queue", async () => {
+  it("are removed with their queue", async () => {
     await put("x", { cron: "@yearly", payload: 1 });
     await ask("DELETE", path());
     expect((await ask("GET", `${path()}/schedules`)).body).toEqual({ schedules: [], cursor: null });
@@ -132,9 +132,9 @@ describe("schedules", () => {
   });
 
   it.each([["GET"], ["DELETE"], ["POST", "/pause"], ["POST", "/resume"]])(
-    "that nobody knows: %s%s is not found",
+    "that do not exist: %s%s answers not found",
     async (method, verb = "") => {
-      const { detail } = expectProblem(await ask(method, `${at("nobody")}${verb}`), "not_found");
+      const { detail } = expectProblem(await ask(method, `${at("missing")}${verb}`), "not_found");
       expect(detail).toBe("There is no schedule with this name in the queue.");
     },
   );
@@ -144,7 +144,7 @@ describe("a copy of a request with the same Idempotency-Key", () => {
   const key = { "idempotency-key": "one" };
   const json = { every: "1h", from: FAR, payload: 1 };
 
-  it("is answered as the first, and does not bring a removed schedule back", async () => {
+  it("gets the first answer, and does not bring a removed schedule back", async () => {
     const first = await put("x", json, key);
     expect((await put("x", json, key)).body).toEqual(first.body);
     await ask("DELETE", at("x"));
@@ -181,7 +181,7 @@ it.each([
   ["lease", { cron: "@daily", lease: 0, payload: 1 }],
   ["headers.schedule", { cron: "@daily", headers: { schedule: "mine" }, payload: 1 }],
   ["delay", { cron: "@daily", delay: "1m", payload: 1 }],
-])("names the field %j that it does not take: %j", async (field, json) => {
+])("names the invalid field %j: %j", async (field, json) => {
   const { errors } = expectProblem(await put("x", json), "invalid_request");
   expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
   expectProblem(await get("x"), "not_found");

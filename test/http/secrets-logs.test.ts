@@ -7,11 +7,11 @@ import { startRedis } from "../support/redis.ts";
 import { bodies, deep, hidden, shown, useRepeatingRedis, ways } from "./repeating-redis.ts";
 import { asker, secrets, tokens } from "./served.ts";
 
-// What processes write.
+// What processes log.
 
 const repeating = useRepeatingRedis();
 
-it("sluice serve writes none of it, whatever its Redis and its callers do", async () => {
+it("sluice serve logs no secret and no payload, whatever Redis and its clients do", async () => {
   repeating.way = ways["an unknown command, with its arguments"]!;
   const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
   const child = spawn(
@@ -53,12 +53,12 @@ it("sluice serve writes none of it, whatever its Redis and its callers do", asyn
   expect([wake.status, shown(deep(wake))]).toEqual([401, []]);
   child.kill("SIGTERM");
   await ended;
-  // It did tell of faults.
+  // It did log faults.
   expect(written).toContain('"code":"redis_error"');
   expect(shown(written)).toEqual([]);
 });
 
-it("the local gateway logs none of it, also where its Redis goes away under what it was sent", async () => {
+it("the local gateway logs no secret and no payload, even if its Redis is lost during a request", async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   let logged = "";
@@ -83,6 +83,6 @@ it("the local gateway logs none of it, also where its Redis goes away under what
     expect([answer.status >= 400, shown(await answer.text()).includes("redisToken")]).toEqual([true, false]);
   }
   await gateway.close();
-  // It did tell that Redis has gone.
+  // It did log that Redis was lost.
   expect([logged === "", shown(logged)]).toEqual([false, []]);
 });

@@ -10,7 +10,7 @@ import { callables } from "./access-rows.ts";
 import { all, bodies, deep, hidden, shown, useRepeatingRedis, ways } from "./repeating-redis.ts";
 import { asker, secrets, serve, tokens } from "./served.ts";
 
-// A Redis that repeats whatever it was sent tries to bring what is hidden into an answer, a log or an error.
+// A Redis that repeats every request tries to bring hidden values into an answer, a log or an error.
 
 const repeating = useRepeatingRedis();
 const methods = ["log", "info", "warn", "error", "debug", "trace"] as const;
@@ -24,7 +24,7 @@ function listen() {
 }
 const ofRedis = callables.filter(({ scopes, route }) => scopes.length > 0 || route === "GET /health");
 
-/** Calls every route; tells what its answers, what was reported, and what the console shows of what is hidden. */
+/** Calls every route. Returns what its answers, the reports and the console show of the hidden values. */
 async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"]) {
   listen();
   const leaks: string[] = [];
@@ -54,7 +54,7 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
   return { leaks, codes };
 }
 
-describe("nothing that is hidden shows in an answer, a report or a log, where Redis answers every route with", () => {
+describe("no secret and no payload shows in an answer, a report or a log if Redis answers every route with", () => {
   const retry = { deadline: 150, firstWait: 1, longestWait: 1 };
 
   it.each(Object.entries(ways))("%s", async (_, words) => {
@@ -63,7 +63,7 @@ describe("nothing that is hidden shows in an answer, a report or a log, where Re
       upstash({ url: repeating.url, token: hidden.redisToken }, { retry }),
     );
     expect(leaks).toEqual([]);
-    // It did get as far as Redis, and every code is one that is documented.
+    // The requests did reach Redis, and every code is documented.
     expect(codes.size).toBeGreaterThan(0);
     expect([...codes].filter((code) => !Object.hasOwn(problems, code))).toEqual([]);
     expect(said).toContain('"code":');
@@ -77,7 +77,7 @@ describe("nothing that is hidden shows in an answer, a report or a log, where Re
     expect([leaks, [...codes]]).toEqual([[], ["redis_unreachable"]]);
   });
 
-  it("no connection at all, by either way to it", async () => {
+  it("no connection at all, by either transport", async () => {
     const http = upstash({ url: "http://127.0.0.1:1", token: hidden.redisToken }, { retry });
     const tcp = resp({ url: `redis://user:${hidden.redisPassword}@127.0.0.1:1`, retry });
     for (const transport of [http, tcp]) {
@@ -89,7 +89,7 @@ describe("nothing that is hidden shows in an answer, a report or a log, where Re
   });
 });
 
-it("what a caller sends wrongly is not repeated to him, nor logged", async () => {
+it("invalid input is neither repeated to the client nor logged", async () => {
   listen();
   const served = await serve();
   const path = "/v1/queues/q";
@@ -124,7 +124,7 @@ it("what a caller sends wrongly is not repeated to him, nor logged", async () =>
   await served.stop();
 });
 
-it("a waker and its refusals tell of no secret, nor does what fails for them", async () => {
+it("a waker shows no secret, neither in its refusals nor in its errors", async () => {
   listen();
   const secret = `whsec_${hidden.wake}`;
   repeating.way = (body, headers) => ({ status: 500, body: all(body, headers) });

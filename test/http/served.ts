@@ -32,7 +32,7 @@ export const tokens: readonly TokenEntry[] = [
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // JSON that a test looks into.
+  // JSON whose fields a test reads.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
@@ -42,14 +42,14 @@ export interface CallOptions {
   readonly as?: Caller | null;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, instead of `json`. */
+  /** Sent unchanged, instead of `json`. */
   readonly raw?: BodyInit;
   readonly headers?: Record<string, string>;
 }
 
 export type Ask = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
-/** How a test speaks to something with a `fetch`. */
+/** Makes a test's `ask` from a `fetch`. */
 export function asker(fetch: (request: Request) => Response | Promise<Response>): Ask {
   return async (method, path, { as = "all", json, raw, headers = {} } = {}) => {
     const request = new Request(`http://sluice.test${path}`, {
@@ -90,7 +90,7 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
   };
 }
 
-/** The app over a Redis of the test file's own, and what is often asked of it: each test has a queue of its own. */
+/** The app over a Redis of the test file's own, and its most used calls. Each test has a queue of its own. */
 export function servedQueue() {
   let served: Awaited<ReturnType<typeof serve>>;
   let count = 0;
@@ -119,7 +119,7 @@ export function servedQueue() {
     settle: (...settlements: unknown[]) => ask("POST", `${tasks()}/settle`, { json: { settlements } }),
     get: (id: string) => ask("GET", `${tasks()}/${encodeURIComponent(id)}`),
     counts: async () => (await ask("GET", path())).body,
-    /** The receipts of a pull, which has to give something. */
+    /** The receipts of a pull, which has to return at least one task. */
     async receipts(json?: unknown): Promise<[string, ...string[]]> {
       const receipts = (await pull(json)).body.tasks.map(({ receipt }: { receipt: string }) => receipt);
       expect(receipts).not.toEqual([]);

@@ -4,7 +4,7 @@ import { createApp } from "../../src/http/app.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { asker, expectProblem, tokens } from "./served.ts";
 
-// Bodies that do not come to their end, where nobody says how long to wait: with a clock that the test moves.
+// Bodies that do not end, with the default time limit, by a clock that the test moves.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
@@ -13,11 +13,11 @@ afterEach(() => void vi.useRealTimers());
 const stalling = () =>
   new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([0x7b])) });
 
-/** How an answer stands just before and just after so many ms. */
+/** Whether an answer is there just before and just after so many ms. */
 async function around(ms: number, answer: Promise<unknown>) {
   let answered = false;
   void answer.then(() => (answered = true));
-  // Who asks is looked at first.
+  // The credentials are checked first.
   while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
   await vi.advanceTimersByTimeAsync(ms - 1);
   const before = answered;
@@ -26,9 +26,9 @@ async function around(ms: number, answer: Promise<unknown>) {
   return before;
 }
 
-const refusing = { send: () => Promise.reject(new Error("nobody asks Redis")) };
+const refusing = { send: () => Promise.reject(new Error("Redis must not be asked")) };
 
-test("a body has 30 seconds to come, of which the timer goes with the body", async () => {
+test("a body has 30 seconds to arrive, and its timer ends with it", async () => {
   const app = createApp({ transport: refusing, tokens });
   const ask = asker((request) => app.fetch(request));
   const answer = ask("POST", "/v1/queues/q/tasks", { raw: stalling() });
@@ -39,14 +39,14 @@ test("a body has 30 seconds to come, of which the timer goes with the body", asy
 });
 
 test.each([0, -1, 3_600_001, "soon", Number.NaN, {}])(
-  "no other time than one from 1 ms to an hour: %j",
+  "a time limit outside 1 ms to an hour is refused: %j",
   (bodyTime) => {
     const make = () => createApp({ transport: refusing, tokens, limits: { bodyTime: bodyTime as number } });
     expect(make).toThrow(expect.objectContaining({ code: "invalid_argument", path: "limits.bodyTime" }));
   },
 );
 
-test("a wake has ten, and one that breaks off or is too long is not waited for; none of them drains", async () => {
+test("a wake has ten seconds; one that breaks off or is too long is refused at once; none of them drains", async () => {
   const drain = vi.fn(async () => ({}) as DrainReport);
   const secret = `whsec_${btoa("a secret of at least 24 bytes")}`;
   const receive = wakeReceiver({ secret, drain });

@@ -30,14 +30,14 @@ describe("queues", () => {
 });
 
 describe("a deep sweep", () => {
-  /** Takes the task off the list, as a failover might. */
+  /** Removes the task from the list, as a failover might. */
   async function lose(id: string): Promise<void> {
     const client = await createClient({ url: redis().url }).connect();
     await client.lRem(`sluice:{${queue()}}:pending`, 0, id);
     await client.close();
   }
 
-  it("gives a task without a place one, and says so", async () => {
+  it("puts a task that is in no list back, and says so", async () => {
     await enqueue({ tasks: ["a", "b"].map((id) => ({ id, payload: id })) });
     await lose("a");
     const { status, body } = await sweep({ deep: true, queue: queue() });
@@ -56,7 +56,7 @@ describe("a deep sweep", () => {
     expect((await sweep({ deep: true, queue: queue() })).body.faults).toEqual([]);
   });
 
-  it("goes through all queues that the caller may sweep, from cursor to cursor", async () => {
+  it("goes through all queues that the token may sweep, from cursor to cursor", async () => {
     await enqueue({ id: "a", payload: 1 });
     await lose("a");
     const found: unknown[] = [];
@@ -70,7 +70,7 @@ describe("a deep sweep", () => {
     expect((await counts()).pending).toBe(1);
   });
 
-  it("leaves the queues alone that the token is not for", async () => {
+  it("leaves queues alone that the token is not for", async () => {
     await enqueue({ id: "a", payload: 1 });
     await lose("a");
     expect((await sweep({ deep: true }, "mails")).body).toMatchObject({ queues: 0, faults: [] });
@@ -89,7 +89,7 @@ describe("a deep sweep", () => {
     ["limit", { deep: true, limit: 5 }],
     ["queue", { queue: "a" }],
     ["cursor", { cursor: "x" }],
-  ])("names the field %j that it does not take: %j", async (field, json) => {
+  ])("names the invalid field %j: %j", async (field, json) => {
     const { errors } = expectProblem(await sweep(json), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
   });

@@ -23,7 +23,7 @@ async function kill(errors: Readonly<Record<string, unknown>>, options: object =
 }
 
 describe("the tasks of a queue", () => {
-  it("are shown by state, as each of them is shown, and in order", async () => {
+  it("are listed by state, in order, each as a get shows it", async () => {
     await enqueue({ tasks: [...named("a", "b", "c"), { id: "later", payload: 1, delay: "1h" }] });
     const [a] = await receipts();
     await settle({ receipt: a, outcome: "complete", result: { sent: true } });
@@ -63,7 +63,7 @@ describe("the tasks of a queue", () => {
     for (const task of bare) expect(Object.keys(task)).not.toContain("payload");
   });
 
-  it("come by pages, each once, whatever is in a cursor", async () => {
+  it("come by pages, each task once, whatever characters its id has", async () => {
     const ids = Array.from({ length: 25 }, (_, i) => `t${String(i).padStart(2, "0")};%&#?`);
     await enqueue({ tasks: named(...ids) });
     const found: string[] = [];
@@ -152,8 +152,8 @@ describe("deleting a task", () => {
     }
   });
 
-  it("that nobody knows is not found", async () => {
-    expectProblem(await remove("nobody"), "not_found");
+  it("that does not exist answers not found", async () => {
+    expectProblem(await remove("missing"), "not_found");
   });
 
   it("needs an id", async () => {
@@ -163,17 +163,17 @@ describe("deleting a task", () => {
 });
 
 describe("redriving", () => {
-  it("by ids makes them pending again, and says which it did not; a copy does no more", async () => {
+  it("by ids makes them pending again, and says which not; a copy does no more", async () => {
     await kill({ a: "x", b: "x", c: "x" });
     await enqueue({ id: "alive", payload: 1, delay: "1h" });
     const lease = (await get("b")).body.lease;
-    const ids = ["a", { id: "b", lease }, { id: "c", lease: 99 }, "alive", "nobody"];
+    const ids = ["a", { id: "b", lease }, { id: "c", lease: 99 }, "alive", "missing"];
     const report = {
       redriven: 2,
       refused: [
         { id: "c", code: "lease_lost" },
         { id: "alive", code: "not_dead_letter" },
-        { id: "nobody", code: "not_found" },
+        { id: "missing", code: "not_found" },
       ],
       cursor: null,
       unreadable: 0,
@@ -186,7 +186,7 @@ describe("redriving", () => {
     expect((await get("a")).body).toMatchObject({ state: "pending", attempt: 1, charged: 0 });
   });
 
-  it("by filter is tried out first, then done", async () => {
+  it("by filter can be tried with a dry run first", async () => {
     await kill({ a: "503", b: "404", c: "503 again" });
     expect((await redrive({ text: "503", dryRun: true })).body).toMatchObject({ redriven: 2 });
     expect(await counts()).toMatchObject({ pending: 0, rejected: 3 });
@@ -195,7 +195,7 @@ describe("redriving", () => {
     expect(idsOf((await list("state=rejected")).body)).toEqual(["b"]);
   });
 
-  it("of all is said with {}, and by a rate the others are delayed", async () => {
+  it("of all takes {}, and with a rate the later ones are delayed", async () => {
     await kill({ a: 1, b: 2, c: 3 });
     expect((await redrive({})).body).toMatchObject({ redriven: 3, cursor: null });
     await kill({ d: 1 });
@@ -230,7 +230,7 @@ describe("redriving", () => {
     ["endedSince", { endedSince: "1" }],
     ["reason", { reason: "tired" }],
     ["filter", { filter: {} }],
-  ])("names the field %j that it does not take", async (field, json) => {
+  ])("names the invalid field %j", async (field, json) => {
     await kill({ a: 1 });
     const { errors } = expectProblem(await redrive(json), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
@@ -239,7 +239,7 @@ describe("redriving", () => {
 });
 
 describe("purging", () => {
-  it("cancels what waits, and takes the records of what has ended", async () => {
+  it("cancels waiting tasks, and removes the records of ended ones", async () => {
     await kill({ dead: "x" });
     await enqueue({ tasks: [...named("working", "a", "b"), { id: "later", payload: 1, delay: "1h" }] });
     await pull();
@@ -252,7 +252,7 @@ describe("purging", () => {
     expect(await counts()).toMatchObject({ pending: 0, delayed: 0, working: 1, rejected: 0 });
   });
 
-  it("takes only what the filter means, and goes on with the cursor", async () => {
+  it("removes only tasks that match the filter, and goes on with the cursor", async () => {
     await enqueue({ tasks: named("a", "b", "c").map((task) => ({ ...task, group: "x" })) });
     await enqueue({ tasks: [{ id: "other", payload: 1, group: "y" }] });
     const first = (await purge({ state: "pending", group: "x", limit: 2 })).body;
@@ -271,7 +271,7 @@ describe("purging", () => {
     ["cursor", { state: "rejected", cursor: "1" }],
     ["budget", { state: "rejected", budget: 0 }],
     ["ids", { state: "rejected", ids: ["a"] }],
-  ])("names the field %j that it does not take: %j", async (field, json) => {
+  ])("names the invalid field %j: %j", async (field, json) => {
     await kill({ a: 1 });
     const { errors } = expectProblem(await purge(json), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);

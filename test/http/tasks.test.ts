@@ -4,7 +4,7 @@ import { servedQueue } from "./served.ts";
 const { ask, queue, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
 
 describe("enqueue", () => {
-  it("answers 201 with the id and where the task is, and 200 for an id that is known", async () => {
+  it("answers 201 with the id and the task's location, and 200 for a known id", async () => {
     const first = await enqueue({ payload: 1, id: "one" });
     expect([first.status, first.body]).toEqual([201, { id: "one", created: true }]);
     expect(first.headers.get("location")).toBe("tasks/one");
@@ -14,7 +14,7 @@ describe("enqueue", () => {
     expect((await pull({ max: 10 })).body.tasks).toMatchObject([{ id: "one", payload: 1 }]);
   });
 
-  it("makes an id where none is given", async () => {
+  it("makes an id if none is given", async () => {
     const { body } = await enqueue({ payload: null });
     expect(body).toEqual({ id: expect.stringMatching(/^[0-9A-Za-z]{1,22}$/), created: true });
   });
@@ -89,12 +89,12 @@ describe("enqueue", () => {
 });
 
 describe("pull", () => {
-  it("answers 200 with no tasks where none is pending", async () => {
+  it("answers 200 with an empty list if no task is pending", async () => {
     const { status, body } = await pull();
     expect([status, body]).toEqual([200, { tasks: [], nextDueAt: null, paused: false }]);
   });
 
-  it("says when to come again where all tasks are delayed", async () => {
+  it("says when to pull again if all tasks are delayed", async () => {
     const at = Date.now() + 60_000;
     await enqueue({ payload: 1, at });
     expect((await pull()).body).toEqual({ tasks: [], nextDueAt: at, paused: false });
@@ -116,7 +116,7 @@ describe("pull", () => {
     expect((await pull({ max: 100 })).body.tasks.map(({ id }: { id: string }) => id)).toEqual(["b", "c"]);
   });
 
-  it("leaves what does not fit into maxBytes", async () => {
+  it("leaves tasks that do not fit into maxBytes", async () => {
     await enqueue({ tasks: [1, 2, 3].map(() => ({ payload: "x".repeat(1_000) })) });
     expect((await pull({ max: 3, maxBytes: 2_500 })).body.tasks).toHaveLength(2);
   });
@@ -183,7 +183,7 @@ describe("settle", () => {
     expect(body).toMatchObject({ results: [], pull: { tasks: [{ payload: 1 }] } });
   });
 
-  it("requeues without charging the attempt where count is false", async () => {
+  it("requeues without charging the attempt if count is false", async () => {
     await enqueue({ id: "x", payload: 1, maxAttempts: 1 });
     const [receipt] = await receipts();
     await settle({ receipt, outcome: "requeue", count: false });
@@ -241,7 +241,7 @@ describe("a task", () => {
     expect((await pull()).body.tasks).toEqual([]);
   });
 
-  it("that is worked on tells its holder that it was cancelled", async () => {
+  it("that is leased is cancelled at its holder's next call", async () => {
     await enqueue({ id: "x", payload: 1 });
     const [receipt] = await receipts();
     expect((await ask("POST", `${tasks()}/x/cancel`)).body).toEqual({ id: "x", state: "working" });

@@ -9,7 +9,8 @@ import { resp } from "../../src/transport/resp.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { secrets, tokens } from "./served.ts";
 
-// Clients that ask and do not read, on connections of their own: they must cost no more than a bounded time and room.
+// Clients that send requests and do not read, on connections of their own: they must cost limited time and
+// memory.
 
 const UNREAD = 200;
 const MEBIBYTE = 1024 * 1024;
@@ -26,7 +27,7 @@ afterEach(async () => {
   await listener.stop();
 });
 
-/** Sends a request, and reads nothing of what comes back. */
+/** Sends a request, and reads nothing of the answer. */
 async function asked(path = "/"): Promise<Socket> {
   const socket = connect(listener.port, "127.0.0.1");
   sockets.push(socket);
@@ -38,7 +39,7 @@ async function asked(path = "/"): Promise<Socket> {
   return socket;
 }
 
-/** How many bytes come from here on, until the connection ends. */
+/** How many bytes arrive from now on, until the connection ends. */
 async function received(socket: Socket): Promise<number> {
   let bytes = 0;
   socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
@@ -47,8 +48,8 @@ async function received(socket: Socket): Promise<number> {
   return bytes;
 }
 
-describe("an answer that nobody reads", () => {
-  test("is let go, and so is the source of a stream", async () => {
+describe("an answer that no client reads", () => {
+  test("is dropped, and the source of its stream is cancelled", async () => {
     let drawn = 0;
     const left = vi.fn<() => void>();
     const body = () =>
@@ -62,12 +63,12 @@ describe("an answer that nobody reads", () => {
     answer = async () => new Response(body());
     const many = await Promise.all([asked(), asked(), asked()]);
     await vi.waitUntil(() => left.mock.calls.length === many.length, { timeout: 20_000 });
-    // Drawn from only as far as the buffers between take it, which the system sizes.
+    // Read only as far as the buffers between take it, whose size the system decides.
     expect(drawn).toBeLessThan(many.length * 24 * MEBIBYTE);
     for (const socket of many) expect(await received(socket)).toBeLessThanOrEqual(drawn);
   });
 
-  test("is cut where it stands as a whole", async () => {
+  test("is cut, even if all of it was there at once", async () => {
     answer = async () => new Response(new Uint8Array(64 * MEBIBYTE));
     const socket = await asked();
     await sleep(10 * UNREAD);
@@ -75,7 +76,7 @@ describe("an answer that nobody reads", () => {
   });
 });
 
-test("a handler that takes longer than that is waited for, and a client that reads slowly, too", async () => {
+test("a handler that takes longer than the limit is waited for, and so is a client that reads slowly", async () => {
   answer = async () => {
     await sleep(5 * UNREAD);
     return new Response(new Uint8Array(16 * MEBIBYTE));
@@ -90,7 +91,7 @@ test("a handler that takes longer than that is waited for, and a client that rea
   expect(bytes).toBeGreaterThanOrEqual(16 * MEBIBYTE);
 });
 
-describe("a queue's events that nobody reads", () => {
+describe("a queue's events that no client reads", () => {
   let redis: SharedRedis;
   let transport: ReturnType<typeof resp>;
   beforeEach(async () => {
@@ -119,7 +120,7 @@ describe("a queue's events that nobody reads", () => {
       published += message.length;
     }
     expect(published).toBeLessThan(24 * MEBIBYTE);
-    // Nobody has read, and every connection has ended.
+    // No client has read, and every connection has ended.
     await listener.stop();
     // As JSON an event is longer than as a message.
     for (const socket of many) expect(await received(socket)).toBeLessThanOrEqual(2 * published);

@@ -5,7 +5,7 @@ import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 
-// A wake that somebody recorded and sends again.
+// A wake that an attacker recorded and sends again.
 
 const rig = useRig();
 const numerically = (one: number, other: number) => one - other;
@@ -55,7 +55,7 @@ test("a wake is taken once by a receiver; a copy of it is 409 and drains nothing
   }
 });
 
-test("a copy is known by what is signed, not by how it is spelt or which of two signatures it keeps", async () => {
+test("a copy is recognised by its signed content, not by its spelling or by which of two signatures it keeps", async () => {
   const { drained, receive } = receiver();
   at(0);
   const one = await recorded("wake_both");
@@ -71,7 +71,7 @@ test("a copy is known by what is signed, not by how it is spelt or which of two 
   expect(drained).toEqual(["emails"]);
 });
 
-test("a sender may try again under the same id at another time, as Standard Webhooks has it", async () => {
+test("a sender may try again under the same id at another time, as Standard Webhooks allows", async () => {
   const { drained, receive } = receiver(() => Promise.reject(new Error("no Redis")));
   const first = await recorded("msg_1");
   await expect(receive(first.request())).rejects.toThrow("no Redis");
@@ -92,7 +92,7 @@ test("a forged wake does not use up the id of a true one", async () => {
   expect(drained).toEqual(["emails"]);
 });
 
-test("so many wakes are remembered, and no more: the oldest is forgotten first", async () => {
+test("a limited number of wakes is remembered: the oldest is forgotten first", async () => {
   const verifier = new WakeVerifier(secret);
   const key = await signingKey(secret);
   const verify = async (id: string) => verifier.verify(new Headers(await signedHeaders(key, id, body)), body);
@@ -108,7 +108,7 @@ test("so many wakes are remembered, and no more: the oldest is forgotten first",
   expect(await verifier.verify(first, body)).toBe("valid");
 });
 
-test("a copy that reaches another instance of the deployment does what cron does, too: no task is done twice", async () => {
+test("a copy that reaches another instance of the deployment does the same as cron: no task is done twice", async () => {
   vi.spyOn(console, "log").mockImplementation(() => {});
   const done: number[] = [];
   const env = {
@@ -122,7 +122,7 @@ test("a copy that reaches another instance of the deployment does what cron does
       { consumers: { emails: ({ payload }) => void done.push(Number(payload)) } },
       { transport: () => rig.transport, budget: "20s", afterResponse: "none" },
     );
-  // Real time, as the deployment has it.
+  // Real time, as in a deployment.
   const queue = rig.queue({ now: undefined });
   await queue.enqueueMany(Array.from({ length: 30 }, (_, payload) => ({ payload })));
   const { request } = await recorded();

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { secrets, serve } from "./served.ts";
 
-// What the HTTP interface wakes, and a pull that waits.
+// Wakes from the HTTP interface, and a pull that waits.
 
 let served: Awaited<ReturnType<typeof serve>>;
 let woken: string[];
 let after: Promise<unknown>[];
 beforeAll(async () => {
   served = await serve({
-    wake: { wake: (queue) => woken.push(queue), queues: (queue) => queue !== "nobody", window: "1h" },
+    wake: { wake: (queue) => woken.push(queue), queues: (queue) => queue !== "sleepers", window: "1h" },
   });
 });
 afterAll(() => served.stop());
@@ -32,11 +32,11 @@ const post = (path: string, json: object, context?: object) =>
 describe("the HTTP interface", () => {
   test("wakes the consumer of what is enqueued, once", async () => {
     for (let i = 0; i < 3; i++) expect((await post("/queues/a/tasks", { payload: i })).status).toBe(201);
-    expect((await post("/queues/nobody/tasks", { payload: 1 })).status).toBe(201);
+    expect((await post("/queues/sleepers/tasks", { payload: 1 })).status).toBe(201);
     expect(woken).toEqual(["a"]);
   });
 
-  test("wakes after the response where the platform can", async () => {
+  test("wakes after the response if the platform can", async () => {
     const waitUntil = (promise: Promise<unknown>) => after.push(promise);
     expect((await post("/queues/b/tasks", { payload: 1 }, { waitUntil })).status).toBe(201);
     await Promise.all(after);
@@ -51,7 +51,7 @@ describe("the HTTP interface", () => {
     expect(woken).toEqual(["c"]);
   });
 
-  test("wakes nobody where it was told of none", async () => {
+  test("wakes no consumer if it has no waker", async () => {
     const { app, transport, stop } = await serve();
     const headers = { authorization: `Bearer ${secrets.all}`, "content-type": "application/json" };
     const body = JSON.stringify({ payload: 1 });
@@ -69,7 +69,7 @@ describe("a pull over HTTP", () => {
     expect(await (await waiting).json()).toMatchObject({ tasks: [{ payload: "came" }] });
   });
 
-  test("says when the next task is due, where none came in time", async () => {
+  test("says when the next task is due, if none came in time", async () => {
     await post("/queues/e/tasks", { payload: 1, delay: "1h" });
     const { tasks, nextDueAt } = await (await post("/queues/e/tasks/pull", { wait: 20 })).json();
     expect([tasks, nextDueAt > Date.now() + 3_500_000]).toEqual([[], true]);
@@ -89,7 +89,7 @@ describe("a pull over HTTP", () => {
     });
   });
 
-  test("waits no longer once its caller has gone, and leases nothing for nobody", async () => {
+  test("stops waiting once its client has disconnected, and leases nothing", async () => {
     const leaving = new AbortController();
     const request = new Request("http://sluice.test/v1/queues/g/tasks/pull", {
       method: "POST",

@@ -45,7 +45,7 @@ const open = (query = "", headers: Record<string, string> = {}) =>
   openEvents(fetch, `${tasks}/a${query}`, headers);
 const untilLooked = (times: number) => vi.waitUntil(() => looks >= times, { timeout: 20_000, interval: 5 });
 
-/** Resolves when nobody has looked for longer than the longest pause. */
+/** Resolves when no poll has run for longer than the longest pause. */
 async function untilQuiet(): Promise<void> {
   for (let before = -1; before !== looks;) {
     before = looks;
@@ -64,7 +64,7 @@ describe("GET with ?wait", () => {
     expect((await ask("GET", `${tasks}/a?wait=60s`)).body).toEqual(body);
   });
 
-  it("answers with the task as it stands when the time is over, given as a text or in ms", async () => {
+  it("answers with the task as it is when the time is over, given as a text or in ms", async () => {
     await enqueue();
     for (const wait of ["0", "30", "300ms"]) {
       const { status, body } = await ask("GET", `${tasks}/a?wait=${wait}`);
@@ -72,7 +72,7 @@ describe("GET with ?wait", () => {
     }
   });
 
-  it("answers 404 at once for what is not there, and when the task goes away while it waits", async () => {
+  it("answers 404 at once for an unknown task, and when the task is removed while it waits", async () => {
     expectProblem(await ask("GET", `${tasks}/none?wait=60s`), "not_found");
     await enqueue();
     const waiting = ask("GET", `${tasks}/a?wait=60s`);
@@ -86,7 +86,7 @@ describe("GET with ?wait", () => {
     expect(errors).toMatchObject([{ path: "wait" }]);
   });
 
-  it("looks no more once the caller has gone, and reports no fault", async () => {
+  it("stops polling once the client has disconnected, and reports no fault", async () => {
     await enqueue();
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${secrets.all}` };
@@ -101,7 +101,7 @@ describe("GET with ?wait", () => {
 });
 
 describe("GET with Accept: text/event-stream", () => {
-  it("tells the whole life of a task, and ends with it", async () => {
+  it("reports the whole life of a task, and ends with it", async () => {
     await enqueue({ delay: 1 });
     const stream = await open();
     expect([stream.status, stream.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
@@ -135,7 +135,7 @@ describe("GET with Accept: text/event-stream", () => {
     expect(reported.at(-1)?.data.task).toMatchObject({ result: "AAH/", encoding: "base64" });
   });
 
-  it("goes on behind the Last-Event-ID, and tells what the record no longer has as a gap", async () => {
+  it("goes on after the Last-Event-ID, and reports transitions that the record no longer has as a gap", async () => {
     await enqueue({ maxAttempts: 0 });
     const before = await open();
     expect(await before.next()).toMatchObject({ event: "transition", id: "1" });
@@ -153,7 +153,7 @@ describe("GET with Accept: text/event-stream", () => {
     expect(await after("20")).toEqual(reported.slice(-1));
   });
 
-  it("answers 204 to whom the end has been told, so that a browser connects no more, and 404 for what is not there", async () => {
+  it("answers 204 after the last event, so that a browser does not reconnect, and 404 for an unknown task", async () => {
     await enqueue();
     await settle(await pull(), "reject", { error: "no" });
     const [end] = await (await open()).rest();
@@ -167,7 +167,7 @@ describe("GET with Accept: text/event-stream", () => {
     expectProblem(none, "not_found");
   });
 
-  it("says that the task is gone", async () => {
+  it("reports that the task is removed", async () => {
     await enqueue();
     const stream = await open();
     await stream.next();
@@ -175,7 +175,7 @@ describe("GET with Accept: text/event-stream", () => {
     expect(await stream.rest()).toEqual([{ event: "gone", id: undefined, data: {} }]);
   });
 
-  it("ends when its time is over; the next one goes on", async () => {
+  it("ends when its time is over; the next stream goes on", async () => {
     await enqueue();
     const stream = await open("?wait=400ms");
     expect(await stream.rest()).toMatchObject([{ id: "1" }]);
@@ -186,7 +186,7 @@ describe("GET with Accept: text/event-stream", () => {
     expectProblem(tooLong, "invalid_request");
   });
 
-  it("looks no more once the client has gone", async () => {
+  it("stops polling once the client has disconnected", async () => {
     await enqueue();
     const stream = await open();
     await stream.next();
@@ -197,7 +197,7 @@ describe("GET with Accept: text/event-stream", () => {
     expect(looks - after).toBeLessThanOrEqual(1);
   });
 
-  it("tells of a fault of Redis without its words, reports it, and ends", async () => {
+  it("ends with an error event at a fault of Redis, without Redis's words, and reports it", async () => {
     await enqueue();
     const stream = await open();
     await stream.next();
@@ -219,7 +219,7 @@ describe("GET with Accept: text/event-stream", () => {
     ["*/*", false],
     ["text/event-streams", false],
     ["application/json", false],
-  ])("is asked for by Accept: %s: %s", async (accept, asked) => {
+  ])("is chosen by Accept: %s: %s", async (accept, asked) => {
     await enqueue();
     await ask("POST", `${tasks}/a/cancel`);
     const { headers } = await ask("GET", `${tasks}/a`, { headers: { accept } });
@@ -233,7 +233,7 @@ describe("GET with Accept: text/event-stream", () => {
     expectProblem(await ask("GET", `${tasks}/a`, { as: null, headers }), "unauthorized");
   });
 
-  it("answers HEAD without a look more", async () => {
+  it("answers HEAD without polling", async () => {
     await enqueue();
     const { status, body } = await ask("HEAD", `${tasks}/a`, { headers: { accept: "text/event-stream" } });
     expect([status, body]).toEqual([200, ""]);

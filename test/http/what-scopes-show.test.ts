@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Caller, serve } from "./served.ts";
 
-// What SECURITY.md says that holders of a token can see.
+// What holders of a token can see, as SECURITY.md says.
 let served: Awaited<ReturnType<typeof serve>>;
 const PAYLOAD = "a-payload-4711";
-/** The last part of a receipt but the id. */
+/** The part of a receipt before the id. */
 let leaseToken: string;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** All that can be looked at, with every answer that the caller gets. */
+/** Calls every route that shows anything. Returns the text of all answers. */
 async function seenBy(as: Caller): Promise<{ reported: number; text: string }> {
   const paths = served.app.routes
     .filter(({ method, path }) => method === "GET" && path.startsWith("/v1/") && !path.endsWith("/events"))
@@ -44,12 +44,12 @@ async function seenBy(as: Caller): Promise<{ reported: number; text: string }> {
 }
 
 describe("what a token shows", () => {
-  test("nobody but who pulled a task is shown its lease token, whatever the scope", async () => {
+  test("only the consumer that pulled a task is shown its lease token, whatever the scope", async () => {
     expect(leaseToken).toMatch(/^\w{16}$/);
     const { reported, text } = await seenBy("all");
     expect(reported).toBeGreaterThan(10);
     expect(text).not.toContain(leaseToken);
-    // They were shown what they may be.
+    // They were shown what they may see.
     for (const shown of [PAYLOAD, "a-result", "an-error"]) expect(text).toContain(shown);
   });
 
@@ -63,12 +63,12 @@ describe("what a token shows", () => {
   test("for consuming, and the cron secret: nothing but what is pulled", async () => {
     expect(await seenBy("consume")).toEqual({ reported: 0, text: "[]" });
     const { reported, text } = await seenBy("cron");
-    // The sweep, which tells counts.
+    // The sweep, which returns counts.
     expect(reported).toBe(1);
     expect(text).not.toMatch(/a-payload|a-result|an-error|working/);
   });
 
-  test("a consumer that has no receipt ends no lease of another, nor gets the task", async () => {
+  test("a consumer without the receipt ends no lease of another, nor gets the task", async () => {
     const receipt = `1.1.1.${"x".repeat(16)}.working`;
     const settlements = ["complete", "reject", "requeue", "extend"].map((outcome) => ({ receipt, outcome }));
     const before = (await served.ask("GET", "/v1/queues/q/tasks/working")).body;

@@ -12,7 +12,7 @@ const pullAs = async (worker: object, json: object = {}): Promise<{ id: string; 
 const enqueueNamed = (...ids: string[]) => enqueue({ tasks: ids.map((id) => ({ id, payload: id })) });
 
 describe("the workers of a queue", () => {
-  it("are those that pulled under a name, each with what it works on", async () => {
+  it("are those that pulled under a name, each with its leased tasks", async () => {
     await enqueueNamed("a", "b", "c");
     const first = { name: "w/1", incarnation: "4f", node: "fra1 ✓", pid: 4711, silentAfter: "2m" };
     await pullAs(first, { max: 2 });
@@ -82,7 +82,7 @@ describe("a heartbeat", () => {
     expect(body.deadlineAt).toBeGreaterThan(before);
   });
 
-  it("makes a listener of one that has no tasks", async () => {
+  it("lists a worker that has no tasks", async () => {
     expect((await heartbeat({ worker: { name: "w" } })).body).toEqual({
       leases: 0,
       deadlineAt: null,
@@ -91,7 +91,7 @@ describe("a heartbeat", () => {
     expect((await counts()).workers).toBe(1);
   });
 
-  it("that tells receipts extends these leases alone, and says which are over", async () => {
+  it("with receipts extends these leases alone, and says which are over", async () => {
     await enqueueNamed("a", "b", "c");
     const [a, b] = await pullAs({ name: "w" }, { max: 3, lease: "1m" });
     const before = (await get("c")).body.deadlineAt;
@@ -106,7 +106,7 @@ describe("a heartbeat", () => {
     expect((await get("c")).body.deadlineAt).toBe(before);
   });
 
-  it("tells which tasks were cancelled", async () => {
+  it("returns which tasks were cancelled", async () => {
     await enqueueNamed("a", "b");
     await pullAs({ name: "w" }, { max: 2 });
     await ask("POST", `${path()}/tasks/b/cancel`);
@@ -126,7 +126,7 @@ describe("a heartbeat", () => {
     ["receipts", { worker: { name: "w" }, receipts: "1.1.1.token-01.a" }],
     ["receipts[0]", { worker: { name: "w" }, receipts: ["a"] }],
     ["name", { worker: { name: "w" }, name: "w" }],
-  ])("names the field %j that it does not take: %j", async (field, json) => {
+  ])("names the invalid field %j: %j", async (field, json) => {
     const { errors } = expectProblem(await heartbeat(json), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
     expect((await counts()).workers).toBe(0);
@@ -134,7 +134,7 @@ describe("a heartbeat", () => {
 });
 
 describe("failing a worker", () => {
-  it("gives back exactly its tasks, to the front; it learns of it, and is lost until a new incarnation", async () => {
+  it("returns exactly its tasks to the front; its next heartbeat is refused until a new incarnation", async () => {
     await enqueueNamed("a", "b", "c", "d");
     const [a] = await pullAs({ name: "w;1", incarnation: "old" }, { max: 2 });
     await pullAs({ name: "other" });
@@ -151,7 +151,7 @@ describe("failing a worker", () => {
     expect((await heartbeat({ worker: { name: "w;1", incarnation: "new" } })).body.leases).toBe(3);
   });
 
-  it("of one incarnation leaves the others; null means the one that told none", async () => {
+  it("of one incarnation leaves the others; null means a worker without an incarnation", async () => {
     await enqueueNamed("a", "b", "c");
     await pullAs({ name: "w", incarnation: "1" });
     await pullAs({ name: "w", incarnation: "2" });
@@ -163,7 +163,7 @@ describe("failing a worker", () => {
     expect((await get("b")).body.state).toBe("working");
   });
 
-  it("goes on where the limit ended the call before, and a task without another attempt is rejected", async () => {
+  it("goes on where the last call reached its limit, and a task without another attempt is rejected", async () => {
     const tasks = ["a", "b", "c"].map((id) => ({ id, payload: id, maxAttempts: id === "a" ? 1 : 5 }));
     await enqueue({ tasks });
     await pullAs({ name: "w" }, { max: 3 });
@@ -175,8 +175,8 @@ describe("failing a worker", () => {
     expect(await counts()).toMatchObject({ pending: 2, working: 0, rejected: 1 });
   });
 
-  it("that nobody knows takes nothing", async () => {
-    expect((await fail("nobody")).body).toEqual({ name: "nobody", returned: 0, rejected: 0, more: false });
+  it("that is unknown returns nothing", async () => {
+    expect((await fail("missing")).body).toEqual({ name: "missing", returned: 0, rejected: 0, more: false });
   });
 
   it.each([
@@ -184,7 +184,7 @@ describe("failing a worker", () => {
     ["limit", { limit: 0 }],
     ["limit", { limit: 1_001 }],
     ["worker", { worker: "w" }],
-  ])("names the field %j that it does not take: %j", async (field, json) => {
+  ])("names the invalid field %j: %j", async (field, json) => {
     const { errors } = expectProblem(await fail("w", json), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
   });

@@ -13,10 +13,10 @@ const stack = {
   tokens: { enqueue: "e", consume: "c", all: "all-token" },
 } as unknown as Stack;
 
-test("what `npm start` prints at its end is a script: exports, then three requests whose answers end their lines", () => {
+test("the last output of `npm start` is a script: exports, then three requests, each answer on a line of its own", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
   try {
-    // In the place of curl: says what it was called with.
+    // In place of curl: prints its arguments.
     writeFileSync(join(folder, "curl"), `#!/bin/sh\nprintf '%s|' "$@"; echo\n`);
     chmodSync(join(folder, "curl"), 0o755);
     const script = nextSteps(stack)

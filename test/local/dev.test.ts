@@ -84,7 +84,7 @@ test("`sluice dev` takes the Redis, the ports and the tokens it is given", async
   }
 });
 
-/** Runs `sluice dev` where it does not come to run. */
+/** Runs `sluice dev` with arguments with which it cannot start. */
 async function failing(...args: string[]): Promise<{ status: number | null; complaint: string }> {
   const { REDIS_URL: _, SLUICE_TOKENS: __, SLUICE_PREFIX: ___, ...env } = process.env;
   dev = spawn(process.execPath, [main, "dev", ...args], { env, stdio: ["ignore", "ignore", "pipe"] });

@@ -14,17 +14,17 @@ async function listen(port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test("the preferred port is taken where it is free", async () => {
+test("the preferred port is taken if it is free", async () => {
   const preferred = await freePort();
   expect(await onFreePort(preferred, listen)).toBe(preferred);
 });
 
-test("another is taken where it is not", async () => {
+test("another port is taken if it is not free", async () => {
   const preferred = await listen(await freePort());
   expect(await onFreePort(preferred, listen)).not.toBe(preferred);
 });
 
-test("another is taken where somebody was faster between the look and the start", async () => {
+test("another port is taken if it was taken between the check and the start", async () => {
   const asked: number[] = [];
   const port = await onFreePort(await freePort(), async (candidate) => {
     asked.push(candidate);
@@ -35,7 +35,7 @@ test("another is taken where somebody was faster between the look and the start"
   expect(port).toBe(asked[1]);
 });
 
-test("what fails for another reason is not tried again", async () => {
+test("a failure for another reason is not tried again", async () => {
   let tries = 0;
   const failing = onFreePort(undefined, () => {
     tries++;

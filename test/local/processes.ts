@@ -7,7 +7,7 @@ interface Process {
   readonly command: string;
 }
 
-/** The processes of this machine, but for those that have ended and only wait to be collected. */
+/** The processes of this machine, except zombies. */
 function processes(): Process[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -25,7 +25,7 @@ function processes(): Process[] {
     });
 }
 
-/** What a process has started, directly or not. */
+/** The processes that a process has started, directly or not. */
 export function descendants(ancestor: number): Process[] {
   const all = processes();
   const found: Process[] = [];
@@ -39,7 +39,7 @@ export function descendants(ancestor: number): Process[] {
   return found;
 }
 
-/** Waits until those processes are gone, and tells which still live after some seconds. */
+/** Waits until those processes have ended. Returns those that still live after some seconds. */
 export async function survivors(of: readonly Process[]): Promise<string[]> {
   for (let tries = 0; ; tries++) {
     const living = processes();

@@ -1,4 +1,4 @@
-// Starts the local stack, says so, and waits for a signal: for tests that end it in all ways.
+// Starts the local stack, says so, and waits for a signal: for tests that end it in several ways.
 
 import { endSignal, Running } from "../../src/local/stack/running.ts";
 import { startStack } from "../../src/local/stack/stack.ts";

@@ -62,7 +62,7 @@ test("a stack whose process is killed leaves no process behind", async () => {
   expect(await survivors(processes)).toEqual([]);
 });
 
-test("what the Worker needs while it runs stands in the folder of the stack", async () => {
+test("the files that the Worker needs while it runs are in the folder of the stack", async () => {
   const { program } = await startProgram();
   try {
     // One or two, as miniflare starts a second instance for its proxy at its own time.
@@ -76,12 +76,12 @@ test("what the Worker needs while it runs stands in the folder of the stack", as
   expect(readdirSync(join(folder, "worker"))).toEqual([]);
 });
 
-test("in a Redis that was there before, the stack leaves what it found and nothing else", async () => {
+test("a Redis that existed before the stack keeps its keys, and no key of the stack", async () => {
   const redis = await startRedis();
   const transport = resp(redis.url);
   const running = new Running();
   try {
-    await transport.send([["SET", "sluice:queues", "somebody else's"]]);
+    await transport.send([["SET", "sluice:queues", "of another program"]]);
     const started = await startStack(running, { folder, redisUrl: redis.url, log: console.error });
     expect(await enqueue(started)).toBe(201);
     const [during] = await transport.send([["DBSIZE"]]);
@@ -95,7 +95,7 @@ test("in a Redis that was there before, the stack leaves what it found and nothi
   }
 });
 
-test("a part that ends by itself fails the stack, with words that say which", async () => {
+test("a part that ends by itself fails the stack, and the error names it", async () => {
   const running = new Running();
   try {
     await startStack(running, { folder, log: () => {} });

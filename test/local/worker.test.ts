@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("the Worker sees the bindings it is given, and nothing of .env, .dev.vars or this environment", async () => {
+test("the Worker sees its bindings, and nothing of .env, .dev.vars or this environment", async () => {
   const env: unknown = await (await fetch(worker.url)).json();
   expect(env).toEqual({ UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1" });
 });

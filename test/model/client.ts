@@ -1,4 +1,4 @@
-/** Each operation as the library's caller makes it. */
+/** Each operation as a call of the library. */
 import {
   deepSweep,
   Operator,
@@ -29,11 +29,11 @@ export class Client {
   readonly now: () => number;
   readonly wake: { readonly wake: () => void; readonly window: number };
   readonly queue: Queue;
-  /** The same, whose enqueues wake consumers. */
+  /** The same queue, with enqueues that wake consumers. */
   readonly waking: Queue;
   readonly operator: Operator;
   readonly schedules: Schedules;
-  /** Its deep sweep that has not come to its end. */
+  /** Its deep sweep that has not ended yet. */
   sweeping: StepwiseDeepSweep | undefined;
 
   constructor(name: string, transport: Transport, now: () => number, wake: () => void) {
@@ -142,8 +142,8 @@ const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => ({
   worker,
 });
 
-/** How each outcome says what it is told. */
-const SETTLEMENTS: Record<OperationSettlement["outcome"], (reported: OperationSettlement) => Settlement> = {
+/** The settlement of each outcome. */
+const SETTLEMENTS: Record<OperationSettlement["outcome"], (operation: OperationSettlement) => Settlement> = {
   complete: ({ receipt, ms, text }) => ({ receipt, outcome: "complete", ttl: ms, result: text }),
   reject: ({ receipt, ms, text }) => ({ receipt, outcome: "reject", ttl: ms, error: text }),
   requeue: ({ receipt, ms, count, text }) => ({ receipt, outcome: "requeue", delay: ms, count, error: text }),
@@ -151,4 +151,4 @@ const SETTLEMENTS: Record<OperationSettlement["outcome"], (reported: OperationSe
   extend: ({ receipt, ms, text }) => ({ receipt, outcome: "extend", lease: ms, progress: text }),
 };
 
-const settlementOf = (reported: OperationSettlement) => SETTLEMENTS[reported.outcome](reported);
+const settlementOf = (operation: OperationSettlement) => SETTLEMENTS[operation.outcome](operation);

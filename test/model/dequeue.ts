@@ -1,18 +1,18 @@
 import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
 import { allowed, redated, spend } from "./limits.ts";
-import { deliverable, mayFollow, noteMet, notePassed, type Passed, untold } from "./turns.ts";
+import { deliverable, mayFollow, noteMet, notePassed, type Passed, unpredictable } from "./delivery-order.ts";
 import { report, transition, type ModelTask, type QueueState } from "./state.ts";
 import { heardOf } from "./wake.ts";
 import { noteWorker, type SignOfLife } from "./workers.ts";
 
 export interface ModelDequeue {
   readonly max: number;
-  /** Of tasks that fixed none, ms. */
+  /** The lease of tasks that fixed none, ms. */
   readonly lease: number;
   readonly token: string;
   /** Whether an earlier copy of the call may have been sent. */
   readonly resend: boolean;
-  /** Whether this copy goes no further than its first look, because nobody hears what it says. */
+  /** Whether this copy stops after its first request, because its answer is lost. */
   readonly unheard?: boolean | undefined;
   /** Whether the bound on bytes allows no more than one task. */
   readonly single?: boolean | undefined;
@@ -26,23 +26,23 @@ export interface ModelBatch {
     readonly lease: number;
     readonly deadlineAt: number;
   }[];
-  /** Undefined where the model does not say. */
+  /** Undefined if the model cannot predict it. */
   readonly nextDueAt: number | null | undefined;
   readonly paused: boolean;
 }
 
-/** What was seen of Redis, where the order of delivery is not the model's to tell: groups share the queue. */
+/** What was seen in Redis. With groups the model does not predict the order of delivery. */
 export interface Seen {
-  /** The ids that were given, in order. */
+  /** The delivered ids, in order. */
   readonly given: readonly string[];
   /** Whether groups or priorities were in use before, and whether a limit held some of them. */
   readonly usesGroups: boolean;
-  /** Whether they came into use meanwhile: what was due may have been put in line behind what was taken off it. */
+  /** Whether they came into use meanwhile: due tasks may then have been put in line behind popped ones. */
   readonly began: boolean;
   readonly holding: boolean;
   /** Whether some are moving up in a group, which may end a batch early. */
   readonly moving: boolean;
-  /** Whether what was due has been put in line: where cancelled entries stood in the way, it is looked for. */
+  /** Whether due tasks have been put in line; after cancelled entries the call looks for them. */
   readonly brought: boolean;
   /** The list afterwards, the next one first. */
   readonly line: readonly string[];
@@ -57,8 +57,8 @@ export function slotOf({ token, max }: Pick<ModelDequeue, "token" | "max">): str
 }
 
 /**
- * Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. A call that has
- * passed only what is not to be delivered goes on: that stands in nobody's way.
+ * Leases tasks. With groups or priorities `seen` decides, within what they allow. A call
+ * that has passed only undeliverable entries goes on: they do not delay the tasks behind them.
  */
 export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
   for (let looks = 1; ; looks++) {
@@ -81,7 +81,7 @@ function lookOnce(
   if (remembered?.token === call.token) {
     line.putBack(0);
     const tasks = leasedUnder(queue, call.token, remembered.ids);
-    // A copy that has nothing to give says what stands in the way, as the first one did.
+    // A copy without tasks gives the same reason as the first one did.
     const paused = queue.settings.paused && tasks.length === 0;
     return { tasks, nextDueAt: paused ? null : now, paused };
   }
@@ -104,7 +104,7 @@ function lookOnce(
     let limit = allowed(queue, call.max, now);
     const looks = limit.most < 1 ? maxWorking !== null : usesGroups() && seen.holding;
     if (looks && line.asked === undefined) {
-      // Expired leases may be what fills the limit; or a group has one, and goes on when its timer is due.
+      // Expired leases may fill the limit; or a group has one, and goes on when its timer is due.
       line.putBack(0);
       if (line.bringDue(0, call.max)) {
         line.fetch(call.max);
@@ -114,7 +114,7 @@ function lookOnce(
     }
     if (limit.most < 1) {
       line.putBack(0);
-      // From the first refusal on what lies ahead passes out with time.
+      // From the first refusal on, counts ahead of the clock expire with time.
       if (rate !== null) queue.used = redated(rate, queue.used, now);
       spendToken();
       return nothing(limit.again);
@@ -128,7 +128,7 @@ function lookOnce(
     : plainBatch(queue, line, call, most);
   if (call.worker) noteWorker(queue, call.worker, now);
   const tasks = batch.map((task) => give(queue, now, call, task));
-  // Of groups the order is not the model's, nor how often a call goes on.
+  // With groups the model predicts neither the order nor how often a call goes on.
   const unfinished = grouped
     ? queue.ghosts < ghosts && line.asked === undefined
     : !line.drained || line.asked === undefined || line.unseen;
@@ -152,7 +152,7 @@ function lookOnce(
   return { tasks, nextDueAt, paused: false };
 }
 
-/** What is still leased under a call's token. */
+/** The tasks that are still leased under a call's token. */
 function leasedUnder(queue: QueueState, token: string, ids: readonly string[]): ModelBatch["tasks"] {
   return ids.flatMap((id) => {
     const task = queue.tasks.get(id);
@@ -181,7 +181,7 @@ function give(
   return { id: task.id, attempt: task.attempt, lease: task.lease, deadlineAt };
 }
 
-/** A batch shrinks for tasks whose lease expired k times: to a tenth for each time, but never to none. */
+/** A batch shrinks for tasks whose lease expired k times: to a tenth for each time, but never to 0. */
 const company = (task: ModelTask, max: number) =>
   task.expired > 0 ? Math.max(1, Math.floor(max / 10 ** task.expired)) : Number.POSITIVE_INFINITY;
 
@@ -189,7 +189,7 @@ function plainBatch(queue: QueueState, line: Line, call: ModelDequeue, allowed: 
   const batch: ModelTask[] = [];
   let most = allowed;
   if (most < line.entries.length) line.putBack(most);
-  // Records are read in slices, and where the batch is full at the end of one the rest is not looked at.
+  // Records are read in slices. If the batch is full at the end of a slice, the rest is not read.
   let slice = 32;
   for (let at = 0; at < line.entries.length; at++) {
     const task = queue.task(line.entries[at] as string);
@@ -211,7 +211,7 @@ function plainBatch(queue: QueueState, line: Line, call: ModelDequeue, allowed: 
         return batch;
       }
     }
-    // Cancelled entries do not stand in the way of the tasks behind them.
+    // Cancelled entries do not delay the tasks behind them.
     if (last && !line.drained) line.fetch(Math.max(most - batch.length, Math.min(line.entries.length, 128)));
   }
   return batch;
@@ -222,7 +222,7 @@ export function dropGhost(queue: QueueState, task: ModelTask): void {
   if (task.state === "ghost" && task.ghosts === 0) queue.tasks.delete(task.id);
 }
 
-/** Takes what was given, and throws where it was not to be given, or where more was to be. */
+/** Takes the delivered tasks. Throws if one must not be delivered, or if more should have been. */
 function sharedBatch(
   queue: QueueState,
   now: number,
@@ -231,9 +231,9 @@ function sharedBatch(
 ): ModelTask[] {
   line.putBack(0);
   noteMet(queue, now);
-  // What an unheard copy did not give, the copy behind it may have put in line.
-  const isReported = !call.unheard && !seen.began;
-  const brought = isReported
+  // A copy after a lost one may have put in line what that one did not give.
+  const isPredictable = !call.unheard && !seen.began;
+  const brought = isPredictable
     ? seen.brought
     : seen.given.some((id) => queue.tasks.get(id)?.state !== "pending");
   if ((seen.holding || brought) && line.asked === undefined) line.bringDue(0, call.max);
@@ -244,7 +244,7 @@ function sharedBatch(
     const task = queue.tasks.get(id);
     if (!task || task.state !== "pending") throw new Error(`${id} is ${task?.state} and was given`);
     most = Math.min(most, company(task, call.max));
-    if (batch.length >= most) throw new Error(`${id} was given in a batch that was to have ${most} tasks`);
+    if (batch.length >= most) throw new Error(`${id} was given in a batch that should have ${most} tasks`);
     mayFollow(queue, now, task, passed);
     notePassed(queue, now, task, passed);
     batch.push(task);
@@ -262,7 +262,7 @@ function sharedBatch(
   if (late) line.bringDue(0, call.max);
   const alone = (task: ModelTask) => batch.length >= company(task, call.max);
   const full = batch.length >= most || (call.single && batch.length > 0);
-  const ended = seen.began || seen.moving || [...waiting, ...untold(queue)].some(alone);
+  const ended = seen.began || seen.moving || [...waiting, ...unpredictable(queue)].some(alone);
   if (!full && !ended && waiting.length > 0) {
     throw new Error(`${batch.length} tasks were given, and ${waiting[0]?.id} was not`);
   }
@@ -270,7 +270,9 @@ function sharedBatch(
   return batch;
 }
 
-/** The line without the ghosts that the call met. A copy of the call may since have put in line what was due. */
+/**
+ * The line without the ghosts that the call passed. A copy of the call may have put due tasks in line since.
+ */
 function afterGhosts(queue: QueueState, line: readonly string[], seen: readonly string[]): string[] {
   const left: string[] = [];
   const stayed = seen.filter((id) => line.includes(id));
@@ -283,13 +285,13 @@ function afterGhosts(queue: QueueState, line: readonly string[], seen: readonly 
   return left;
 }
 
-/** The entries that a call has taken off the list, to look at them. */
+/** The entries that a call has popped from the list to read them. */
 class Line {
   readonly entries: string[] = [];
   drained = false;
-  /** When more falls due; 0 where nothing will, undefined where nobody has looked. */
+  /** When the next task is due; 0 if none is, undefined if it was not read. */
   asked: number | undefined;
-  /** What was put in line after the call had looked whether groups are in use. */
+  /** The tasks put in line after the call had checked if groups are in use. */
   unseen = false;
   readonly #queue: QueueState;
   readonly #now: number;
@@ -300,7 +302,7 @@ class Line {
     this.#now = now;
   }
 
-  /** Takes the next ones off; where they are too few, what is due goes in first, once a call. */
+  /** Pops the next ones; if they are too few, due tasks are put in line first, once a call. */
   fetch(most: number): void {
     const first = this.entries.length;
     this.drained = this.#pop(most);
@@ -320,7 +322,7 @@ class Line {
     this.#queue.line.unshift(...back);
   }
 
-  /** Puts what is due in line. True where anything was. */
+  /** Puts due tasks in line. Returns whether there were any. */
   bringDue(first: number, most: number): boolean {
     const due = dueTasks(this.#queue, this.#now);
     if (due.expired || due.due) this.putBack(first);

@@ -1,9 +1,9 @@
 /** What falls due with time. */
-import { makeReady, newEnds, putInLine, takeBack } from "./life.ts";
+import { makeReady, newEnds, putInLine, takeBack } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 import { failSilent } from "./workers.ts";
 
-/** When the first of them is due, timers among them. */
+/** When the first of them is due, timers included. */
 const first = (zset: ReadonlyMap<string, number>, more: readonly number[] = []) =>
   Math.floor(Math.min(...zset.values(), ...more));
 
@@ -14,7 +14,7 @@ export function dueTasks(queue: QueueState, now: number): { expired: boolean; du
   return { expired: first(queue.working) <= now, due: first(queue.delayed, timers(queue)) <= now };
 }
 
-/** When it is worth asking again; a look for silent workers counts only where somebody works. */
+/** When the next task may be ready. The check for silent workers counts only if tasks are leased. */
 export function nextDue(queue: QueueState): number | undefined {
   const lookFor = queue.working.size > 0 ? timers(queue) : [];
   const next = Math.min(first(queue.working), first(queue.delayed, lookFor));

@@ -1,9 +1,9 @@
 import { wakesOnEnqueue } from "./wake.ts";
-import { newEnds, putInLine } from "./life.ts";
+import { newEnds, putInLine } from "./transitions.ts";
 import { placesLeft } from "./limits.ts";
 import { isGrouped, newTask, scoreWhenDue, report, type ModelTask, type QueueState } from "./state.ts";
 
-/** One task to add, its defaults filled in. Durations in ms. */
+/** One task to add, with its defaults. Durations in ms. */
 export interface ModelNewTask {
   readonly id: string;
   /** Whether the id was made from the call's key. */
@@ -24,7 +24,7 @@ export interface ModelNewTask {
 
 export interface ModelEnqueued {
   readonly tasks: readonly { readonly id: string; readonly created: boolean }[];
-  /** Whether the caller is to wake a consumer. */
+  /** Whether the caller has to wake a consumer. */
   readonly wake: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ModelEnqueued {
  * @param call.asked what the whole call asked for: another call may have the same key
  * @param call.look whether the call reads the queue's settings even for one plain task
  * @param call.wake for how long a wake counts, ms
- * @returns "queue_full" where nothing was added; so is "idempotency_key_reused": another call had the same key
+ * @returns "queue_full", or "idempotency_key_reused" if another call had the same key, if nothing was added
  */
 export function enqueue(
   queue: QueueState,
@@ -56,25 +56,26 @@ export function enqueue(
   if (tasks.some(isReused)) return "idempotency_key_reused";
   const lone = tasks.length === 1 && tasks[0];
   const plain = !call.look && lone && !lone.again && !lone.dedup && !isGrouped(lone);
-  /** What the first task of an id in the call was told: the others stand for that one. */
-  const reported = new Map<string, string>();
+  /** The answer to the first task of an id in the call: further ones get the same id. */
+  const answered = new Map<string, string>();
   const added: { task: ModelNewTask; old: ModelTask | undefined }[] = [];
   const keys = new Map<string, { until: number; id: string }>();
-  /** What the keys of this call stand for, by tasks that it, or an earlier copy of it, made. */
+  /** By dedup key of this call, the task that the call, or an earlier copy of it, made. */
   const ours = new Map<string, string>();
   let [dueNow, resent] = [false, false];
 
   const answers = tasks.map((task) => {
-    const before = reported.get(task.id);
+    const before = answered.get(task.id);
     if (before !== undefined) return { id: before, created: false };
     const { own, old } = known(queue, task, producer);
-    // What is known is answered about itself, whatever its key stands for by now: so is a copy of the call that made it.
+    // A known task is answered about itself, whatever its dedup key is bound to by now: also in a copy of the
+    // call that made it.
     const first = task.dedup && queue.dedup.get(task.dedup.key);
     const made = task.dedup && ours.get(task.dedup.key);
-    const stands =
+    const original =
       own !== undefined ? undefined : (made ?? (first && first.until > now ? first.id : undefined));
-    reported.set(task.id, stands ?? task.id);
-    if (stands !== undefined && stands !== task.id) return { id: stands, created: false };
+    answered.set(task.id, original ?? task.id);
+    if (original !== undefined && original !== task.id) return { id: original, created: false };
     if (own !== false && task.dedup) ours.set(task.dedup.key, task.id);
     if (own !== false && dueOf(task, now) <= now) dueNow = true;
     if (own === true) resent = true;
@@ -103,7 +104,9 @@ function dueOf(task: ModelNewTask, now: number): number {
   return task.at ?? now + (task.delay ?? 0);
 }
 
-/** True where an earlier copy of the call made the task, false where another did; else the id is free. */
+/**
+ * True if an earlier copy of the call made the task, false if another call did; undefined if the id is free.
+ */
 function known(
   queue: QueueState,
   { id, again }: ModelNewTask,
@@ -139,7 +142,7 @@ function begin(
     maxAttempts: task.maxAttempts ?? 5,
     resultTtl: task.resultTtl ?? 3_600_000,
     deadTtl: task.deadTtl ?? 604_800_000,
-    // A life goes on from the version of the one before.
+    // A new life continues the versions of the one before.
     version: old && old.state !== "ghost" ? old.version + 1 : 1,
     ghosts: old?.ghosts ?? 0,
   });
@@ -148,7 +151,7 @@ function begin(
     made.state = "delayed";
     queue.delayed.set(id, scoreWhenDue(made, due));
   } else if (isGrouped(made)) queue.grouped.push(id);
-  // The entry that a cancelled life left in the line is this task's place.
+  // The entry that a cancelled life left in the line becomes this task's place.
   else if (made.ghosts > 0) made.ghosts--;
   else ends.back.push(id);
 }

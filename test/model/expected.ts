@@ -1,9 +1,9 @@
-/** What each operation must answer, by the model, which it moves on. */
+/** The expected answer of each operation. Computing it changes the model. */
 import type { LeasedTask } from "../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
 import { INVALID } from "./invalid.ts";
-import { counts, list, outOfTurn, usesGroups, statistics, workers } from "./look.ts";
+import { counts, list, outOfTurn, usesGroups, statistics, workers } from "./reads.ts";
 import { cancel, configure, configureGroup, drop, purge, redrive, redriveByIds, remove } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import type { Happened } from "./real.ts";
@@ -12,13 +12,15 @@ import { settle, type ModelSettlement } from "./settle.ts";
 import { infoOf } from "./state.ts";
 import { sweep, sweepAll } from "./sweep.ts";
 import { wakeAnother } from "./wake.ts";
-import { failWorker, heartbeat, leaveFailed, type ToldLease } from "./workers.ts";
+import { failWorker, heartbeat, leaveFailed, type LeaseProof } from "./workers.ts";
 import type { World } from "./world.ts";
 
 const NAME = "emails";
 const notFound = { ok: false, code: "not_found" };
 
-/** Which delivery of a call this is: the only one; one whose answer nobody hears; another, which may say that it is one. */
+/**
+ * The delivery of a call: the only one; one whose answer is lost; a second one, marked as a resend or not.
+ */
 export type Copy = "only" | "unheard" | "delivered again" | "resent";
 
 type Expect<D extends Operation["does"]> = (
@@ -30,7 +32,7 @@ type Expect<D extends Operation["does"]> = (
 
 type Expectation = (world: World, operation: Operation, happened: Happened, copy: Copy) => unknown;
 
-/** A call that sets them, and a copy of it, are both told the settings as they now are. */
+/** A call that changes settings, and a copy of it, are both answered with the current settings. */
 const settingsOf = ({ queue }: World) => queue.settings;
 
 const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
@@ -94,9 +96,9 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return woken;
   },
   counts: ({ queue, now }) => {
-    const reported = counts(queue, now, NAME);
-    // Which age it is, is compared in another way.
-    return usesGroups(queue) ? { ...reported, oldestAge: true, nextDueAt: null } : reported;
+    const read = counts(queue, now, NAME);
+    // The age is compared in another way.
+    return usesGroups(queue) ? { ...read, oldestAge: true, nextDueAt: null } : read;
   },
   workers: ({ queue }) => workers(queue),
   statistics: ({ queue, now }) => ({ on: queue.settings.statistics, minutes: statistics(queue, now) }),
@@ -143,7 +145,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return {
       ...listed(NAME, name, schedule),
       payload,
-      // What is the same as not told is not kept.
+      // A default value is not kept.
       ...(maxAttempts !== undefined && maxAttempts !== 5 && { maxAttempts }),
     };
   },
@@ -160,8 +162,9 @@ export function expectedOf(world: World, operation: Operation, happened: Happene
 }
 
 /**
- * What a call came to that writes a schedule, now or when an earlier copy of it ran; undefined: nothing.
- * @param next undefined where there is nothing to write
+ * The result of a call that writes a schedule, now or when an earlier copy of it ran; undefined if it wrote
+ * nothing.
+ * @param next undefined if there is nothing to write
  */
 function noted(
   world: World,
@@ -195,7 +198,7 @@ export const signOf = ({ name, incarnation = "", silentAfter }: OperationWorker)
 });
 
 /** `1.<attempt>.<lease number>.<lease token>.<id>` */
-function leaseOf(receipt: string): ToldLease {
+function leaseOf(receipt: string): LeaseProof {
   const [, , lease = "", token = "", ...id] = receipt.split(".");
   return { id: id.join("."), lease: Number(lease), token };
 }

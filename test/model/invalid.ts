@@ -1,4 +1,4 @@
-/** Calls that must be refused before they reach Redis, each with what is wrong with it. */
+/** Calls that must be refused before they reach Redis, each with the path of its error. */
 import type { Operator, Queue } from "../../src/index.ts";
 
 const RECEIPT = "1.1.1.token-of-lease.t1";

@@ -1,6 +1,7 @@
 /**
- * What limits allow. A rate is counted by tenths of its period; a tenth counts until it has wholly passed. One that lies
- * over a period ahead, because the clock was set back, counts as the current one: so a rate loses one period at most.
+ * What limits allow. A rate is counted by tenths of its period; a tenth counts until it has wholly passed.
+ * One that lies over a period ahead, because the clock was set back, counts as the current one: so a rate
+ * loses one period at most.
  */
 import type { QueueState, Rate, Used } from "./state.ts";
 
@@ -27,7 +28,7 @@ export function left(rate: Rate, used: Used, now: number): number {
   return counted(rate, used, now).reduce((most, [, count]) => most - count, rate.max);
 }
 
-/** When one more may follow; undefined where nothing is in its way. */
+/** When one more may follow; undefined if it may now. */
 function opens(rate: Rate, used: Used, now: number): number | undefined {
   let free = left(rate, used, now);
   let when: number | undefined;
@@ -51,7 +52,7 @@ export function spend(rate: Rate, used: Used, now: number, count: number): Used 
   return kept;
 }
 
-/** What was counted under one rate, in tenths of another's period. */
+/** The counts under one rate, in tenths of another's period. */
 export function recount(used: Used, from: Rate | null, to: Rate | null, now: number): Used {
   if (!from || !to) return new Map();
   const recounted: Used = new Map();
@@ -63,7 +64,7 @@ export function recount(used: Used, from: Rate | null, to: Rate | null, now: num
   return recounted;
 }
 
-/** What a queue's limits leave of a wish, and when more may be had. */
+/** How many of the wanted tasks a queue's limits allow, and when they allow more. */
 export function allowed(
   { settings, working, used }: QueueState,
   wish: number,
@@ -82,6 +83,6 @@ export function allowed(
   return { most, again };
 }
 
-/** How many tasks more may be pending. */
+/** How many more tasks may be pending. */
 export const placesLeft = ({ settings, line, ghosts, grouped }: QueueState) =>
   (settings.maxPending ?? Number.POSITIVE_INFINITY) - (line.length - ghosts) - grouped.length;

@@ -1,7 +1,7 @@
 /** What operators do: cancel, remove, redrive, purge, configure, delete. */
 import type { Cancelled, RedriveReport, RejectReason, Removed } from "../../src/index.ts";
 import { dropGhost } from "./dequeue.ts";
-import { erase, finish, newEnds, putInLine, waitAgain } from "./life.ts";
+import { erase, finish, newEnds, putInLine, waitAgain } from "./transitions.ts";
 import { recount } from "./limits.ts";
 import {
   inOrder,
@@ -13,9 +13,9 @@ import {
   type ModelTask,
   type QueueLimits,
 } from "./state.ts";
-import { groupOf } from "./turns.ts";
+import { groupOf } from "./delivery-order.ts";
 
-/** Cancels a task: at once, or, where somebody works on it, by flagging it. */
+/** Cancels a task: at once, or by a flag if it is leased. */
 export function cancel(queue: QueueState, now: number, id: string, lease?: number): Cancelled {
   const task = queue.tasks.get(id);
   if (!task || task.state === "ghost" || task.state === "removed") return { ok: false, code: "not_found" };
@@ -32,7 +32,7 @@ export function cancel(queue: QueueState, now: number, id: string, lease?: numbe
     }
     return { ok: true, state: "working" };
   }
-  // In the list, where finding it would take time, its entry stays.
+  // Its entry in the list stays, because finding it would take time.
   if (task.state === "pending" && !isGrouped(task)) task.ghosts++;
   end(queue, now, task);
   return { ok: true, state: "rejected" };
@@ -73,7 +73,7 @@ export function fits(task: ModelTask, filter: ModelFilter): boolean {
   );
 }
 
-/** Dead letters, the longest dead first. */
+/** Redrives one dead letter. */
 function redriveOne(
   queue: QueueState,
   now: number,
@@ -90,7 +90,7 @@ function redriveOne(
   report(queue, "redriven", now);
 }
 
-/** Makes dead letters pending again: those that a filter means. */
+/** Makes the dead letters that match a filter pending again. */
 export function redrive(
   queue: QueueState,
   now: number,
@@ -134,14 +134,14 @@ export function redriveByIds(
   return { redriven: leases.size - refused.length, refused };
 }
 
-/** It was rejected, and waits again: an earlier copy was here. */
+/** Whether it was rejected and waits again, so that an earlier copy has run. */
 function wasRedriven({ state, history }: ModelTask): boolean {
   const [before, last] = history.slice(-2);
   const waits = state === "pending" || state === "delayed";
   return waits && before?.to === "rejected" && (last?.to === "pending" || last?.to === "delayed");
 }
 
-/** Ends, or deletes, those in one state that a filter means. */
+/** Ends, or deletes, the tasks in one state that match a filter. */
 export function purge(
   queue: QueueState,
   now: number,
@@ -215,7 +215,7 @@ export function configureGroup(
   return { weight, maxWorking, rate: group.rate };
 }
 
-/** Deletes the queue: a new one, or how many tasks are in its way. */
+/** Deletes the queue. Returns a new one, or the number of leased tasks that prevent it. */
 export function drop(queue: QueueState, force: boolean): QueueState | number {
   return force || queue.working.size === 0 ? new QueueState() : queue.working.size;
 }

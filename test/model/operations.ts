@@ -26,7 +26,7 @@ export interface Pull {
   readonly lease?: number | undefined;
   readonly single?: boolean | undefined;
   readonly worker?: OperationWorker | undefined;
-  /** Whether it says that it may be a copy; one that does not is a first copy. */
+  /** Whether it is marked as a possible copy; a first copy is not. */
   readonly flagged: boolean;
 }
 
@@ -51,7 +51,9 @@ export type Operation =
       readonly name: string;
       readonly to: Switches;
     }
-  /** The client's deep sweep goes on by so many requests, or a new one begins; other calls happen between them. */
+  /**
+   * Continues the client's deep sweep by that many requests, or begins one; other calls happen in between.
+   */
   | { readonly does: "deepSweepOn"; readonly requests: number }
   | { readonly does: "removeSchedule"; readonly key: string; readonly name: string }
   | { readonly does: "getSchedule"; readonly name: string }
@@ -70,7 +72,7 @@ export type Operation =
       readonly pull?: Pull | undefined;
     }
   | { readonly does: "cancel"; readonly id: string; readonly lease?: number | undefined }
-  /** Each by a call of its own, some at once. */
+  /** Each by a call of its own, some at the same time. */
   | { readonly does: "cancelMany"; readonly ids: readonly string[] }
   | { readonly does: "remove"; readonly id: string }
   | { readonly does: "get"; readonly id: string }
@@ -120,11 +122,11 @@ export type Operation =
 /** The operation of that name. */
 export type Of<D extends Operation["does"]> = Extract<Operation, { does: D }>;
 
-/** What an operation asks for to work on, where it does. */
+/** The pull of an operation, if it has one. */
 export function pullOf(operation: Operation): Pull | undefined {
   if (operation.does === "dequeue") return operation;
   return operation.does === "settle" ? operation.pull : undefined;
 }
 
-/** What may befall the request of a call on its way. */
+/** What may happen to the request of a call on its way. */
 export type Mishap = "none" | "reply lost" | "delivered twice" | "scripts forgotten";

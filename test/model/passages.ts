@@ -1,12 +1,12 @@
-/** Passages: what a queue goes through in some calls, one behind the other. */
+/** Passages: several calls in a row that lead to a state that single random calls seldom reach. */
 import { array, nat } from "fast-check";
-import { maybe, oneOf, pull, record } from "./drawn.ts";
+import { maybe, oneOf, pull, record } from "./arbitraries.ts";
 import type { Operation } from "./operations.ts";
 import { passage } from "./step.ts";
 
 /**
- * Some tasks are enqueued, most of them are cancelled, and somebody pulls: fewer at once than were cancelled. Now and then
- * statistics or events are turned on or off before.
+ * Some tasks are enqueued, most of them are cancelled, and a consumer pulls fewer at once than were
+ * cancelled. Now and then statistics or events are turned on or off before.
  */
 export const throughCancelled = (weight: number) =>
   passage(
@@ -40,7 +40,7 @@ export const throughCancelled = (weight: number) =>
     },
   );
 
-/** A holder tells progress twice or thrice, and then comes a late copy of one of these calls. */
+/** A holder reports progress two or three times, then a late copy of one of these calls arrives. */
 export const throughProgress = (weight: number) =>
   passage(
     weight,

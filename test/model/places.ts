@@ -1,4 +1,4 @@
-/** What a model and a real queue have in common, side by side: where each id is, and what its record says. */
+/** The state of the model and of the real queue in one form: the place of each id, and its record. */
 import { controlFields, says, type QueueSpace } from "../support/key-space.ts";
 import type { ModelState, ModelTask, QueueState } from "./state.ts";
 
@@ -24,8 +24,8 @@ const EVENTS = {
   cancelRequested: "f",
 } as const;
 
-/** What a task's record tells beside its state: of an id that is forgotten or removed, nothing. */
-function modelTells(task: ModelTask) {
+/** What a task's record holds beside its state; nothing for an id that is forgotten or removed. */
+function modelDetails(task: ModelTask) {
   if (task.state === "ghost" || task.state === "removed") return "";
   const { dequeuedAt, requeuedAt, endedAt, requeues, worker, leasedFor, progress, text } = task;
   const json = (value: unknown) => (value === undefined ? "" : JSON.stringify(value));
@@ -34,10 +34,10 @@ function modelTells(task: ModelTask) {
   return [...times, requeues, worker ?? "", leasedFor ?? 0, json(progress), json(text), history].join(" ");
 }
 
-/** `;` and `%` as they were. */
+/** Restores `;` and `%`. */
 const unescaped = (field: string) => field.replaceAll("%3B", ";").replaceAll("%25", "%");
 
-/** A value as it is kept, in the JSON that JavaScript writes. */
+/** A stored value, in the JSON that JavaScript writes. */
 function jsonOf(kept: string): string {
   if (kept === "") return "";
   const rest = kept.slice(1);
@@ -46,7 +46,7 @@ function jsonOf(kept: string): string {
   );
 }
 
-function realTells(record: string, said: Readonly<Record<string, string>>) {
+function realDetails(record: string, said: Readonly<Record<string, string>>) {
   if (said["s"] === "g" || said["s"] === "x") return "";
   const number = (letter: string) => Number(said[letter] ?? 0);
   const times = ["q", "u", "z"].map(number);
@@ -56,10 +56,12 @@ function realTells(record: string, said: Readonly<Record<string, string>>) {
   return [...times, number("b"), worker, number("l"), ...values, history].join(" ");
 }
 
-/** Control fields that remember calls, keys and failed workers: what stands there longer than it should fills a queue's memory. */
+/**
+ * Control fields that remember calls, keys and failed workers. If they stay too long they fill the memory.
+ */
 const NOTES = /^~(?:[rR]\d|[dfw]:)/;
 
-/** What stands in {@link NOTES}, of workers only whether anything does. */
+/** The content of the {@link NOTES}; of workers only whether there is any. */
 function modelNotes({ slots, dedup, lost, workers }: QueueState): Record<string, string> {
   const notes: Record<string, string> = {};
   for (const [slot, { token, ids }] of slots) notes[`~${slot}`] = [token, ...ids].join(" ");
@@ -74,7 +76,7 @@ function realNotes(space: QueueSpace): Record<string, string> {
   return Object.fromEntries(fields.map(([field, text]) => [field, /^~[fw]/.test(field) ? "" : text]));
 }
 
-/** As the model has it. */
+/** The state of the model. */
 export function modelPlaces(queue: QueueState) {
   const tasks: [string, string][] = [];
   for (const [id, task] of queue.tasks) {
@@ -84,7 +86,7 @@ export function modelPlaces(queue: QueueState) {
         kept: task.kept,
         state: LETTERS[task.state],
         reason: task.reason ?? "",
-        // What is only waiting, or forgotten, may have no record yet, or a bare one.
+        // A task that only waits, or is forgotten, may have no record yet, or a minimal one.
         version: task.state === "ghost" ? 1 : task.version,
         ...(task.state === "ghost"
           ? { attempt: 0, charged: 0, lease: 0 }
@@ -93,7 +95,7 @@ export function modelPlaces(queue: QueueState) {
         expired: task.state === "ghost" ? 0 : task.expired,
         ghosts: task.ghosts,
         flagged: task.state === "working" && task.flagged,
-        tells: modelTells(task),
+        details: modelDetails(task),
       }),
     ]);
   }
@@ -114,7 +116,7 @@ export function modelPlaces(queue: QueueState) {
   };
 }
 
-/** As Redis has it. */
+/** The state in Redis. */
 export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
   const ids = new Set<string>();
   for (const field of space.tasks.keys()) if (!field.startsWith("~")) ids.add(field.replace(/^\./, ""));
@@ -137,7 +139,7 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
         expired: number("x"),
         ghosts: number("g"),
         flagged: record["f"] === "1",
-        tells: realTells(changing, record),
+        details: realDetails(changing, record),
       }),
     ];
   });

@@ -1,4 +1,4 @@
-/** The real queue: three clients, over HTTP through the gateway, of a Redis of its own. */
+/** The real queue: three clients, over HTTP through the gateway, on a Redis of its own. */
 import { createClient } from "@redis/client";
 import { SluiceError, type Command, type Transport } from "../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
@@ -9,7 +9,7 @@ import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { startRedis } from "../support/redis.ts";
 import { Client } from "./client.ts";
 import { pullOf, type Mishap, type Operation } from "./operations.ts";
-import { metBy } from "./met.ts";
+import { casesOf } from "./cases.ts";
 
 const CLIENTS = 3;
 
@@ -19,12 +19,12 @@ const FAULTS: Readonly<Record<Exclude<Mishap, "none">, Fault>> = {
   "scripts forgotten": { kind: "flush-scripts", match: { command: "EVALSHA" } },
 };
 
-/** What one call came to. */
+/** The result of one call. */
 export interface Happened {
   readonly answer: unknown;
-  /** Whether an enqueue looked at the settings. */
+  /** Whether an enqueue read the settings. */
   readonly look: boolean;
-  /** Whether the queue stood in the registry before. */
+  /** Whether the queue was in the registry before. */
   readonly registered: boolean;
   readonly before: QueueSpace;
   readonly after: QueueSpace;
@@ -40,9 +40,9 @@ export class Real {
   woken = 0;
   /** How many calls were made in all. */
   calls = 0;
-  /** And how many of them something befell on their way. */
+  /** How many of them met a mishap on their way. */
   mishaps = 0;
-  /** What was come across since this was last emptied, see {@link metBy}. */
+  /** The cases covered since this was last emptied, see {@link casesOf}. */
   readonly met = new Set<string>();
   space: QueueSpace;
   readonly #gateway: Gateway;
@@ -79,7 +79,7 @@ export class Real {
     return this.#stop();
   }
 
-  /** A queue without a past, and clients who know of none. */
+  /** A new queue, and clients without memory of another. */
   async reset(now: number): Promise<void> {
     await this.#direct.sendCommand(["FLUSHALL"]);
     this.now = now;
@@ -95,7 +95,7 @@ export class Real {
       { url: this.#gateway.url, token: this.#gateway.token },
       { retry: { firstWait: 1, longestWait: 2 } },
     );
-    // Without a name of the database: what an instance remembers hangs on this object.
+    // Without a name of the database: the memory of an instance belongs to this object.
     const transport: Transport = {
       send: async (commands, options) => {
         await this.#load(commands);
@@ -116,11 +116,11 @@ export class Real {
   #onItsWay(command: Command): Command {
     if (!("script" in command)) return command;
     if (command.script === enqueueScript.script) this.#look = command.args[1] === "1";
-    // A first copy says nothing of others; the transport's own resends do.
-    // Its arguments are the first of a settle and dequeue too.
+    // A first copy has no mark; the transport's own resends have one.
+    // Its arguments are the first of a settle with dequeue too.
     const pulls = [dequeueScript.script, settleAndDequeueScript.script].includes(command.script);
     if (pulls && !this.#flagged) {
-      // Whatever goes on after that first call says so.
+      // Each call that goes on after that first one has the mark.
       this.#flagged = true;
       return { ...command, args: command.args.with(dequeueScript.args.indexOf("resend"), "") };
     }
@@ -128,8 +128,9 @@ export class Real {
   }
 
   /**
-   * A pipeline runs on behind a script that Redis does not know: what is settled and pulled in one request then comes in
-   * the other order. So that this happens where it is meant to, Redis is told each script before it is called.
+   * A pipeline goes on after a script that Redis does not know, so that the settle and pull of one request
+   * run in the other order. To make this happen only on purpose, each script is loaded into Redis before it
+   * is called.
    */
   async #load(commands: readonly Command[]): Promise<void> {
     const called = commands.flatMap((command) => ("script" in command ? [command.script.source] : []));
@@ -145,12 +146,12 @@ export class Real {
     for (const source of sources) this.#loaded.add(source);
   }
 
-  /** Clients, by number, whose deep sweep has not come to its end. */
+  /** Clients, by number, whose deep sweep has not ended yet. */
   sweeping(): number[] {
     return this.#clients.flatMap(({ sweeping }, by) => (sweeping ? [by] : []));
   }
 
-  /** Makes one call, and looks at what it left. */
+  /** Makes one call. Returns its answer and the keys before and after. */
   async run(operation: Operation, by: number, mishap: Mishap): Promise<Happened> {
     const client = this.#clients[by % CLIENTS] as Client;
     const fault = mishap === "none" ? undefined : this.#gateway.faults.add(FAULTS[mishap]);
@@ -172,7 +173,7 @@ export class Real {
     this.#registered = (await this.#direct.sendCommand(["ZSCORE", "sluice:queues", this.name])) !== null;
     this.space = await readQueueSpace(this.#direct, this.name);
     const happened = { answer, look: this.#look, registered, before, after: this.space };
-    for (const one of metBy(operation, happened)) this.met.add(one);
+    for (const one of casesOf(operation, happened)) this.met.add(one);
     return happened;
   }
 }

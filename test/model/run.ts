@@ -15,7 +15,7 @@ export const START = 1_700_000_000_000;
 /** Most steps of a run. */
 const LONGEST = 160;
 
-/** What queues are used for: some plain, some with groups and priorities, some whose consumers are woken. */
+/** The kinds of queues: plain, with wakes, with groups and priorities, with schedules. */
 export const KINDS = [
   { name: "a plain queue", grouped: false, waker: false, scheduled: false },
   { name: "a queue that wakes its consumers", grouped: false, waker: true, scheduled: false },
@@ -26,8 +26,8 @@ export const KINDS = [
 export type Kind = (typeof KINDS)[number];
 
 /**
- * Runs until so many calls were made, or until a step came out otherwise than in the model.
- * @returns how many calls were made
+ * Runs until that many calls were made, or until a step differs from the model.
+ * @returns the number of calls made
  * @throws with the seed and the shortest sequence of steps that was found to fail
  */
 export async function runModel(
@@ -35,11 +35,11 @@ export async function runModel(
   kind: Kind,
   bounds: {
     readonly calls: number;
-    /** When to end in any case, by `performance.now()`. */
+    /** The latest end, by `performance.now()`. */
     readonly until?: number | undefined;
     readonly seed?: number | undefined;
     readonly path?: string | undefined;
-    /** Called once, before a shorter sequence is looked for: that may take long. */
+    /** Called once after a failure, before the search for a shorter sequence, which may take long. */
     readonly onFailure?: (error: unknown) => void;
   },
 ): Promise<number> {
@@ -47,10 +47,10 @@ export async function runModel(
   let failed = false;
   const commands = commandsOf([allSteps(kind) as never], { maxCommands: LONGEST, size: "max" });
   const property = asyncProperty(commands, async (drawn) => {
-    // Enough is enough, but for what is wrong the shortest way is looked for.
+    // Once enough calls were made the run ends. After a failure the search for the shortest sequence goes on.
     const enough =
       real.calls - before >= bounds.calls || performance.now() >= (bounds.until ?? Number.POSITIVE_INFINITY);
-    // Ends the runs: fast-check would go on to draw thousands of sequences that nobody needs.
+    // Ends the runs: fast-check would go on to draw thousands of unneeded sequences.
     if (enough && !failed) throw new PreconditionFailure(true);
     try {
       await real.reset(START);
@@ -71,7 +71,7 @@ export async function runModel(
   return real.calls - before;
 }
 
-/** Each comes to its end, and what it reports is held against the model. */
+/** Runs each to its end, and compares its report with the model. */
 async function endDeepSweeps(world: World, real: Real): Promise<void> {
   for (const by of real.sweeping()) {
     await world.call(real, { does: "deepSweepOn", requests: Number.POSITIVE_INFINITY }, by, "none");

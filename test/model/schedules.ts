@@ -1,10 +1,10 @@
-/** Schedules by interval: the tasks that they enqueue, each once, and what is told of them. */
+/** Schedules by interval: the tasks that they enqueue, each once, and what is shown of them. */
 import type { ListedSchedule } from "../../src/index.ts";
-import { makeReady, newEnds, putInLine } from "./life.ts";
+import { makeReady, newEnds, putInLine } from "./transitions.ts";
 import { placesLeft } from "./limits.ts";
 import { newTask, report, type ModelTask, type QueueState } from "./state.ts";
 
-/** Later than any instant: the next occurrence of one that is paused or has ended. */
+/** Later than any instant: the next occurrence of a paused or ended schedule. */
 const NEVER = 8_640_000_000_000_001;
 const LAST_INSTANT = NEVER - 1;
 
@@ -12,7 +12,7 @@ const LAST_INSTANT = NEVER - 1;
 const MOST_SCHEDULES = 50;
 const MOST_OCCURRENCES = 200;
 
-/** What a schedule is made of; ms. */
+/** The fields of a new schedule; times in ms. */
 export interface ModelNewSchedule {
   readonly every: number;
   readonly from?: number | undefined;
@@ -63,7 +63,7 @@ export const listed = (queue: string, name: string, plan: ModelSchedule): Listed
   lastAt: plan.lastAt ?? null,
 });
 
-/** What a put makes of a schedule; undefined for one that would never occur. */
+/** The schedule after a put; undefined if it would never occur. */
 export function drafted(
   before: ModelSchedule | undefined,
   now: number,
@@ -89,7 +89,7 @@ export function drafted(
   return { ...plan, next: plan.paused ? NEVER : next };
 }
 
-/** What pausing or resuming makes of it. */
+/** The schedule after a pause or resume. */
 export function switched(before: ModelSchedule, now: number, paused: boolean): ModelSchedule {
   if (before.paused === paused) return before;
   const plan = { ...before, paused };
@@ -97,8 +97,8 @@ export function switched(before: ModelSchedule, now: number, paused: boolean): M
 }
 
 /**
- * Enqueues what is due, as one sweep does, or as much of it as may be pending.
- * @returns how many tasks came to be, whether any schedule was due, and whether something did not fit
+ * Enqueues the due occurrences, as one sweep does, or as many as may be pending.
+ * @returns the number of new tasks, whether any schedule was due, and whether something did not fit
  */
 export function occur(
   queue: QueueState,
@@ -118,7 +118,7 @@ export function occur(
     const room = placesLeft(queue);
     for (const [name, schedule] of due) {
       const { times, following } = dueTimes(schedule, now, most);
-      // A task that is known by that id is this occurrence.
+      // A known task with that id is this occurrence.
       const isKnown = (time: number) => queue.tasks.has(`${name}.${time}`);
       for (const [i, time] of times.entries()) {
         if (!isKnown(time) && added.length >= room) {

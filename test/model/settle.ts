@@ -1,5 +1,5 @@
 import type { RejectReason, Settled } from "../../src/index.ts";
-import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./life.ts";
+import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./transitions.ts";
 import { isGrouped, report, type ModelTask, type QueueState, type Settlement } from "./state.ts";
 
 /** One settlement; durations in ms. */
@@ -19,7 +19,8 @@ export interface ModelSettlement {
 
 /**
  * Settles, in order; each gets an answer of its own.
- * @param key the call's: by it a late copy of an extend is told from the newest one, whose progress it leaves as it is
+ * @param key the call's: it distinguishes a late copy of an extend from the newest extend, whose progress the
+ * copy leaves
  */
 export function settle(
   queue: QueueState,
@@ -70,7 +71,7 @@ function answerOf(receipt: string, { state, reason, due, flagged }: Settlement):
   };
 }
 
-/** Where an outcome takes a task. */
+/** The state to which an outcome takes a task. */
 function destination(
   task: ModelTask,
   { outcome, ms = 0 }: ModelSettlement,

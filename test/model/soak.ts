@@ -1,17 +1,17 @@
-// npm run test:soak: the model beside the real queue, for as long as told. `--help` lists the options.
+// npm run test:soak: the model beside the real queue, for the given time. `--help` lists the options.
 
 import { messageOf } from "../../src/errors.ts";
 import { endWrong, minutes, optional, readOptions, seed } from "../support/options.ts";
 import { Real } from "./real.ts";
 import { KINDS, runModel, type Kind } from "./run.ts";
 
-/** Calls from one line of the report to the next. */
+/** Calls between two lines of the report. */
 const CALLS = 5_000;
 
-const program = { script: "test:soak", does: "Runs the model beside the real queue, for as long as told." };
+const program = { script: "test:soak", does: "Runs the model beside the real queue, for the given time." };
 const kindList = KINDS.map(({ name }, i) => `${i} (${name})`).join(", ");
 const {
-  minutes: reported,
+  minutes: givenMinutes,
   seed: given,
   kind: only,
   path,
@@ -21,7 +21,7 @@ const {
   kind: optional("KIND", `only one kind of queue, its number or a word of its name: ${kindList}`, readKind),
   path: optional(
     "PATH",
-    "only what fast-check printed as the path of a failure; with --seed and --kind",
+    "only the path of a failure that fast-check printed; with --seed and --kind",
     readPath,
   ),
 });
@@ -47,7 +47,7 @@ function readPath(text: string): string {
 
 const real = await Real.start();
 const began = performance.now();
-const end = began + (reported ?? 10) * 60_000;
+const end = began + (givenMinutes ?? 10) * 60_000;
 let total = 0;
 try {
   const rounds = given === undefined ? Number.POSITIVE_INFINITY : kinds.length;
@@ -56,11 +56,11 @@ try {
     const drawn = given ?? Math.floor(Math.random() * 2 ** 31);
     const again = `npm run test:soak -- --kind ${KINDS.indexOf(kind)} --seed ${drawn}`;
     const onFailure = (error: unknown) => {
-      console.log(`not as in the model: ${again}\n${messageOf(error)}\nlooking for a shorter sequence`);
+      console.log(`differs from the model: ${again}\n${messageOf(error)}\nlooking for a shorter sequence`);
     };
     const bounds = { calls: CALLS, until: end, seed: drawn, path, onFailure };
     const calls = await runModel(real, kind, bounds).catch((error: unknown) => {
-      throw new Error(`${kind.name}; to see it again: ${again}\n${messageOf(error)}`, { cause: error });
+      throw new Error(`${kind.name}; to repeat it: ${again}\n${messageOf(error)}`, { cause: error });
     });
     total += calls;
     const seconds = Math.round((performance.now() - began) / 1_000);

@@ -1,6 +1,7 @@
 /**
- * The queue as lua/README.md describes it, without Redis: places and records as plain values, time as an argument. It is the
- * reference that the model-based test compares the scripts with, so it shares no code with them.
+ * The queue as lua/README.md describes it, without Redis: places and records as plain values, time as an
+ * argument. It is the reference that the model-based test compares the scripts with, so it shares no code
+ * with them.
  */
 import type { ModelSchedule } from "./schedules.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
@@ -8,14 +9,14 @@ import type { RejectReason, TaskInfo, TaskState, Transition } from "../../src/in
 export const RESEND_WINDOW = 300_000;
 const HISTORY = 16;
 
-/** Beside the five states: a record that was deleted, and an id of which only ghosts are left. */
+/** The five states, a deleted record, and an id of which only ghosts are left. */
 export type ModelState = TaskState | "removed" | "ghost";
 
 /** How one settlement was answered, for a resend of it. */
 export interface Settlement {
   readonly state: TaskState;
   readonly reason: RejectReason | undefined;
-  /** When it is due again; 0 where there is no such time. */
+  /** When it is due again; 0 if there is no such time. */
   readonly due: number;
   readonly flagged: boolean;
 }
@@ -24,10 +25,10 @@ export interface ModelTask {
   readonly id: string;
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  /** The producer's token: tells its resend from another's task. */
+  /** The producer's token, which distinguishes its resend from another's task. */
   readonly producer: string;
   readonly enqueuedAt: number;
-  /** The lease that it fixed, ms. */
+  /** The lease that the task fixed, ms. */
   readonly fixedLease: number | undefined;
   readonly maxAttempts: number;
   readonly resultTtl: number;
@@ -52,15 +53,15 @@ export interface ModelTask {
   expired: number;
   requeuedAt?: number | undefined;
   requeues: number;
-  /** Whether its holder handed it back unstarted: among its group it may then keep its turn. */
+  /** Whether its holder handed it back unstarted: it may then keep its place in its group. */
   handedBack: boolean;
   endedAt?: number | undefined;
   flagged: boolean;
-  /** Entries of the line that are no longer its place. */
+  /** Its entries in the line that are ghosts. */
   ghosts: number;
   worker?: string | undefined;
   progress?: unknown;
-  /** Lease and key of the calls that told progress, the newest last. */
+  /** Lease and key of the calls that reported progress, the newest last. */
   progressBy?: readonly string[] | undefined;
   history: Transition[];
   /** The last settlement: `<lease>,<token>,<outcome>`, and its answer. */
@@ -104,7 +105,7 @@ export interface QueueLimits {
   statistics: boolean;
 }
 
-/** Dequeues of late, by tenth of a rate's period. */
+/** Recent dequeues, by tenth of a rate's period. */
 export type Used = Map<number, number>;
 
 export interface ModelGroup {
@@ -112,11 +113,11 @@ export interface ModelGroup {
   maxWorking: number | null;
   rate: Rate | null;
   used: Used;
-  /** Whether it ever had a limit: what a limit met may come out of turn. */
+  /** Whether it ever had a limit: tasks behind a limit may come out of order. */
   limited: boolean;
   /**
-   * Since when pulls have met what its rate had counted ahead of a clock that was set back, -1 before the first: for a period from
-   * then on it is not the model's to tell what the rate allows.
+   * Since when pulls have met counts ahead of a clock that was set back, -1 before the first. For one period
+   * from then on the model cannot predict what the rate allows.
    */
   metAhead?: number | undefined;
 }
@@ -129,22 +130,22 @@ export interface ModelWorker {
 }
 
 export class QueueState {
-  /** Ids of those with neither group nor priority, the next one first; with ghosts. */
+  /** Ids of pending tasks with neither group nor priority, the next one first; with ghosts. */
   line: string[] = [];
-  /** Ids of those of a group or with a priority that wait, in the order in which they came. */
+  /** Ids of pending tasks of a group or with a priority, in the order in which they came. */
   grouped: string[] = [];
   /** id -> deadline */
   readonly working = new Map<string, number>();
-  /** id -> due; half a millisecond marks those that are shared, as in Redis: of one time they come last */
+  /** id -> due; half a millisecond marks grouped tasks, as in Redis: they come last of one time */
   readonly delayed = new Map<string, number>();
-  /** id, `~d:<key>` or `~f:<worker>` -> when it goes away */
+  /** id, `~d:<key>` or `~f:<worker>` -> when it is removed */
   readonly expiry = new Map<string, number>();
   /** id -> when it was rejected */
   readonly dead = new Map<string, number>();
   readonly tasks = new Map<string, ModelTask>();
-  /** The last lease number given out. */
+  /** The last lease number used. */
   lease = 0;
-  /** What each slot remembers of a dequeue. */
+  /** The dequeue that each slot remembers. */
   readonly slots = new Map<string, { readonly token: string; readonly ids: readonly string[] }>();
   settings: QueueLimits = {
     paused: false,
@@ -160,7 +161,7 @@ export class QueueState {
   readonly workers = new Map<string, ModelWorker>();
   /** Workers from which tasks were taken. */
   readonly lost = new Set<string>();
-  /** When silent workers are looked for. */
+  /** When to check for silent workers. */
   alarm: number | undefined;
   wake: { readonly sent: number; readonly until: number; readonly window: number } | undefined;
   readonly schedules = new Map<string, ModelSchedule>();
@@ -186,13 +187,13 @@ interface Sharing {
   readonly priority?: number | undefined;
 }
 
-/** Whether it stands in `fair` or `held`, not in the list, while it waits. */
+/** Whether it waits in `fair` or `limited`, not in the list. */
 export const isGrouped = (task: Sharing) => task.group !== undefined || (task.priority ?? 0) > 0;
 
 /** A task's place in `delayed`. */
 export const scoreWhenDue = (task: Sharing, due: number) => (isGrouped(task) ? due + 0.5 : due);
 
-/** The members whose time has come, the first first, of one time by name. */
+/** The members whose time has come, in order; of one time by name. */
 export function dueBy(zset: ReadonlyMap<string, number>, until: number): string[] {
   return inOrder(zset).filter((member) => Math.floor(zset.get(member) as number) <= until);
 }
@@ -210,7 +211,7 @@ export function transition(task: ModelTask, to: Transition["to"], now: number): 
   task.history = [...task.history, { version: task.version, to, at }].slice(-HISTORY);
 }
 
-/** Counts what happened to tasks, where the queue keeps statistics. */
+/** Counts what happened to tasks, if the queue keeps statistics. */
 export function report(queue: QueueState, event: string, now: number, count = 1): void {
   if (!queue.settings.statistics || count === 0) return;
   queue.minute = Math.max(queue.minute, Math.floor(now / 60_000));
@@ -219,7 +220,7 @@ export function report(queue: QueueState, event: string, now: number, count = 1)
   queue.minutes.set(queue.minute, counts);
 }
 
-/** What `get` shows of a task. */
+/** The answer of `get` for a task. */
 export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | null {
   const task = queue.tasks.get(id);
   if (!task || task.state === "removed" || task.state === "ghost") return null;

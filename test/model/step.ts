@@ -1,12 +1,12 @@
 /** One step of a run: a call, or time that passes. */
 import { constant, nat, oneof, tuple, type Arbitrary, type AsyncCommand } from "fast-check";
-import { oneOf } from "./drawn.ts";
+import { oneOf } from "./arbitraries.ts";
 import type { Mishap, Operation } from "./operations.ts";
 import type { Real } from "./real.ts";
-import { noteSetBack } from "./turns.ts";
+import { noteSetBack } from "./delivery-order.ts";
 import type { World } from "./world.ts";
 
-/** What a step makes of where the run stands; nothing where it does not apply. */
+/** Makes a step from the current state of the run; undefined if it does not apply. */
 type Choose = (world: World) => Operation | undefined;
 
 class Step implements AsyncCommand<World, Real> {
@@ -39,7 +39,7 @@ class Step implements AsyncCommand<World, Real> {
   }
 }
 
-/** Some calls, one behind the other, that together lead where calls drawn one by one seldom come. */
+/** Several calls in a row that lead to a state that single random calls seldom reach. */
 class Passage implements AsyncCommand<World, Real> {
   readonly #make: (world: World) => readonly Operation[];
   readonly #by: number;

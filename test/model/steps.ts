@@ -1,4 +1,4 @@
-/** All kinds of steps. What a call is made of is chosen beforehand, what it refers to when its turn comes. */
+/** All kinds of steps. The values of a call are drawn beforehand, its references when it runs. */
 import { array, boolean, constant, nat, oneof, option, tuple } from "fast-check";
 import {
   filter,
@@ -16,16 +16,19 @@ import {
   task,
   worker,
   type DrawnSettlement,
-} from "./drawn.ts";
+} from "./arbitraries.ts";
 import { INVALID } from "./invalid.ts";
 import { throughCancelled, throughProgress } from "./passages.ts";
 import { step, wait } from "./step.ts";
 import type { World } from "./world.ts";
 
-/** The receipt that a number means, the later ones more often. */
+/** The receipt for a random number; later ones are more likely. */
 const receiptAt = ({ receipts }: World, n: number) => receipts.at(-1 - (n % Math.max(1, receipts.length)));
 
-/** All steps of a run. `shared`: with groups and priorities; `waker`: consumers are woken; `scheduled`: with schedules. */
+/**
+ * All steps of a run. `shared`: with groups and priorities; `waker`: consumers are woken; `scheduled`: with
+ * schedules.
+ */
 export function allSteps({
   grouped,
   waker,
@@ -37,7 +40,7 @@ export function allSteps({
 }) {
   const knownLease = (world: World, named: string, which: number) =>
     which === 0 ? undefined : which === 1 ? (world.queue.tasks.get(named)?.lease ?? 0) : 99;
-  // Those whose ids are made from the key first: their places tell one body from another.
+  // Tasks whose ids are made from the key come first: their positions distinguish one body from another.
   const keyedTasks = tuple(
     array(task(grouped), { minLength: 1, maxLength: 4 }),
     array(task(grouped), { maxLength: 1 }),

@@ -1,10 +1,10 @@
 import { deepSweep, type DeepSweepReport, type Transport } from "../../src/index.ts";
 
-/** A deep sweep of one queue that goes on only as it is told, request by request: what others do happens between them. */
+/** A deep sweep of one queue that goes on request by request, so that other calls can happen in between. */
 export class StepwiseDeepSweep {
   readonly #report: Promise<DeepSweepReport>;
   readonly #over: Promise<true>;
-  /** Requests that wait to be sent, each as what sends it and waits for its answer. */
+  /** Requests that wait to be sent, each as a function that sends it and waits for its answer. */
   readonly #waiting: (() => Promise<void>)[] = [];
   #asked = () => {};
 
@@ -18,12 +18,12 @@ export class StepwiseDeepSweep {
     };
     this.#report = deepSweep(held, { now, queue, budget: "1h" });
     const over = () => true as const;
-    // Whoever asks for the report is told of a failure.
+    // The call that asks for the report throws the failure.
     this.#over = this.#report.then(over, over);
   }
 
   /**
-   * Sends the next requests, at most so many.
+   * Sends the next requests, at most that many.
    * @returns the report, once there is no further request
    */
   async goOn(requests: number): Promise<DeepSweepReport | undefined> {

@@ -1,5 +1,5 @@
 import { promote, reclaim } from "./due.ts";
-import { forget } from "./life.ts";
+import { forget } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 import { wakesOnSweep } from "./wake.ts";
 

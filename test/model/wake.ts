@@ -1,4 +1,4 @@
-/** Whether a consumer works on the queue, or is on its way. */
+/** Whether a consumer works on the queue, or was woken. */
 import type { QueueState } from "./state.ts";
 
 /** How long a sweep waits for a consumer that was woken, ms. */
@@ -31,7 +31,7 @@ export function wakesOnSweep(queue: QueueState, now: number, window: number | un
   return asleep(queue, now, UNHEARD) && send(queue, now, window);
 }
 
-/** One consumer more, unless one was woken within the window. */
+/** Wakes one more consumer, unless one was woken within the window. */
 export function wakeAnother(queue: QueueState, now: number, window: number): boolean {
   const { sent, window: given } = queue.wake ?? { sent: 0, window: 0 };
   if (now >= sent && now < sent + window) return false;

@@ -1,12 +1,12 @@
-/** Who works on what. A worker is `<name> <incarnation>`: a process that starts anew is another. */
+/** The workers and their tasks. A worker is `<name> <incarnation>`: a restarted process is another one. */
 import type { Heartbeat } from "../../src/index.ts";
-import { takeBack } from "./life.ts";
+import { takeBack } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 
 const FORGOTTEN_AFTER = 3_600_000;
 const LOST_FOR = 86_400_000;
 
-/** How many silent workers one look is after. */
+/** How many silent workers one check handles. */
 const WORKERS = 10;
 
 export interface SignOfLife {
@@ -21,8 +21,8 @@ export function noteWorker(queue: QueueState, { worker, silentAfter }: SignOfLif
   queue.alarm = Math.min(queue.alarm ?? silentAt, silentAt);
 }
 
-/** The ids in a worker's hands, or in those of all incarnations of a name, the first taken first. */
-export function inHands(queue: QueueState, worker: string): string[] {
+/** The ids leased by a worker, or by all incarnations of a name, the first lease first. */
+export function leasedBy(queue: QueueState, worker: string): string[] {
   const all = [...queue.working.keys()].map((id) => queue.task(id));
   const of = all.filter(({ worker: holder }) => holder !== undefined && isOf(holder, worker));
   return of.toSorted((a, b) => a.lease - b.lease).map(({ id }) => id);
@@ -33,7 +33,7 @@ const isOf = (worker: string, named: string) =>
   named.includes(" ") ? worker === named : worker.split(" ")[0] === named;
 
 /** A lease as its receipt proves it. */
-export interface ToldLease {
+export interface LeaseProof {
   readonly id: string;
   readonly lease: number;
   readonly token: string;
@@ -44,21 +44,22 @@ export function heartbeat(
   now: number,
   call: SignOfLife & {
     readonly lease?: number | undefined;
-    readonly reported?: readonly ToldLease[] | undefined;
+    readonly reported?: readonly LeaseProof[] | undefined;
   },
 ): Heartbeat {
   const registered = queue.workers.get(call.worker);
   if (queue.lost.has(call.worker) && registered?.seenAt === undefined)
     return { ok: false, code: "worker_lost" };
-  // A lease that another worker took is left alone, and is lost to this one; one without a worker is whose receipt it is.
-  const isCurrent = ({ id, lease, token }: ToldLease) => {
+  // A lease of another worker is left alone, and is lost to this one. A lease without a worker belongs to its
+  // receipt.
+  const isCurrent = ({ id, lease, token }: LeaseProof) => {
     const task = queue.tasks.get(id);
     if (task?.state !== "working" || task.lease !== lease || task.token !== token) return false;
     return task.worker === undefined || task.worker === call.worker;
   };
   const ids = call.reported
     ? call.reported.filter(isCurrent).map(({ id }) => id)
-    : inHands(queue, call.worker);
+    : leasedBy(queue, call.worker);
   const held = ids.map((id) => queue.task(id));
   const deadlines = held.map((task) => {
     const deadline = now + (call.lease ?? task.leasedFor ?? 0);
@@ -75,9 +76,9 @@ export function heartbeat(
   };
 }
 
-/** Takes back what is in a worker's hands. Of several incarnations the last by name come first, as many as the limit allows. */
+/** Takes back a worker's tasks. Of several incarnations the last by name come first, up to the limit. */
 function takeFrom(queue: QueueState, worker: string, now: number, limit: number) {
-  const members = inHands(queue, worker).map((id) => queue.task(id));
+  const members = leasedBy(queue, worker).map((id) => queue.task(id));
   const holder = (id: string) => queue.task(id).worker as string;
   const byName = members.toSorted((a, b) =>
     holder(a.id) < holder(b.id) ? 1 : holder(a.id) > holder(b.id) ? -1 : b.lease - a.lease,
@@ -116,8 +117,8 @@ function takeOff(queue: QueueState, name: string, beingFailed: boolean): void {
 }
 
 /**
- * Fails those that went silent, and takes those off that asked for no more than to be listed and have nothing in their
- * hands. Then looks again when the next is silent.
+ * Fails silent workers, and removes those that only wanted to be listed and have no tasks. Then checks again
+ * when the next one is silent.
  */
 export function failSilent(queue: QueueState, now: number): { returned: number; ended: number } {
   const silentAt = new Map(Array.from(queue.workers, ([name, worker]) => [name, worker.silentAt]));
@@ -125,7 +126,7 @@ export function failSilent(queue: QueueState, now: number): { returned: number; 
   for (const name of dueBy(silentAt, now).slice(0, WORKERS)) {
     const worker = queue.workers.get(name);
     const listed = worker?.seenAt !== undefined && worker.silentAfter === undefined;
-    if (listed && inHands(queue, name).length > 0) worker.silentAt = now + FORGOTTEN_AFTER;
+    if (listed && leasedBy(queue, name).length > 0) worker.silentAt = now + FORGOTTEN_AFTER;
     else {
       const { returned, ended } = listed ? { returned: 0, ended: 0 } : takeFrom(queue, name, now, 1_000);
       counts.returned += returned;
@@ -138,9 +139,9 @@ export function failSilent(queue: QueueState, now: number): { returned: number; 
   return counts;
 }
 
-/** Takes those off that were being failed and have nothing in their hands any more, if they are met. */
+/** Removes the workers that were being failed and have no tasks any more, if they are met. */
 export function leaveFailed(queue: QueueState, isMet: (name: string) => boolean = () => true): void {
   for (const [name, { seenAt }] of queue.workers) {
-    if (seenAt === undefined && isMet(name) && inHands(queue, name).length === 0) queue.workers.delete(name);
+    if (seenAt === undefined && isMet(name) && leasedBy(queue, name).length === 0) queue.workers.delete(name);
   }
 }

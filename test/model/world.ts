@@ -1,38 +1,38 @@
-/** The model beside the real queue: what each call must answer, and what it must leave. */
+/** The model beside the real queue: the expected answer of each call, and the expected state after it. */
 import { deepStrictEqual } from "node:assert/strict";
 import type { LeasedTask, MinuteCounts, TaskInfo, WorkerInfo } from "../../src/index.ts";
 import { violations } from "../support/invariants.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { type Copy, expectedOf, signOf } from "./expected.ts";
-import { mayBeOldest, outOfTurn, usesGroups } from "./look.ts";
+import { mayBeOldest, outOfTurn, usesGroups } from "./reads.ts";
 import type { ModelNewTask } from "./enqueue.ts";
 import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
 import type { Happened, Real } from "./real.ts";
 import { QueueState } from "./state.ts";
 
-/** The lease of a dequeue that asks for none, ms. */
+/** The lease of a dequeue without one, ms. */
 const DEFAULT_LEASE = 300_000;
 /** How many calls of operators are remembered. */
 const REMEMBERED = 16;
 /** How many receipts are kept, to be used again. */
 const RECEIPTS = 24;
 
-/** Calls of several requests: what befalls the first of them befalls a mere look. */
+/** Calls of several requests, of which the first only reads. */
 const LOOKS_FIRST: readonly Operation["does"][] = ["putSchedule", "switchSchedule"];
 
-/** What the model of one run knows beside its queue. */
+/** The model of one run: its queue and its memory of calls. */
 export class World {
   queue = new QueueState();
   now: number;
   woken = 0;
-  /** Receipts that were given out, the last ones. */
+  /** The last receipts. */
   receipts: string[] = [];
-  /** Calls that were made, to be made again. */
+  /** Calls that were made, so that they can be repeated. */
   readonly calls: Operation[] = [];
   #keys = 0;
   #ids = 0;
-  /** Ids that were made from a key and a place in the batch. */
+  /** Ids that were made from a key and a position in the batch. */
   readonly #made = new Map<string, string>();
   #remembered: { readonly key: string; readonly answer: unknown }[] = [];
 
@@ -46,18 +46,18 @@ export class World {
   /** An idempotency key that no call of this run has had. */
   readonly newKey = () => `call-${++this.#keys}`;
 
-  /** The tasks of an enqueue with their ids: those that the key was made into are learnt from the first answer. */
+  /** The tasks of an enqueue with their ids: those made from the key are taken from the first answer. */
   named(key: string, tasks: readonly AskedTask[], answer: unknown): ModelNewTask[] {
-    const reported = Array.isArray(answer) ? (answer as readonly { readonly id: string }[]) : [];
+    const answers = Array.isArray(answer) ? (answer as readonly { readonly id: string }[]) : [];
     return tasks.map((task, i) => {
       if (task.id !== undefined) return { ...task, id: task.id };
-      const first = reported[i]?.id;
-      // What a dedup key stands for has the id of another task, there or forgotten, or of one before it in the batch.
+      const first = answers[i]?.id;
+      // A duplicate has the id of another task, kept or forgotten, or of an earlier one in the batch.
       const others =
         first === undefined ||
         this.queue.tasks.has(first) ||
         [...this.queue.dedup.values()].some(({ id }) => id === first) ||
-        reported.findIndex(({ id }) => id === first) < i;
+        answers.findIndex(({ id }) => id === first) < i;
       return {
         ...task,
         id: this.#made.get(`${key} ${i}`) ?? (others ? `${key}#${i}` : first),
@@ -66,12 +66,12 @@ export class World {
     });
   }
 
-  /** Notes which ids a key was made into; in a batch they rise, so that tasks due at one time keep their order. */
+  /** Notes the ids made from a key; in a batch they rise, so that tasks due at one time keep their order. */
   learnIds(key: string, tasks: readonly ModelNewTask[]): void {
     let last = "";
     for (const [i, { id, derived }] of tasks.entries()) {
       if (!derived || !this.queue.tasks.has(id)) continue;
-      if (id <= last) throw new Error(`${id} is behind ${last} in a batch, and comes before it`);
+      if (id <= last) throw new Error(`${id} is after ${last} in a batch, but sorts before it`);
       last = id;
       this.#made.set(`${key} ${i}`, id);
     }
@@ -104,15 +104,15 @@ export class World {
       );
     }
     this.#noteSpent(operation, happened);
-    deepStrictEqual(reported(this, operation, happened.answer), expected);
+    deepStrictEqual(predicted(this, operation, happened.answer), expected);
     deepStrictEqual(real.woken, this.woken);
     deepStrictEqual(realPlaces(happened.after), modelPlaces(this.queue));
     deepStrictEqual(violations(happened.after), []);
   }
 
   /**
-   * Where groups and priorities are in use, a purge of what is pending takes several requests, of which the first goes out
-   * twice: how many tasks that one purges, of which nobody hears.
+   * With groups or priorities a purge of pending tasks takes several requests, and the first is sent twice.
+   * Returns the number of tasks that the first copy purges, whose answer is lost.
    */
   #purgedFirst(operation: Operation, { before }: Happened): number | undefined {
     if (operation.does !== "purge" || operation.state !== "pending") return undefined;
@@ -123,7 +123,7 @@ export class World {
     ).length;
   }
 
-  /** How often a pull goes on where groups share the queue is not the model's: then a token may be used up. */
+  /** With groups the model does not predict how often a pull goes on, so a token may be used up. */
   #noteSpent(operation: Operation, { before, after }: Happened): void {
     const pull = pullOf(operation);
     if (!pull || !(before.tasks.has("~fair") || after.tasks.has("~fair"))) return;
@@ -134,7 +134,7 @@ export class World {
     }
   }
 
-  /** What an operator's call came to, now or when an earlier copy of it ran. */
+  /** The result of an operator's call, now or when an earlier copy of it ran. */
   once(key: string, make: () => unknown): unknown {
     const known = this.#remembered.find((call) => call.key === key);
     if (known) return known.answer;
@@ -143,7 +143,7 @@ export class World {
     return answer;
   }
 
-  /** What a dequeue gives, with payloads and receipts. */
+  /** The tasks of a dequeue, with payloads and receipts. */
   pulled(
     pull: Pull,
     given: readonly LeasedTask[],
@@ -151,17 +151,17 @@ export class World {
     { copy, afterSettle }: { readonly copy: Copy; readonly afterSettle: boolean },
   ) {
     if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
-    // A group's timer is also put off where one more of its tasks comes to be held.
+    // A group's timer is also moved if one more of its tasks is held by a limit.
     const wasDue = (there: ReadonlyMap<string, number>, left: ReadonlyMap<string, number>) =>
       [...there].some(
         ([id, due]) => Math.floor(due) <= this.now && left.get(id) !== due && !id.startsWith("~g:"),
       );
     const seen: Seen = {
       given: given.map(({ id }) => id),
-      // What is settled in the same request may bring groups into use, too.
+      // A settle in the same request may bring groups into use, too.
       usesGroups: before.tasks.has("~fair") || after.tasks.has("~fair"),
       began: !before.tasks.has("~fair") && after.tasks.has("~fair"),
-      // A settle in the same request may have let in tasks that were held before it.
+      // A settle in the same request may have let in tasks that a limit held before.
       holding: [...before.limited.keys()].some((id) => !afterSettle || after.limited.has(id)),
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
       brought: wasDue(before.delayed, after.delayed) || wasDue(this.queue.working, after.working),
@@ -187,7 +187,7 @@ export class World {
     };
   }
 
-  /** Who waits must be told of what falls due. */
+  /** A waiting consumer must get the time of the next due task. */
   #notTooLate(nextDueAt: number | null | undefined, given: ReadonlySet<string>): void {
     const { delayed, working, grouped } = this.queue;
     const leases = [...working].filter(([id]) => !given.has(id));
@@ -196,13 +196,13 @@ export class World {
       throw new Error(`next is ${nextDueAt}, and at ${due} something is due`);
     }
     if (grouped.length > 0 && nextDueAt === null) {
-      throw new Error("tasks wait, and nobody is told to come again");
+      throw new Error("tasks wait, and the answer has no time to ask again");
     }
   }
 }
 
-/** An answer, as far as the model tells it. */
-function reported({ queue, now }: World, operation: Operation, answer: unknown): unknown {
+/** The part of an answer that the model predicts. */
+function predicted({ queue, now }: World, operation: Operation, answer: unknown): unknown {
   const part = answer as Readonly<Record<string, unknown>>;
   switch (operation.does) {
     case "dequeue":

@@ -11,15 +11,15 @@ export const consuming: readonly Mutant[] = [
     because: "a drain does not end with its budget",
   },
   {
-    name: "what was lost is settled all the same",
+    name: "a lost task is still settled",
     file: "src/consumer/drain/handler-pool.ts",
     find: "      if (task.isOver) continue;\n",
     replace: "",
     breaks: "consumers",
-    because: "a task that another has is counted, and told, twice",
+    because: "a task that another consumer has is counted, and reported, twice",
   },
   {
-    name: "what was not begun is not handed back",
+    name: "tasks that were not begun are not handed back",
     file: "src/consumer/drain/handler-pool.ts",
     find: "if (!task.isOver) this.#handBack(task);",
     replace: "held.over = true;",
@@ -32,7 +32,7 @@ export const consuming: readonly Mutant[] = [
     find: 'if (now + this.longestDuration > end) return "time";',
     replace: 'if (now > end) return "time";',
     breaks: "consumers",
-    because: "handlers are cut off in the midst of work that was never going to end",
+    because: "handlers are cut off in the middle of work that could not end in time",
   },
   {
     name: "a short lease is extended as seldom as a long one",
@@ -56,7 +56,7 @@ export const consuming: readonly Mutant[] = [
     find: "if (polls && this.#polls.signal.aborted) this.interruptedPoll = { ...dequeue, wait: undefined };",
     replace: "if (polls && this.#polls.signal.aborted) this.interruptedPoll = undefined;",
     breaks: "consumers",
-    because: "what it had leased by then belongs to nobody",
+    because: "the tasks that it had leased by then have no consumer",
   },
   {
     name: "a drain that waits pulls again as soon as a handler has ended",
@@ -67,15 +67,15 @@ export const consuming: readonly Mutant[] = [
     because: "a trickle of tasks costs a request each",
   },
   {
-    name: "a task that ends alone waits for company while the drain waits for tasks",
+    name: "a task that ends alone waits for others while the drain waits for tasks",
     file: "src/consumer/drain/drain-loop.ts",
     find: "(!isDequeuing || isPolling)",
     replace: "!isDequeuing",
     breaks: "consumers",
-    because: "whoever waits for a lone task's result waits a second longer",
+    because: "a caller that waits for a lone task's result waits a second longer",
   },
   {
-    name: "a drain pulls ahead whatever it holds",
+    name: "a drain pulls ahead however much it holds",
     file: "src/consumer/drain/pace.ts",
     find: "return this.#handlers.waitingCalls + 1 <= Math.min(meanwhile, batch / 2);",
     replace: "return meanwhile > 0;",
@@ -91,7 +91,7 @@ export const consuming: readonly Mutant[] = [
     because: "large results make a request that no Redis takes, for ever",
   },
   {
-    name: "what cannot succeed is tried again",
+    name: "a task that cannot succeed is tried again",
     file: "src/consumer/drain/to-settlement.ts",
     find: 'return { outcome: "reject", error: thrown };',
     replace: 'return { outcome: "requeue", backoff, error: thrown };',
@@ -107,7 +107,7 @@ export const consuming: readonly Mutant[] = [
     because: "a service that asks for a pause uses up the attempts",
   },
   {
-    name: "work that is done is done again where its result cannot be stored",
+    name: "a finished task is done again if its result cannot be stored",
     file: "src/consumer/drain/to-settlement.ts",
     find: 'return sized({ receipt, outcome: "reject", error });',
     replace: "throw fault;",
@@ -120,7 +120,7 @@ export const consuming: readonly Mutant[] = [
     find: "if (Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE) return false;",
     replace: "if (Date.now() / 1_000 - Number(timestamp) > TOLERANCE) return false;",
     breaks: "access",
-    because: "a wake that was recorded is good for as long as its signer liked",
+    because: "a wake that was recorded is valid for as long as its signer chose",
   },
   {
     name: "an old signature is as good as a new one",
@@ -160,6 +160,6 @@ export const consuming: readonly Mutant[] = [
     find: "  if (unknown >= 0) {",
     replace: "  if (unknown > 0) {",
     breaks: "consumers",
-    because: "tasks are completed whose handler reported a failure that nobody understood",
+    because: "tasks are completed whose handler reported a failure in an unknown form",
   },
 ];

@@ -5,19 +5,19 @@ import { invariants, laws, type Mutant } from "./mutant.ts";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** How many mutants each script has to have at least, and each room, law and invariant. */
+/** The least number of mutants of each script, and of each shared part, law and invariant. */
 export const LEAST_OF_SCRIPT = 3;
 const LEAST = 1;
 
-/** What is wrong with a list of mutants; empty where nothing is. */
+/** What is wrong with a list of mutants; empty if nothing is. */
 export function faultsOf(mutants: readonly Mutant[]): string[] {
   const found: string[] = [];
   const names = new Set<string>();
   for (const { name, file, find, replace } of mutants) {
     const times = readFileSync(join(root, file), "utf8").split(find).length - 1;
-    if (times !== 1) found.push(`${name}: what it replaces stands ${times} times in ${file}`);
+    if (times !== 1) found.push(`${name}: what it replaces is ${times} times in ${file}`);
     if (find === replace) found.push(`${name}: changes nothing`);
-    if (names.has(name)) found.push(`${name}: the name stands twice`);
+    if (names.has(name)) found.push(`${name}: the name is used twice`);
     names.add(name);
   }
   for (const [what, count] of coverage(mutants)) {
@@ -27,7 +27,7 @@ export function faultsOf(mutants: readonly Mutant[]): string[] {
   return found;
 }
 
-/** How many mutants there are of each law, invariant, script and room. */
+/** The number of mutants of each law, invariant, script and shared part. */
 export function coverage(mutants: readonly Mutant[]): Map<string, number> {
   const files = globSync("lua/*/*.lua", { cwd: root });
   const counts = new Map<string, number>();

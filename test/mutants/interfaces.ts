@@ -32,15 +32,15 @@ export const interfaces: readonly Mutant[] = [
     find: 'grant: { scopes: ["cron"] as const, queues: "*" }',
     replace: 'grant: { scopes: ["cron", "admin"] as const, queues: "*" }',
     breaks: "access",
-    because: "whoever sees the platform's cron may delete queues",
+    because: "a holder of the cron secret may delete queues",
   },
   {
-    name: "with no token configured the gate is open to refuse",
+    name: "without a configured token the authenticator refuses calls as usual",
     file: "src/http/auth/authenticator.ts",
     find: 'return this.#tokens.length > 0 || (scope === "cron"',
     replace: 'return this.#tokens.length >= 0 || (scope === "cron"',
     breaks: "access",
-    because: "a deployment without tokens answers 401, and nobody learns why",
+    because: "a deployment without tokens answers 401 without the reason",
   },
   {
     name: "settling needs the scope of producers",
@@ -99,7 +99,7 @@ export const interfaces: readonly Mutant[] = [
     because: "a body of another form is taken as empty",
   },
   {
-    name: "what Redis said is told to the caller",
+    name: "Redis's words are shown to the caller",
     file: "src/http/problems/problem.ts",
     find: "      return new Problem(error.code);",
     replace: "      return new Problem(error.code, { detail: error.message });",
@@ -112,7 +112,7 @@ export const interfaces: readonly Mutant[] = [
     find: "const isResend = entry.copies > (withBody ? 1 : 0);",
     replace: "const isResend = entry.copies > Number.MAX_SAFE_INTEGER - (withBody ? 1 : 0);",
     breaks: "law 5",
-    because: "a late first copy leases tasks that nobody holds",
+    because: "a late first copy leases tasks without a consumer",
   },
   {
     name: "a script that Redis forgot counts as an error",
@@ -128,7 +128,7 @@ export const interfaces: readonly Mutant[] = [
     find: 'if (word.length >= shortestRedacted) shown = shown.replaceAll(word, "…");',
     replace: "if (word.length >= longestText) shown = shown.trim();",
     breaks: "errors",
-    because: "payloads and tokens stand in logs",
+    because: "payloads and tokens are in logs",
   },
   {
     name: "a Redis that is loading ends the request",
@@ -139,12 +139,12 @@ export const interfaces: readonly Mutant[] = [
     because: "a restart costs requests that a moment would have saved",
   },
   {
-    name: "what went through is thrown away with what did not",
+    name: "answers that came are thrown away with those that did not",
     file: "src/transport/send.ts",
     find: "for (const entry of failed) entry.outcome = { error };",
     replace: "for (const entry of entries) entry.outcome = { error };",
     breaks: "answers",
-    because: "tasks of a pull that came are not given to whoever holds their leases",
+    because: "tasks of a pull are not given to the consumer that holds their leases",
   },
   {
     name: "texts that look like numbers become numbers",
@@ -154,7 +154,7 @@ export const interfaces: readonly Mutant[] = [
     breaks: "law 9",
     because: "an id 007 comes back as 7",
     survives:
-      "the transport talks to the SDK's HTTP client itself; the SDK heeds the option in its command classes and its " +
+      "the transport talks to the SDK's HTTP client itself; the SDK follows the option in its command classes and its " +
       "subscriber only, and neither is used. It is set so that it stays so",
   },
   {
@@ -179,7 +179,7 @@ export const interfaces: readonly Mutant[] = [
     find: "    if (currentTry.reason) throw currentTry.reason;\n",
     replace: "",
     breaks: "law 5",
-    because: "a command arrives that nobody counts as sent",
+    because: "a command arrives that no call counts as sent",
   },
   {
     name: "all answers over TCP are handed out in one turn",
@@ -222,7 +222,7 @@ export const interfaces: readonly Mutant[] = [
     because: "a payload of bytes comes back in base64",
   },
   {
-    name: "a client comes back at once when asked to wait",
+    name: "a client tries again at once when asked to wait",
     file: "src/retry.ts",
     find: "const pause = Math.max(jitteredWait(tries, policy, timing.random), error.after);",
     replace: "const pause = jitteredWait(tries, policy, timing.random);",

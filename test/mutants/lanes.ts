@@ -1,9 +1,9 @@
 import type { Mutant } from "./mutant.ts";
 
-/** The plain lanes of enqueue, dequeue and settle, and how they hand over to what is not plain. */
+/** The plain lanes of enqueue, dequeue and settle, and how they hand over to the full scripts. */
 export const lanes: readonly Mutant[] = [
   {
-    name: "a plain dequeue heeds no settings",
+    name: "a plain dequeue ignores settings",
     file: "lua/lib/plain-lane.lua",
     find: "if set or times or wake",
     replace: "if times or wake",
@@ -32,7 +32,7 @@ export const lanes: readonly Mutant[] = [
     find: "wake or a_copy or not number",
     replace: "wake or not number",
     breaks: "law 5",
-    because: "a request that is sent again leases more tasks, and nobody holds the first ones",
+    because: "a request that is sent again leases more tasks, and no consumer has the first ones",
   },
   {
     name: "a plain dequeue delivers a task that has a record for the first time",
@@ -59,12 +59,12 @@ export const lanes: readonly Mutant[] = [
     because: "a task has as many attempts as others have",
   },
   {
-    name: "a plain dequeue leases an id twice that stands in line twice",
+    name: "a plain dequeue leases an id twice that is in line twice",
     file: "lua/lib/plain-lane.lua",
     find: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and",
     replace: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) and",
     breaks: "I2",
-    because: "one task is in two hands",
+    because: "one task has two holders",
   },
   {
     name: "a plain dequeue that finds no room for its records leaves their leases",
@@ -72,7 +72,7 @@ export const lanes: readonly Mutant[] = [
     find: "  if not leased then\n    redis.pcall('ZREM', working, unpack(ids))\n  end\n",
     replace: "",
     breaks: "I2",
-    because: "tasks that wait stand among those that work",
+    because: "waiting tasks are listed among the working ones",
   },
   {
     name: "a plain settle takes any receipt",
@@ -80,10 +80,10 @@ export const lanes: readonly Mutant[] = [
     find: "if number .. ',' .. token ~= proof or",
     replace: "if",
     breaks: "I2",
-    because: "whoever lost a lease ends the task of its new holder",
+    because: "a consumer that lost a lease ends the task of its new holder",
   },
   {
-    name: "a plain settle drops what its task was told of events and limits",
+    name: "a plain settle drops the fields of its task for events and limits",
     file: "lua/lib/plain-lane.lua",
     find: "if string.find(letters, ';[^mrdt]') or",
     replace: "if",
@@ -115,7 +115,7 @@ export const lanes: readonly Mutant[] = [
     because: "the second result replaces the first",
   },
   {
-    name: "a plain settle notes nothing where statistics are kept",
+    name: "a plain settle notes nothing if statistics are kept",
     file: "lua/lib/plain-lane.lua",
     find: "if records[1] or count < 1 or",
     replace: "if count < 1 or",
@@ -128,7 +128,7 @@ export const lanes: readonly Mutant[] = [
     find: "unique == '' and not met[id] and",
     replace: "unique == '' and",
     breaks: "I1",
-    because: "one id stands in line twice",
+    because: "one id is in line twice",
   },
   {
     name: "a plain enqueue overwrites known tasks",
@@ -144,15 +144,15 @@ export const lanes: readonly Mutant[] = [
     find: "return string.byte(record, 1, 1) == 10 or not string.find(record, '^[^\\n]*;[GP]=')",
     replace: "return true",
     breaks: "fairness",
-    because: "a task of a group stands where its group is not heeded",
+    because: "a task of a group waits in a place that ignores its group",
   },
   {
-    name: "a dequeue that finds too few does not look for what is due",
+    name: "a dequeue that finds too few does not look for due tasks",
     file: "lua/tasks/dequeue.lua",
     find: "if plain and #ids < max then",
     replace: "if plain and #ids < 0 then",
     breaks: "I6",
-    because: "where nothing is pending, due tasks wait for the sweep",
+    because: "if nothing is pending, due tasks wait for the sweep",
   },
   {
     name: "a dequeue that is not plain loses what it popped",
@@ -160,7 +160,7 @@ export const lanes: readonly Mutant[] = [
     find: "return dequeue_in_full(keys, call, ids, ahead, reads)",
     replace: "return dequeue_in_full(keys, call, nil, ahead, reads)",
     breaks: "I1",
-    because: "tasks stand nowhere until a deep sweep finds them",
+    because: "tasks are in no list until a deep sweep finds them",
   },
   {
     name: "a dequeue that is not plain reads again",
@@ -176,7 +176,7 @@ export const lanes: readonly Mutant[] = [
     find: "    if resend == '1' then\n      spent[#spent + 1], spent[#spent + 2] = slot, token\n    end\n",
     replace: "",
     breaks: "law 5",
-    because: "a first copy that arrives late leases tasks that nobody holds",
+    because: "a first copy that arrives late leases tasks without a consumer",
   },
   {
     name: "settle that is not plain forgets its call",
@@ -187,12 +187,12 @@ export const lanes: readonly Mutant[] = [
     because: "a late copy of an extend overwrites newer progress",
   },
   {
-    name: "settle that is not plain forgets the workers' hands",
+    name: "settle that is not plain forgets the leases of workers",
     file: "lua/tasks/settle.lua",
     find: "expiry, dead, nil, worker_leases)",
     replace: "expiry, dead, nil, dead)",
     breaks: "workers",
-    because: "a worker has tasks in its hands that have ended",
+    because: "a worker is listed with tasks that have ended",
   },
   {
     name: "settle takes the statistics for the settings",
@@ -203,7 +203,7 @@ export const lanes: readonly Mutant[] = [
     because: "completions are missing from the statistics and the events",
   },
   {
-    name: "settle-and-dequeue leases what stood in line before the settle put tasks in front",
+    name: "settle-and-dequeue leases the tasks that were in line before the settle put others in front",
     file: "lua/tasks/settle-and-dequeue.lua",
     find: "  plain = plain and items[i] == 'complete'\n",
     replace: "",
@@ -219,12 +219,12 @@ export const lanes: readonly Mutant[] = [
     because: "tasks are leased by a call whose answer is an error",
   },
   {
-    name: "settle-and-dequeue loses what it popped where the settle is refused",
+    name: "settle-and-dequeue loses the popped tasks if the settle is refused",
     file: "lua/tasks/settle-and-dequeue.lua",
     find: "    write('RPUSH', pending, reversed(ids or {}, 1))\n",
     replace: "",
     breaks: "I1",
-    because: "tasks stand nowhere until a deep sweep finds them",
+    because: "tasks are in no list until a deep sweep finds them",
   },
   {
     name: "settle_and_dequeue that finds nothing drops the records of what completed",

@@ -1,9 +1,9 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Faults in what tasks go through: enqueue, dequeue, settle, cancel. */
+/** Faults in the life cycle of tasks: enqueue, dequeue, settle, cancel. */
 export const lifeCycle: readonly Mutant[] = [
   {
-    name: "enqueue says created to whoever repeats an id",
+    name: "enqueue answers created to a producer that repeats an id",
     file: "lua/tasks/enqueue.lua",
     find: "if fixed ~= '' and not again then\n    return is_own(parse_fixed(fixed).producer_token, own)",
     replace: "if fixed ~= '' and not again then\n    return true",
@@ -24,10 +24,10 @@ export const lifeCycle: readonly Mutant[] = [
     find: "elseif own == nil and key_in_use then",
     replace: "elseif key_in_use then",
     breaks: "law 5",
-    because: "a producer that repeats its call is told another's task",
+    because: "a producer that repeats its call gets the id of another's task",
   },
   {
-    name: "a copy forgets that its first task stands for a dedup key",
+    name: "a copy forgets that its first task has the dedup key",
     file: "lua/tasks/enqueue.lua",
     find: "fresh[key] = int(plan.now + 1) .. ' ' .. id",
     replace: "fresh[key] = nil",
@@ -48,7 +48,7 @@ export const lifeCycle: readonly Mutant[] = [
     find: "elseif seen[id] and not places then",
     replace: "elseif false then",
     breaks: "I1",
-    because: "one id stands in the list twice and is delivered twice",
+    because: "one id is in the list twice and is delivered twice",
   },
   {
     name: "enqueue writes before it refuses a full queue",
@@ -98,7 +98,7 @@ export const lifeCycle: readonly Mutant[] = [
     replace:
       "finish_plan(plan)\nlocal records = plan.writes['HSET tasks']\nplan.writes['HSET tasks'] = nil\ncommit(plan)\nclear_plan(plan)\nplan.writes['HSET tasks'] = records\nlocal failed = store_or_undo(plan, stored)",
     breaks: "law 1",
-    because: "where the hash may not grow, ids without a payload stay in line after the refusal",
+    because: "if the hash may not grow, ids without a payload stay in line after the refusal",
   },
   {
     name: "enqueue wakes consumers of a paused queue",
@@ -106,7 +106,7 @@ export const lifeCycle: readonly Mutant[] = [
     find: " and not parse_settings(found[2] or nil).paused then",
     replace: " then",
     breaks: "waking",
-    because: "functions are started that are given nothing",
+    because: "functions are started that get no tasks",
   },
   {
     name: "enqueue looks at settings for every lone task",
@@ -122,7 +122,7 @@ export const lifeCycle: readonly Mutant[] = [
     find: "      use_up()\n      return { 'paused' }, false",
     replace: "      return { 'paused' }, false",
     breaks: "law 5",
-    because: "a late first copy leases tasks, after the resume, that nobody holds",
+    because: "a late first copy leases tasks, after the resume, without a consumer",
   },
   {
     name: "dequeue that finds nothing leaves its token unspent",
@@ -130,10 +130,10 @@ export const lifeCycle: readonly Mutant[] = [
     find: "  elseif #batch == 0 then\n    use_up()\n",
     replace: "  elseif #batch == 0 then\n",
     breaks: "law 5",
-    because: "a late first copy leases tasks that nobody holds",
+    because: "a late first copy leases tasks without a consumer",
   },
   {
-    name: "dequeue heeds maxWorking for one call only",
+    name: "dequeue applies maxWorking to one call only",
     file: "lua/lib/dequeue-in-full.lua",
     find: "allowed(plan.settings, max, leased, used, time())",
     replace: "allowed(plan.settings, max, 0, used, time())",
@@ -146,15 +146,15 @@ export const lifeCycle: readonly Mutant[] = [
     find: "if not fine then\n    put_back(taken, 1)",
     replace: "if not fine then",
     breaks: "law 10",
-    because: "a control field beyond reading costs a batch of tasks",
+    because: "a control field that cannot be read costs a batch of tasks",
   },
   {
-    name: "dequeue loses what it popped where records find no room",
+    name: "dequeue loses what it popped if records find no room",
     file: "lua/lib/dequeue-in-full.lua",
     find: "if failed then\n    put_back(taken, 1)",
     replace: "if failed then",
     breaks: "law 10",
-    because: "where the hash may not grow, ids vanish from the line",
+    because: "if the hash may not grow, ids vanish from the line",
   },
   {
     name: "dequeue at a limit full of expired leases does not reclaim",
@@ -194,7 +194,7 @@ export const lifeCycle: readonly Mutant[] = [
     find: "local prefix = receipt .. ','",
     replace: "local prefix = string.match(receipt, '^%d+,[^,]*,')",
     breaks: "law 6",
-    because: "a reject after the completion is told ok, and did nothing",
+    because: "a reject after the completion is answered ok, and did nothing",
   },
   {
     name: "settle lets a flagged task be requeued",
@@ -210,7 +210,7 @@ export const lifeCycle: readonly Mutant[] = [
     find: "if uncounted or outcome == 'return' then",
     replace: "if uncounted then",
     breaks: "I5",
-    because: "tasks that nobody began run out of attempts",
+    because: "tasks that were never begun run out of attempts",
   },
   {
     name: "settle forgets that an extend came before the end in one call",
@@ -218,10 +218,10 @@ export const lifeCycle: readonly Mutant[] = [
     find: "  longer[id] = nil\n",
     replace: "",
     breaks: "I1",
-    because: "a task that has ended stands in working again",
+    because: "a task that has ended is in working again",
   },
   {
-    name: "settle tells an extend an earlier deadline than there is",
+    name: "settle answers an extend with a deadline that is too early",
     file: "lua/lib/settle-in-full.lua",
     find: "longer[id] = math.max(longer[id] or deadlines[id], deadline)",
     replace: "longer[id] = deadline",
@@ -237,7 +237,7 @@ export const lifeCycle: readonly Mutant[] = [
     because: "a task that keeps failing blocks all behind it",
   },
   {
-    name: "cancel heeds no lease number",
+    name: "cancel ignores the lease number",
     file: "lua/tasks/cancel.lua",
     find: "if lease ~= '' and task.lease_number ~= lease then",
     replace: "if false then",
@@ -253,7 +253,7 @@ export const lifeCycle: readonly Mutant[] = [
     because: "the queue counts a cancelled task as pending",
   },
   {
-    name: "cancel leaves a delayed task where it stood",
+    name: "cancel leaves a delayed task in its place",
     file: "lua/tasks/cancel.lua",
     find: "  redis.call('ZREM', place, id)\n",
     replace: "",
@@ -266,7 +266,7 @@ export const lifeCycle: readonly Mutant[] = [
     find: "if task.state == STATE.completed or (task.state == STATE.rejected",
     replace: "if (task.state == STATE.rejected",
     breaks: "I3",
-    because: "a result that was told is gone, and a ghost is counted that is none",
+    because: "a reported result is removed, and a ghost is counted that is none",
   },
   {
     name: "cancel flags a working task anew each time",
@@ -274,7 +274,7 @@ export const lifeCycle: readonly Mutant[] = [
     find: "  if not task.cancel_requested then\n",
     replace: "  if true then\n",
     breaks: "law 5",
-    because: "a resend raises the version and is told as another event",
+    because: "a resend raises the version and is reported as another event",
   },
   {
     name: "cancel touches a record of a later release",

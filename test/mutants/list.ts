@@ -12,7 +12,7 @@ import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
 import { waiting } from "./waiting.ts";
 
-/** All mutants by area. Those of the first release were chosen by someone who had not seen the tests. */
+/** All mutants by area. Those of the first release were chosen without knowledge of the tests. */
 export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   "life cycle": lifeCycle,
   sweeping,

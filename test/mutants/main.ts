@@ -1,5 +1,5 @@
-// npm run test:mutants: makes each deliberate fault of the list in a copy of the repository, and runs the tests until one
-// notices. Fails where none does and the list does not say why. `--help` lists the options.
+// npm run test:mutants: makes each deliberate fault of the list in a copy of the repository, and runs the
+// tests until one notices. Fails if none does and the list does not say why. `--help` lists the options.
 
 import { endWrong, flag, optional, readOptions, wholeNumber } from "../support/options.ts";
 import { coverage, faultsOf } from "./coverage.ts";
@@ -17,18 +17,20 @@ interface Chosen {
   readonly mutant: Mutant;
 }
 
-/** What became of one: what noticed it; "argued" where the list says why nothing can; undefined where nothing did. */
-type TaskOutcome = string | undefined;
+/** The test that noticed it; "argued" if the list says why none can; undefined if none did. */
+type Verdict = string | undefined;
 
 const options = readOptions(program, {
   only: optional(
     "TEXT",
-    "those whose name, file or what they break has the text, a regular expression",
+    "those whose name, file or broken promise matches the regular expression",
     readPattern,
   ),
   shard: optional("1/4", "the first of four parts", readShard),
-  jobs: optional("N", "so many at once, each in a copy of its own (1)", (given) => wholeNumber(given, 1, 99)),
-  near: flag("only the tests nearest to each fault, not all others where these notice nothing"),
+  jobs: optional("N", "that many at once, each in a copy of its own (1)", (given) =>
+    wholeNumber(given, 1, 99),
+  ),
+  near: flag("only the tests nearest to each fault, not all others if these notice nothing"),
   list: flag("only lists them"),
 });
 const chosen = choose();
@@ -76,7 +78,7 @@ function choose(): Chosen[] {
 async function run(): Promise<number> {
   const began = performance.now();
   const queue = [...chosen];
-  const verdicts = new Map<Mutant, TaskOutcome>();
+  const verdicts = new Map<Mutant, Verdict>();
   const shops: Workshop[] = [];
   const close = () => {
     for (const shop of shops) shop.close();
@@ -96,14 +98,15 @@ async function run(): Promise<number> {
       const verdict = mutant.survives === undefined ? await shop.try(mutant, options.near) : "argued";
       verdicts.set(mutant, verdict);
       const seconds = Math.round((performance.now() - start) / 1_000);
-      const told =
+      const result =
         verdict === undefined
           ? "SURVIVED"
           : verdict === "argued"
             ? `argued: ${mutant.survives}`
             : `killed by ${verdict}`;
       console.log(
-        `${verdicts.size}/${chosen.length} ${mutant.name} (${mutant.breaks}, ${mutant.file}) ${seconds} s\n    ${told}`,
+        `${verdicts.size}/${chosen.length} ${mutant.name} (${mutant.breaks}, ${mutant.file}) ${seconds} s
+    ${result}`,
       );
     }
   };
@@ -115,7 +118,7 @@ async function run(): Promise<number> {
   return report(verdicts, performance.now() - began);
 }
 
-function report(verdicts: ReadonlyMap<Mutant, TaskOutcome>, ms: number): number {
+function report(verdicts: ReadonlyMap<Mutant, Verdict>, ms: number): number {
   const survived = chosen.filter(({ mutant }) => verdicts.get(mutant) === undefined);
   const score = (ones: readonly Chosen[]) => {
     const argued = ones.filter(({ mutant }) => verdicts.get(mutant) === "argued").length;

@@ -1,17 +1,17 @@
-/** A deliberate fault of a line or a few, which some test has to notice. */
+/** A deliberate fault of one or a few lines, which some test has to notice. */
 export interface Mutant {
-  /** Words that tell it from all others. */
+  /** A unique name. */
   readonly name: string;
   /** From the repository's root. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is promised and no longer so. */
+  /** The promise that it breaks. */
   readonly breaks: Promised;
   /** What goes wrong, and for whom. */
   readonly because: string;
-  /** Why no test can tell it from the original: argued, not assumed. */
+  /** Why no test can distinguish it from the original: an argument, not an assumption. */
   readonly survives?: string;
 }
 

@@ -1,4 +1,4 @@
-/** As {@link nearest}, of lua/. Tests that take long stand last. */
+/** As {@link nearest}, for lua/. Slow tests come last. */
 export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/tasks/enqueue.lua": [
     "integration/tasks/lanes",

@@ -1,6 +1,9 @@
 import { nearestScripts } from "./nearest-scripts.ts";
 
-/** The tests that are most likely to notice a fault in a file, by that file: paths under test/, without `.test.ts`. */
+/**
+ * The tests that are most likely to notice a fault in a file, by that file: paths under test/, without
+ * `.test.ts`.
+ */
 export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   "src/bounded-body.ts": ["http/bodies", "consumer/wake-request"],
@@ -145,8 +148,9 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * All others; they run where the nearest noticed nothing. What is left out starts platforms' runtimes, installs packages,
- * compares pages or runs examples and whole stacks: it takes minutes, and of these mutants it notices nothing first.
+ * All others; they run if the nearest noticed nothing. Left out are tests that start platforms' runtimes,
+ * install packages, compare pages or run examples and whole stacks: they take minutes and notice none of
+ * these mutants first.
  */
 export const others = [
   "integration",
@@ -164,5 +168,5 @@ export const others = [
   "gateway",
 ] as const;
 
-/** Sees that the list fits the sources, which it does not while a mutant is applied. */
+/** Checks that the list fits the sources, which it does not while a mutant is applied. */
 export const notOfMutants = "contract/mutants";

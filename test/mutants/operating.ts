@@ -27,7 +27,7 @@ export const operating: readonly Mutant[] = [
     because: "beyond a thousand the pages are not in the order of delivery",
   },
   {
-    name: "list heeds no bound on bytes",
+    name: "list ignores the bound on bytes",
     file: "lua/operate/list.lua",
     find: "(bytes > tonumber(max_bytes) or #reply",
     replace: "(#reply",
@@ -51,7 +51,7 @@ export const operating: readonly Mutant[] = [
     because: "an operator who purges ten loses more",
   },
   {
-    name: "purge leaves what it cancelled where it stood",
+    name: "purge leaves cancelled tasks in their place",
     file: "lua/operate/purge.lua",
     find: "    write('ZREM', key, failed and {} or ids)\n",
     replace: "",
@@ -59,7 +59,7 @@ export const operating: readonly Mutant[] = [
     because: "ids without payloads fall due",
   },
   {
-    name: "purge does not put back what it was not to take",
+    name: "purge does not put back tasks that it must not take",
     file: "lua/operate/purge.lua",
     find: "  write('RPUSH', pending, rest)\n",
     replace: "",
@@ -75,7 +75,7 @@ export const operating: readonly Mutant[] = [
     because: "the other release never delivers it",
   },
   {
-    name: "purge lets nobody move up",
+    name: "purge moves no task up",
     file: "lua/operate/purge.lua",
     find: "    move_up_all(plan)\n",
     replace: "",
@@ -115,15 +115,15 @@ export const operating: readonly Mutant[] = [
     because: "thousands that failed once go before all others",
   },
   {
-    name: "redrive acts where it should only count",
+    name: "redrive acts in a dry run",
     file: "lua/operate/redrive.lua",
     find: "if dry ~= '1' then",
     replace: "if true then",
     breaks: "I3",
-    because: "a look redrives everything",
+    because: "a dry run redrives everything",
   },
   {
-    name: "redrive heeds no lease number",
+    name: "redrive ignores the lease number",
     file: "lua/operate/redrive.lua",
     find: "elseif entry.lease ~= '' and entry.lease ~= task.lease_number then",
     replace: "elseif false then",
@@ -155,7 +155,7 @@ export const operating: readonly Mutant[] = [
     because: "what this release cannot read is deleted or misjudged",
   },
   {
-    name: "remove tells a resend that nothing was there",
+    name: "remove answers a resend with not found",
     file: "lua/operate/remove.lua",
     find: "return { 'not_found' }\nelseif task.state == STATE.deleted then\n  return { 'removed' }",
     replace: "return { 'not_found' }\nelseif task.state == STATE.deleted then\n  return { 'not_found' }",
@@ -171,7 +171,7 @@ export const operating: readonly Mutant[] = [
     because: "an old pause arrives after the resume and stops the queue",
   },
   {
-    name: "configure lets nobody in when it loosens a limit",
+    name: "configure lets no task in when it loosens a limit",
     file: "lua/operate/configure.lua",
     find: "    admit_limited(plan)\n",
     replace: "",
@@ -208,7 +208,7 @@ export const operating: readonly Mutant[] = [
     find: "if newer(found[1]) or newer(found[2]) then",
     replace: "if newer(found[2]) then",
     breaks: "law 12",
-    because: "an operator is told limits that are not those in force",
+    because: "an operator sees limits that are not in force",
   },
   {
     name: "settings takes the queue for a group without a name",
@@ -216,7 +216,7 @@ export const operating: readonly Mutant[] = [
     find: "local field = group == '' and '~set' or '~s:' .. group",
     replace: "local field = '~s:' .. group",
     breaks: "answers",
-    because: "a queue's settings are told as none",
+    because: "a queue's settings are shown as none",
   },
   {
     name: "settings mixes up what works and what is held",
@@ -227,12 +227,12 @@ export const operating: readonly Mutant[] = [
     because: "an operator looks for a limit that does not bind",
   },
   {
-    name: "statistics tells six minutes",
+    name: "statistics returns six minutes",
     file: "lua/operate/statistics.lua",
     find: "math.floor(now / 60000) - 60 then",
     replace: "math.floor(now / 60000) - 6 then",
     breaks: "statistics",
-    because: "most of the hour is told as quiet",
+    because: "most of the hour is shown as quiet",
   },
   {
     name: "statistics leaves out the minute that is not over",
@@ -240,15 +240,15 @@ export const operating: readonly Mutant[] = [
     find: "for i = 2, #fields do",
     replace: "for i = 3, #fields do",
     breaks: "statistics",
-    because: "what happens now is told a minute late",
+    because: "what happens now is shown a minute late",
   },
   {
-    name: "statistics says on where only events are",
+    name: "statistics reports that it is on if only events are",
     file: "lua/operate/statistics.lua",
     find: "parse_settings(found[1] or nil).statistics and 1 or 0",
     replace: "parse_settings(found[1] or nil).events and 1 or 0",
     breaks: "statistics",
-    because: "zeros are told as counts",
+    because: "zeros are shown as counts",
   },
   {
     name: "delete-queue deletes a queue with working tasks",
@@ -256,7 +256,7 @@ export const operating: readonly Mutant[] = [
     find: "local count = force == '1' and 0 or redis.call('ZCARD', working)",
     replace: "local count = 0",
     breaks: "I3",
-    because: "holders lose their tasks though nobody forced it",
+    because: "holders lose their tasks though the delete was not forced",
   },
   {
     name: "delete-queue deletes again for a late copy",
@@ -275,11 +275,11 @@ export const operating: readonly Mutant[] = [
     because: "a deleted queue comes back with its next occurrence",
   },
   {
-    name: "delete-queue leaves who works on what",
+    name: "delete-queue leaves the leases of workers",
     file: "lua/operate/delete-queue.lua",
     find: "expiry, dead, workers, worker_leases }\n    append",
     replace: "expiry, dead, workers }\n    append",
     breaks: "workers",
-    because: "a new queue of that name has hands that hold nothing",
+    because: "a new queue of that name has leases of workers without tasks",
   },
 ];

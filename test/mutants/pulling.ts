@@ -1,6 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Faults in what a pull goes past, in rates after a clock that jumped back, and in late copies of an extend. */
+/**
+ * Faults in what a pull goes past, in rates after a clock that jumped back, and in late copies of an extend.
+ */
 export const pulling: readonly Mutant[] = [
   {
     name: "a dequeue that reclaimed a lease says when that lease ends",
@@ -24,7 +26,7 @@ export const pulling: readonly Mutant[] = [
     find: "taken.fair_unseen = taken.control_read",
     replace: "taken.fair_unseen = nil",
     breaks: "I6",
-    because: "a due task of a group waits though somebody asked, and nobody is told when to ask again",
+    because: "a due task of a group waits after a pull, and the answer has no time to ask again",
   },
   {
     name: "a dequeue passes as many entries as there are",
@@ -32,7 +34,7 @@ export const pulling: readonly Mutant[] = [
     find: "local MOST_SKIPPED = 200",
     replace: "local MOST_SKIPPED = 1000000",
     breaks: "law 7",
-    because: "one call holds Redis up for as long as cancelled tasks stand in line",
+    because: "one call holds Redis up for as long as there are cancelled tasks in line",
   },
   {
     name: "a copy of a dequeue on a paused queue does not say so",
@@ -56,7 +58,7 @@ export const pulling: readonly Mutant[] = [
     find: "return not known_call or string.sub(marks, -#mark) == mark",
     replace: "return true",
     breaks: "law 5",
-    because: "whoever watches the task sees its work go backwards",
+    because: "a watcher of the task sees its work go backwards",
   },
   {
     name: "an extend's call is not remembered",

@@ -1,14 +1,14 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Faults in the deep sweep: its scripts and their rooms. */
+/** Faults in the deep sweep: its scripts and their shared parts. */
 export const repairing: readonly Mutant[] = [
   {
-    name: "scan blanks the entry beside the one that is to go",
+    name: "scan blanks the entry beside the one to remove",
     file: "lua/repair/scan.lua",
     find: "append(places[id], first + i - 1)",
     replace: "append(places[id], first + i)",
     breaks: "I1",
-    because: "a sound task loses its place",
+    because: "a valid task loses its place",
   },
   {
     name: "scan blanks entries of a later release",
@@ -19,7 +19,7 @@ export const repairing: readonly Mutant[] = [
     because: "the other release's tasks are never delivered",
   },
   {
-    name: "scan looks at one page of the list",
+    name: "scan reads one page of the list",
     file: "lua/repair/scan.lua",
     find: "return #found < tonumber(size) and '0' or int(first + #found), ids, places",
     replace: "return '0', ids, places",
@@ -27,7 +27,7 @@ export const repairing: readonly Mutant[] = [
     because: "what is broken further on stays so",
   },
   {
-    name: "scan leaves times of what is not kept",
+    name: "scan leaves times of records that are not kept",
     file: "lua/repair/scan.lua",
     find: "  repair_times(repair, times)\n",
     replace: "",
@@ -43,7 +43,7 @@ export const repairing: readonly Mutant[] = [
     because: "a task loses the place for which it has waited",
   },
   {
-    name: "blank-duplicates takes every entry of a task",
+    name: "blank-duplicates removes every entry of a task",
     file: "lua/repair/blank-duplicates.lua",
     find: "for i = 1, #sorted - entry.expected do",
     replace: "for i = 1, #sorted do",
@@ -51,7 +51,7 @@ export const repairing: readonly Mutant[] = [
     because: "the repair loses the task",
   },
   {
-    name: "blank-duplicates looks for an entry only where it was seen",
+    name: "blank-duplicates looks for an entry only at its former place",
     file: "lua/repair/blank-duplicates.lua",
     find: "int(index + reach)",
     replace: "int(index)",
@@ -59,7 +59,7 @@ export const repairing: readonly Mutant[] = [
     because: "entries that moved on stay twice in a busy queue",
   },
   {
-    name: "repair heeds no witness",
+    name: "place-lost ignores the entries that moved",
     file: "lua/repair/place-lost.lua",
     find: "if entry.witness ~= witness[id] or entry.expected <= seen[id] then",
     replace: "if entry.expected <= seen[id] then",
@@ -67,7 +67,7 @@ export const repairing: readonly Mutant[] = [
     because: "a task that moved while the list was read gets a second place",
   },
   {
-    name: "repair gives no place to what has none",
+    name: "place-lost gives no place to a task without one",
     file: "lua/repair/place-lost.lua",
     find: "    make_ready(plan, id, task, 'back')\n",
     replace: "",
@@ -75,7 +75,7 @@ export const repairing: readonly Mutant[] = [
     because: "a task is reported as repaired, and never delivered",
   },
   {
-    name: "repair counts ghosts up that it takes away",
+    name: "place-lost counts ghosts up that it takes away",
     file: "lua/repair/place-lost.lua",
     find: "dropped = dropped + math.max(0, entry.ghosts - ghosts)",
     replace: "added = added + math.max(0, entry.ghosts - ghosts)",
@@ -83,7 +83,7 @@ export const repairing: readonly Mutant[] = [
     because: "the queue counts fewer pending tasks after each repair",
   },
   {
-    name: "regroup overlooks a wrong count of what works",
+    name: "recount-groups overlooks a wrong count of working tasks",
     file: "lua/lib/group-states.lua",
     find: "local wrong = group.working ~= actual.working or group.limited",
     replace: "local wrong = group.limited",
@@ -91,12 +91,12 @@ export const repairing: readonly Mutant[] = [
     because: "a group stays at a limit that nothing fills",
   },
   {
-    name: "recount-groups lets nobody in",
+    name: "recount-groups lets no task in",
     file: "lua/repair/recount-groups.lua",
     find: "  admit_limited(plan)\n",
     replace: "",
     breaks: "repair",
-    because: "what was held by a wrong count stays held",
+    because: "tasks held by a wrong count stay held",
   },
   {
     name: "recount-groups believes a count though the group went on",
@@ -107,7 +107,7 @@ export const repairing: readonly Mutant[] = [
     because: "a busy group's state is replaced by one of before",
   },
   {
-    name: "recount-groups sets no timer where one is missing",
+    name: "recount-groups sets no missing timer",
     file: "lua/repair/recount-groups.lua",
     find: "elseif sure and not newer(was) and lacks_timer(repair, group) then",
     replace: "elseif false then",
@@ -115,7 +115,7 @@ export const repairing: readonly Mutant[] = [
     because: "a group at its rate waits for a time that never comes",
   },
   {
-    name: "control begins lease numbers anew",
+    name: "repair-control begins lease numbers anew",
     file: "lua/lib/control-fields.lua",
     find: "{ ['~lease'] = now,",
     replace: "{ ['~lease'] = 0,",
@@ -139,7 +139,7 @@ export const repairing: readonly Mutant[] = [
     because: "a queue that begins anew is repaired to what the old one had",
   },
   {
-    name: "repair-control forgets what was put aside while it looked",
+    name: "repair-control forgets entries that were set aside meanwhile",
     file: "lua/repair/repair-control.lua",
     find: "put_field(repair, other, found[other], all_seen and int(was_added) or found[other])",
     replace: "put_field(repair, other, found[other], int(added))",
@@ -147,7 +147,7 @@ export const repairing: readonly Mutant[] = [
     because: "broken entries that dequeue met are counted nowhere",
   },
   {
-    name: "repair-control counts what was put aside in a queue deleted since",
+    name: "repair-control counts entries set aside in a queue deleted since",
     file: "lua/repair/repair-control.lua",
     find: "local all_seen = was_added > removed and added >= was_added and not was_deleted()",
     replace: "local all_seen = was_added > removed",
@@ -155,7 +155,7 @@ export const repairing: readonly Mutant[] = [
     because: "as many broken entries that come later are hidden",
   },
   {
-    name: "repair-control corrects a count that is too low by what has gone",
+    name: "repair-control corrects a low count by the removed entries",
     file: "lua/repair/repair-control.lua",
     find: "local raised = added - removed < count and field or other",
     replace: "local raised = other",
@@ -163,39 +163,39 @@ export const repairing: readonly Mutant[] = [
     because: "a counter goes down, and may say again what it said before",
   },
   {
-    name: "glance does not compare the list with the records",
+    name: "check does not compare the list with the records",
     file: "lua/repair/check.lua",
     find: "if (places[entry.id] or 0) ~= entry.expected then",
     replace: "if false then",
     breaks: "repair",
-    because: "a task that stands nowhere is never given a place",
+    because: "a task that is in no list is never given a place",
   },
   {
-    name: "glance counts no repair that it has only noted",
+    name: "check counts no repair that it has only noted",
     file: "lua/repair/check.lua",
     find: "local found = #repair.report + #repair.deadlines + #repair.lost",
     replace: "local found = 0",
     breaks: "repair",
-    because: "what is damaged is called sound",
+    because: "a damaged queue is reported as valid",
   },
   {
-    name: "glance overlooks miscounted timers",
+    name: "check overlooks miscounted timers",
     file: "lua/repair/check.lua",
     find: "    and remaining(control, '~timers', '~rung') == timers\n",
     replace: "",
     breaks: "repair",
-    because: "a queue tells delayed tasks that are not there",
+    because: "a queue counts delayed tasks that do not exist",
   },
   {
-    name: "control overlooks a wrong count of what is held",
+    name: "repair-control overlooks a wrong count of held tasks",
     file: "lua/lib/control-fields.lua",
     find: "if lost or times.limited ~= observed.limited then",
     replace: "if lost then",
     breaks: "repair",
-    because: "counts tell tasks that are not there",
+    because: "counts include tasks that do not exist",
   },
   {
-    name: "what is set aside has no time",
+    name: "broken records that were set aside never expire",
     file: "lua/lib/repair-entries.lua",
     find: "  plan_write(plan, 'ZADD expiry', int(repair.now + DEFAULT_DEAD_TTL), kept)\n",
     replace: "",
@@ -211,7 +211,7 @@ export const repairing: readonly Mutant[] = [
     because: "a repaired queue counts tasks that are none",
   },
   {
-    name: "a hand that is missing is not written",
+    name: "a missing lease of a worker is not written",
     file: "lua/lib/repair-entries.lua",
     find: "  write(\n    'ZADD',\n    repair.keys.worker_leases,\n    missing_names(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')\n  )\n",
     replace: "",
@@ -224,7 +224,7 @@ export const repairing: readonly Mutant[] = [
     find: "    repair.lost[#repair.lost + 1] = id\n",
     replace: "",
     breaks: "law 10",
-    because: "a task is marked working for good, and nobody has it",
+    because: "a task is marked working for good, without a holder",
   },
   {
     name: "the lease counter stays behind numbers that are in use",
@@ -240,7 +240,7 @@ export const repairing: readonly Mutant[] = [
     find: "if dead_letter and not entry.dead then",
     replace: "if false then",
     breaks: "I1",
-    because: "nobody can find it to redrive it",
+    because: "an operator cannot find it to redrive it",
   },
   {
     name: "a task in two places keeps the wrong one",
@@ -251,12 +251,12 @@ export const repairing: readonly Mutant[] = [
     because: "a task in line is put behind those that are due",
   },
   {
-    name: "settings beyond reading stay",
+    name: "settings that cannot be read stay",
     file: "lua/lib/repair-fields.lua",
     find: "  if not readable then\n    set_aside",
     replace: "  if false then\n    set_aside",
     breaks: "repair",
-    because: "every call that heeds them fails on",
+    because: "every call that reads them goes on failing",
   },
   {
     name: "a worker's record stays without the worker",
@@ -264,14 +264,14 @@ export const repairing: readonly Mutant[] = [
     find: "      plan_write(repair.plan, 'HDEL tasks', '~w:' .. names[i])\n",
     replace: "",
     breaks: "repair",
-    because: "a heartbeat of a worker that was failed is not told so",
+    because: "a heartbeat of a failed worker is not refused",
   },
   {
-    name: "a hand whose lease is over stays",
+    name: "a worker's lease that is over stays",
     file: "lua/lib/repair-fields.lua",
     find: "worker_lease(task.worker, task.lease_number, ids[i]) == members[i]",
     replace: "true",
     breaks: "repair",
-    because: "a worker is told to have what it has not",
+    because: "a worker is listed with tasks that it does not have",
   },
 ];

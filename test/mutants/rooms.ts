@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Faults in the rooms that most scripts share: records, plans, time, workers, wakes, calls. */
+/** Faults in the parts that most scripts share: records, plans, time, workers, wakes, calls. */
 export const rooms: readonly Mutant[] = [
   {
     name: "an instant has no milliseconds",
@@ -11,7 +11,7 @@ export const rooms: readonly Mutant[] = [
     because: "deadlines and delays are off by up to a second",
   },
   {
-    name: "numbers are written as the Lua at hand prints them",
+    name: "numbers are written as the local Lua prints them",
     file: "lua/lib/prelude.lua",
     find: "return string.format('%.0f', tonumber(number))",
     replace: "return tostring(number)",
@@ -32,7 +32,7 @@ export const rooms: readonly Mutant[] = [
     find: "  if failed then\n    redis.call('HDEL', tasks, '')",
     replace: "  if false then\n    redis.call('HDEL', tasks, '')",
     breaks: "law 1",
-    because: "what is done cannot be told, and the queue never drains",
+    because: "finished tasks cannot be settled, and the queue never drains",
   },
   {
     name: "tombstones are kept for half a minute",
@@ -131,7 +131,7 @@ export const rooms: readonly Mutant[] = [
     because: "a heartbeat with a short lease takes time away from a holder",
   },
   {
-    name: "an ended lease stays in its worker's hands",
+    name: "an ended lease stays with its worker",
     file: "lua/lib/writes.lua",
     find: "  'ZREM worker_leases',\n",
     replace: "",
@@ -147,7 +147,7 @@ export const rooms: readonly Mutant[] = [
     because: "a group comes to a stop at its limit",
   },
   {
-    name: "a task ends without its time to be known",
+    name: "a task ends without the time until which its id is known",
     file: "lua/lib/transitions.lua",
     find: "int(plan.now + math.max(ttl, RESEND_WINDOW)), id)",
     replace: "int(plan.now + ttl), id)",
@@ -163,7 +163,7 @@ export const rooms: readonly Mutant[] = [
     because: "what has waited longest waits once more behind all",
   },
   {
-    name: "nobody counts how often a lease expired",
+    name: "expired leases are not counted",
     file: "lua/lib/transitions.lua",
     find: "        add(task, 'expired_leases', 1)\n",
     replace: "",
@@ -192,7 +192,7 @@ export const rooms: readonly Mutant[] = [
     find: "      write('HDEL', tasks, new)\n",
     replace: "",
     breaks: "law 1",
-    because: "part of a batch that was refused is known as tasks that stand nowhere",
+    because: "part of a refused batch is known as tasks that are in no list",
   },
   {
     name: "failing a worker fails those whose names begin alike",
@@ -216,7 +216,7 @@ export const rooms: readonly Mutant[] = [
     find: "  pcall(write, 'HSET', keys.tasks, fields)\n",
     replace: "",
     breaks: "workers",
-    because: "its heartbeats are told that all is well",
+    because: "its heartbeats are answered as if all was well",
   },
   {
     name: "failing takes a lease that is another's by now",
@@ -224,7 +224,7 @@ export const rooms: readonly Mutant[] = [
     find: "task.state == STATE.working\n      and task.worker == lease.owner\n      and tonumber(task.lease_number) == lease.number",
     replace: "task.state == STATE.working",
     breaks: "I2",
-    because: "a stale hand costs the present holder its lease",
+    because: "a stale lease entry costs the present holder its lease",
   },
   {
     name: "a clock that jumped back keeps consumers awake",
@@ -232,7 +232,7 @@ export const rooms: readonly Mutant[] = [
     find: "local over = now >= awake or now < awake - window",
     replace: "local over = now >= awake",
     breaks: "law 4",
-    because: "nobody is woken until the clock has caught up",
+    because: "no consumer is woken until the clock has caught up",
   },
   {
     name: "a wake that was never heard of counts for the whole window",
@@ -240,7 +240,7 @@ export const rooms: readonly Mutant[] = [
     find: "return over or (patience and awake == sent + window and now >= sent + patience)",
     replace: "return over",
     breaks: "waking",
-    because: "where a wake got lost a sweep does not send another",
+    because: "if a wake was lost, a sweep does not send another",
   },
   {
     name: "timers that rang stay counted",
@@ -275,7 +275,7 @@ export const rooms: readonly Mutant[] = [
     because: "a call is larger than it was allowed to be",
   },
   {
-    name: "a copy of a dequeue is given what others hold by now",
+    name: "a copy of a dequeue gets tasks that others hold by now",
     file: "lua/lib/resends.lua",
     find: "if task.state == STATE.working and task.lease_token == token then",
     replace: "if task.state == STATE.working then",
@@ -299,7 +299,7 @@ export const rooms: readonly Mutant[] = [
     because: "statistics show the current minute alone",
   },
   {
-    name: "the tasks behind one that leaves early keep their turns",
+    name: "the tasks behind one that leaves early keep their places",
     file: "lua/lib/fair-order.lua",
     find: "if tag < place.tag then",
     replace: "if false then",

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Faults in what recurs, and in the registry of queues. */
+/** Faults in schedules, and in the registry of queues. */
 export const scheduling: readonly Mutant[] = [
   {
     name: "put-schedule writes over what changed meanwhile",
@@ -48,7 +48,7 @@ export const scheduling: readonly Mutant[] = [
     find: "if newer(record) then",
     replace: "if false then",
     breaks: "law 12",
-    because: "the caller hears of a broken reply, not of a release to deploy",
+    because: "the caller gets an unexpected reply, not a hint to deploy the newer release",
   },
   {
     name: "list-schedules has one page only",
@@ -64,7 +64,7 @@ export const scheduling: readonly Mutant[] = [
     find: "for i = 1, #members - 1, 2 do",
     replace: "for i = 1, #members - 2, 2 do",
     breaks: "answers",
-    because: "a schedule is told as none",
+    because: "a schedule is not shown",
   },
   {
     name: "due-schedules takes what is due now for later",
@@ -187,7 +187,7 @@ export const scheduling: readonly Mutant[] = [
     because: "queues beyond the first page are never swept",
   },
   {
-    name: "list-queues tells the present as the last use",
+    name: "list-queues returns the present as the last use",
     file: "lua/sweep/list-queues.lua",
     find: "reply[#reply + 1] = tonumber(page[2][i + 1])",
     replace: "reply[#reply + 1] = reply[2]",
@@ -216,7 +216,7 @@ export const scheduling: readonly Mutant[] = [
     find: "append(removed, asked[i], '~' .. asked[i])",
     replace: "append(removed, asked[i], asked[i])",
     breaks: "schedules",
-    because: "each sweep looks at the schedules of a queue that is gone",
+    because: "each sweep looks at the schedules of a queue that is removed",
   },
   {
     name: "unregister takes the first queue only",
@@ -224,6 +224,6 @@ export const scheduling: readonly Mutant[] = [
     find: "local asked = { unpack(names, 2) }",
     replace: "local asked = { names[2] }",
     breaks: "answers",
-    because: "the registry fills with queues that nobody uses",
+    because: "the registry fills with unused queues",
   },
 ];

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Faults in what time and workers bring about, and in what tells of one queue: sweep, wake, heartbeat, fail, … */
+/** Faults in sweeps, wakes, workers and the reads of one queue. */
 export const sweeping: readonly Mutant[] = [
   {
     name: "sweep leaves expired dead letters listed",
@@ -16,7 +16,7 @@ export const sweeping: readonly Mutant[] = [
     find: "(last < #ids or #expired_ids == most)",
     replace: "(last < #ids)",
     breaks: "law 7",
-    because: "records pile up where more expire a minute than one call drops",
+    because: "records pile up if more expire a minute than one call drops",
   },
   {
     name: "sweep says done after as many promotions as it may make",
@@ -35,15 +35,15 @@ export const sweeping: readonly Mutant[] = [
     because: "an expired lease is left for another minute",
   },
   {
-    name: "sweep tells nobody of records that it left to a later release",
+    name: "sweep does not report records that it left to a later release",
     file: "lua/sweep/sweep.lua",
     find: "        left = left + 1\n",
     replace: "        left = left\n",
     breaks: "law 10",
-    because: "expired records are skipped without a word",
+    because: "expired records are silently skipped",
   },
   {
-    name: "sweep wakes nobody for tasks of groups",
+    name: "sweep wakes no consumer for tasks of groups",
     file: "lua/sweep/sweep.lua",
     find: "redis.call('EXISTS', pending, fair) == 0",
     replace: "redis.call('EXISTS', pending) == 0",
@@ -56,7 +56,7 @@ export const sweeping: readonly Mutant[] = [
     find: "if now >= sent and now < sent + tonumber(window) then",
     replace: "if now < sent + tonumber(window) then",
     breaks: "law 4",
-    because: "after a clock jumped back nobody is woken until it has caught up",
+    because: "after a clock jumped back no consumer is woken until it has caught up",
   },
   {
     name: "wake says wake though it could not note it",
@@ -80,7 +80,7 @@ export const sweeping: readonly Mutant[] = [
     find: "if not fixed or task.state == STATE.ghost or task.state == STATE.deleted then",
     replace: "if not fixed or task.state == STATE.ghost then",
     breaks: "answers",
-    because: "a deleted record is told as a pending task",
+    because: "a deleted record is shown as a pending task",
   },
   {
     name: "get reads a changing record of a later release",
@@ -88,7 +88,7 @@ export const sweeping: readonly Mutant[] = [
     find: "if newer(fixed) or newer(record) then",
     replace: "if newer(fixed) then",
     breaks: "law 12",
-    because: "a task that the other release works on is told as pending",
+    because: "a task that the other release works on is shown as pending",
   },
   {
     name: "get gives the payload along",
@@ -104,7 +104,7 @@ export const sweeping: readonly Mutant[] = [
     find: "redis.call('ZSCORE', working, id)",
     replace: "redis.call('ZSCORE', delayed, id)",
     breaks: "answers",
-    because: "a working task is told without its deadline",
+    because: "a working task is shown without its deadline",
   },
   {
     name: "count takes ghosts for tasks",
@@ -120,10 +120,10 @@ export const sweeping: readonly Mutant[] = [
     find: "redis.call('ZCARD', delayed) - remaining(found, '~timers', '~rung')",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
-    because: "a queue with workers counts delayed tasks that nobody enqueued",
+    because: "a queue with workers counts delayed tasks that were never enqueued",
   },
   {
-    name: "count leaves out what is held",
+    name: "count leaves out tasks behind a limit",
     file: "lua/operate/count.lua",
     find: "local waiting = listed + in_fair + in_limited",
     replace: "local waiting = listed + in_fair",
@@ -131,7 +131,7 @@ export const sweeping: readonly Mutant[] = [
     because: "tasks behind a group's limit are in no count",
   },
   {
-    name: "count tells an age below zero",
+    name: "count returns an age below zero",
     file: "lua/operate/count.lua",
     find: "return math.max(0, now - tonumber(enqueued_at))",
     replace: "return now - tonumber(enqueued_at)",
@@ -139,7 +139,7 @@ export const sweeping: readonly Mutant[] = [
     because: "after a clock jumped back the oldest task is younger than none",
   },
   {
-    name: "count tells the age of the task that came last",
+    name: "count returns the age of the task that came last",
     file: "lua/operate/count.lua",
     find: "redis.call('LRANGE', pending, '-1', '-1')[1]",
     replace: "redis.call('LRANGE', pending, '0', '0')[1]",
@@ -163,7 +163,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a backlog is as fresh as a delayed task that was cancelled before it",
   },
   {
-    name: "count tells the age of the list's next task alone",
+    name: "count returns the age of the list's next task alone",
     file: "lua/operate/count.lua",
     find: "append(ages, next_fair and age_in(fair, next_fair))",
     replace: "append(ages, #ages == 0 and next_fair and age_in(fair, next_fair) or nil)",
@@ -171,7 +171,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a task with a priority waits for hours, unseen beside fresh tasks",
   },
   {
-    name: "heartbeat never tells a worker that it has failed",
+    name: "heartbeat never refuses a worker that was failed",
     file: "lua/tasks/heartbeat.lua",
     find: "elseif found[2] and not found[1] then",
     replace: "elseif false then",
@@ -179,7 +179,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a worker goes on with tasks that others have by now",
   },
   {
-    name: "heartbeat tells a worker for ever that it has failed",
+    name: "heartbeat refuses a worker for ever once it was failed",
     file: "lua/tasks/heartbeat.lua",
     find: "elseif found[2] and not found[1] then",
     replace: "elseif found[2] then",
@@ -192,7 +192,7 @@ export const sweeping: readonly Mutant[] = [
     find: "task.worker == worker or (proof and not task.worker)",
     replace: "proof or task.worker == worker",
     breaks: "workers",
-    because: "a worker that is told of a stranger's receipt keeps a lease alive whose holder has died",
+    because: "a worker with a stranger's receipt keeps a lease alive whose holder has died",
   },
   {
     name: "heartbeat ends after its first page",
@@ -200,7 +200,7 @@ export const sweeping: readonly Mutant[] = [
     find: "reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0",
     replace: "reply[4] = 0",
     breaks: "law 7",
-    because: "the leases beyond a thousand expire in living hands",
+    because: "the leases beyond a thousand expire while their worker is alive",
   },
   {
     name: "heartbeat prefers the old lease to the one asked for",
@@ -211,7 +211,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a worker that asks for longer leases gets the ones it had",
   },
   {
-    name: "heartbeat tells the latest deadline as the least",
+    name: "heartbeat returns the latest deadline as the least",
     file: "lua/tasks/heartbeat.lua",
     find: "math.min(first > 0 and first or deadline, deadline)",
     replace: "math.max(first, deadline)",
@@ -243,7 +243,7 @@ export const sweeping: readonly Mutant[] = [
     because: "a failing that was cut short is never ended by a sweep",
   },
   {
-    name: "fail-worker answers done where all is a later release's",
+    name: "fail-worker answers done if all tasks are of a later release",
     file: "lua/operate/fail-worker.lua",
     find: "elseif left > 0 and back + ended == 0 then",
     replace: "elseif false then",
@@ -264,7 +264,7 @@ export const sweeping: readonly Mutant[] = [
     find: "if count == tonumber(most) then",
     replace: "if false then",
     breaks: "answers",
-    because: "a worker with a thousand tasks is told to have a hundred",
+    because: "a worker with a thousand tasks is shown with a hundred",
   },
   {
     name: "list-workers names the worker instead of its tasks",
@@ -272,7 +272,7 @@ export const sweeping: readonly Mutant[] = [
     find: "append(row, (string.match(member, '%S+$')))",
     replace: "append(row, (string.match(member, '^%S+')))",
     breaks: "answers",
-    because: "nobody sees who works on what",
+    because: "an operator does not see which worker has which task",
   },
   {
     name: "list-workers has one page only",

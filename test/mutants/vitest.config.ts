@@ -2,7 +2,7 @@ import { mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import config, { projects } from "../../vitest.config.ts";
 
-/** Runs the files in the order in which they were named: the likeliest to notice comes first. */
+/** Runs the files in the given order, because the one most likely to notice comes first. */
 class AsNamed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const named = (process.env["MUTANT_TESTS"] ?? "").split(" ");

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-/** Faults in how tasks wait and are taken: groups, turns, the line, batches, leases, pages. */
+/** Faults in how tasks wait and are taken: groups, fair order, the line, batches, leases, pages. */
 export const waiting: readonly Mutant[] = [
   {
     name: "weights count for nothing",
@@ -19,7 +19,7 @@ export const waiting: readonly Mutant[] = [
     because: "urgent tasks wait for all others",
   },
   {
-    name: "a group's limit heeds no working task",
+    name: "a group's limit ignores working tasks",
     file: "lua/lib/groups.lua",
     find: "free = group.settings.max_working - group.working\n",
     replace: "free = tonumber(group.settings.max_working)\n",
@@ -32,7 +32,7 @@ export const waiting: readonly Mutant[] = [
     find: "return deliverable(group, now) - group.ready",
     replace: "return deliverable(group, now)",
     breaks: "limits",
-    because: "more of a group stand ready than may work, in others' way",
+    because: "more tasks of a group are ready than may work, and delay others",
   },
   {
     name: "a group that comes late is served for all the time before",
@@ -40,15 +40,15 @@ export const waiting: readonly Mutant[] = [
     find: "share.last_tag = math.max(plan.times[band] or 0, share.last_tag) + cost_of(group)",
     replace: "share.last_tag = share.last_tag + cost_of(group)",
     breaks: "fairness",
-    because: "a newcomer's backlog goes before everybody else's",
+    because: "a newcomer's backlog goes before all others",
   },
   {
-    name: "what is handed back loses its turn",
+    name: "a task handed back loses its place",
     file: "lua/lib/admission.lua",
     find: "if place == 'kept' and task.fair_score and",
     replace: "if false and",
     breaks: "I8",
-    because: "a group pays twice for a task that nobody began",
+    because: "a group pays twice for a task that was not begun",
   },
   {
     name: "a cancelled task that was held stays counted",
@@ -56,7 +56,7 @@ export const waiting: readonly Mutant[] = [
     find: "group.limited, plan.times.limited = group.limited - 1, plan.times.limited - 1",
     replace: "group.limited, plan.times.limited = group.limited, plan.times.limited",
     breaks: "limits",
-    because: "the counts tell tasks that are not there",
+    because: "the counts include tasks that do not exist",
   },
   {
     name: "what is delivered of a group is not counted",
@@ -75,7 +75,7 @@ export const waiting: readonly Mutant[] = [
     because: "each settlement lets a hundred in",
   },
   {
-    name: "nobody moves up where a task leaves early",
+    name: "no task moves up when one leaves early",
     file: "lua/lib/admission.lua",
     find: "if tag >= (plan.times[tonumber(task.priority or 0)] or 0) and tag <= (share.moved_up_to or tag) then",
     replace: "if false then",
@@ -136,7 +136,7 @@ export const waiting: readonly Mutant[] = [
     find: "    batch.broken = batch.broken + 1\n",
     replace: "",
     breaks: "law 10",
-    because: "entries vanish without a word",
+    because: "entries vanish silently",
   },
   {
     name: "ghosts that were dropped stay counted",
@@ -168,7 +168,7 @@ export const waiting: readonly Mutant[] = [
     find: "    add(task, 'attempts', 1)\n",
     replace: "",
     breaks: "I4",
-    because: "a handler cannot tell its first attempt from its fifth",
+    because: "a handler cannot distinguish its first attempt from its fifth",
   },
   {
     name: "all leases of a batch have one number",
@@ -176,10 +176,10 @@ export const waiting: readonly Mutant[] = [
     find: "int(call.counter + i), call.token",
     replace: "int(call.counter + 1), call.token",
     breaks: "I2",
-    because: "receipts no longer tell leases apart",
+    because: "receipts no longer distinguish leases",
   },
   {
-    name: "the counter of leases stands still",
+    name: "the counter of leases does not rise",
     file: "lua/lib/leases.lua",
     find: "  plan_write(plan, 'HSET tasks', '~lease', int(call.counter + #batch))\n",
     replace: "",
@@ -192,7 +192,7 @@ export const waiting: readonly Mutant[] = [
     find: "task.leased_for = lease_of(entry.fixed, call.lease)",
     replace: "task.leased_for = call.lease",
     breaks: "answers",
-    because: "a long task is reclaimed in the midst of its work",
+    because: "a long task is reclaimed in the middle of its work",
   },
   {
     name: "a dequeue does not remember what it gave",
@@ -200,7 +200,7 @@ export const waiting: readonly Mutant[] = [
     find: "  plan_write(plan, 'HSET tasks', call.slot, table.concat(names, ' '))\n",
     replace: "",
     breaks: "law 5",
-    because: "a resend leases other tasks, and the first ones belong to nobody",
+    because: "a resend leases other tasks, and the first ones have no consumer",
   },
   {
     name: "rates count nothing",
@@ -227,7 +227,7 @@ export const waiting: readonly Mutant[] = [
     because: "a late copy of the enqueue makes a completed task again",
   },
   {
-    name: "records left alone are not told",
+    name: "records left alone are not reported",
     file: "lua/lib/pages.lua",
     find: "left = left + (entries[i].left_alone and 1 or 0)",
     replace: "left = left + 0",

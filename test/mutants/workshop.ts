@@ -12,15 +12,15 @@ import { nearest, notOfMutants, others } from "./nearest.ts";
 const NEAREST_WITHIN = 120_000;
 const OTHERS_WITHIN = 1_500_000;
 
-/** A test that takes so long may fail because other work keeps the machine busy, ms. */
+/** A test that takes this long may fail because the machine is busy, ms. */
 const LONG = 2_000;
 
 const EMBEDDED = "src/queue/redis/lua.gen.ts";
 
-/** What became of a run of tests: the first that failed, whether that was for want of time, or that all passed. */
+/** The result of a run of tests: the first failure, and whether it was a timeout; or that all passed. */
 type Outcome = { readonly failed: string; readonly late: readonly string[] } | "passed";
 
-/** A copy of the repository, as it stands with what is not committed, in which faults are made and tests run. */
+/** A copy of the repository, with uncommitted changes, in which faults are made and tests run. */
 export class Workshop {
   readonly #folder: string;
   #running: ChildProcess | undefined;
@@ -29,7 +29,7 @@ export class Workshop {
     const folder = await mkdtemp(join(tmpdir(), "sluice-mutants-"));
     const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: root });
     for (const file of listed.toString().split("\0").filter(Boolean)) {
-      // What was deleted is listed too.
+      // Deleted files are listed too.
       if (!statSync(join(root, file), { throwIfNoEntry: false })?.isFile()) continue;
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       copyFileSync(join(root, file), join(folder, file));
@@ -42,17 +42,18 @@ export class Workshop {
     this.#folder = folder;
   }
 
-  /** Ends what runs, and removes the copy. */
+  /** Ends the running tests, and removes the copy. */
   close(): void {
     this.#killRunning();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /**
-   * Makes the fault, runs tests until one fails, and undoes it. One that takes long, or fails for want of time, may fail
-   * without the fault too: it is left out at first, and counts where it does not, and fails again.
+   * Makes the fault, runs tests until one fails, and undoes it. A test that takes long, or times out, may
+   * fail without the fault too. It is left out at first, and counts only if it passes without the fault and
+   * fails again with it.
    * @param near whether the nearest tests are all that run
-   * @returns what noticed the fault; undefined where nothing did
+   * @returns what noticed the fault; undefined if nothing did
    */
   async try(mutant: Mutant, near: boolean): Promise<string | undefined> {
     const files = nearest[mutant.file] ?? [];
@@ -80,7 +81,7 @@ export class Workshop {
     const changed = file.startsWith("lua/") ? [file, EMBEDDED] : [file];
     const texts = changed.map((name) => readFileSync(join(this.#folder, name), "utf8"));
     try {
-      // A function: in a text, `$` would mean something.
+      // A function, because `$` has a meaning in a replacement text.
       writeFileSync(
         join(this.#folder, file),
         (texts[0] as string).replace(find, () => replace),
@@ -105,7 +106,7 @@ export class Workshop {
     const workers = ["--maxWorkers", within === NEAREST_WITHIN ? "1" : "2"];
     const reporting = ["--reporter", "json", "--outputFile", report, "--fsModuleCachePath", "module-cache"];
     const args = ["node_modules/vitest/vitest.mjs", "run", ...options, ...workers, ...reporting, ...named];
-    // A group of its own, so that with it whatever the tests started can be ended.
+    // A process group of its own, so that everything that the tests started can be ended with it.
     const child = spawn(process.execPath, args, {
       cwd: this.#folder,
       detached: true,
@@ -121,7 +122,7 @@ export class Workshop {
     const [status] = (await once(child, "exit")) as [number | null];
     clearTimeout(timer);
     this.#killRunning();
-    // Which of them hangs is not known.
+    // It is unknown which of them hangs.
     if (hung) return { failed: "a hang", late: tests };
     return status === 0 ? "passed" : failureIn(report);
   }
@@ -156,7 +157,7 @@ interface Report {
 /** The first test that failed. */
 function failureIn(file: string): Outcome {
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
-  // The first that failed ends the others, which may then fail in the midst of their work.
+  // The first failure ends the other tests, which may then fail in the middle of their work.
   for (const { name, status, message, assertionResults } of testResults.toSorted(
     (one, other) => one.endTime - other.endTime,
   )) {

@@ -8,7 +8,9 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 export const root = resolve(import.meta.dirname, "../..");
 
-/** The project's own Node is newer than the oldest that the package promises: prefer the machine's. */
+/**
+ * The project's own Node is newer than the oldest that the package supports, so the machine's is preferred.
+ */
 export const node =
   (process.env["PATH"] ?? "")
     .split(delimiter)
@@ -46,14 +48,14 @@ export class Project {
     return Object.keys(packages).map((place) => place.replace("node_modules/", ""));
   }
 
-  /** Runs a module; what it prints, as JSON. */
+  /** Runs a module. Returns what it prints, read as JSON. */
   async run(source: string, ...args: string[]): Promise<unknown> {
     await writeFile(join(this.path, "script.js"), source);
     const { stdout } = await run(node, ["script.js", ...args], { cwd: this.path });
     return JSON.parse(stdout);
   }
 
-  /** Runs the command to its end, with nothing of this environment that it reads. */
+  /** Runs the command to its end, without the environment variables that it reads. */
   async sluice(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const path = join(this.path, "node_modules/.bin/sluice");
     const ended = await run(node, [path, ...args], {

@@ -4,18 +4,18 @@ import { asker, type Ask, secrets, tokens } from "../http/served.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
-/** What `deployment.ts` does, deployed on a platform. */
+/** `deployment.ts`, deployed on a platform. */
 export interface Deployed {
   /** Sends one request to it. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Has the platform's cron call it once, and waits until it is done where the platform tells. */
+  /** Makes the platform's cron call it once, and waits for the end if the platform reports it. */
   readonly cron: () => Promise<unknown>;
   readonly stop: () => Promise<void>;
 }
 
 export const wakeSecret = `whsec_${btoa("a secret of at least 24 bytes")}`;
 
-/** Where the deployment's Redis is, and all that its environment has to hold. */
+/** The deployment's Redis, and the environment that it needs. */
 export interface Place {
   readonly redis: TestRedis;
   readonly gateway: Gateway;
@@ -44,15 +44,15 @@ export async function openPlace(): Promise<Place & { close(): Promise<void> }> {
   };
 }
 
-/** The words of the suite for a place where something is not as everywhere. */
+/** What differs on a platform from all others. */
 export interface Peculiarities {
-  /** What is enqueued by a request is worked on without cron: after the response. @default true */
+  /** Whether tasks that a request enqueues are worked on after the response, without cron. @default true */
   readonly worksAfterResponse?: boolean;
 }
 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One suite for every platform: the same deployment does the same there. */
+/** One suite for every platform: the same deployment does the same on each. */
 export function acceptance(
   platform: string,
   deploy: (place: Place) => Promise<Deployed>,
@@ -85,7 +85,7 @@ export function acceptance(
       (await ask("POST", `/v1/queues/${queue}/tasks/settle`, { json: { settlements: [settlement] } })).body
         .results[0];
 
-    it("is healthy, and lets nobody in without a token", async () => {
+    it("is healthy, and refuses calls without a token", async () => {
       expect((await ask("GET", "/health", { as: null })).body).toEqual({ status: "ok" });
       expect((await ask("GET", "/v1/queues", { as: null })).status).toBe(401);
     });
@@ -108,7 +108,7 @@ export function acceptance(
       await expect.poll(async () => (await task("later", id)).state, { timeout: 10_000 }).toBe("pending");
     });
 
-    it("reclaims an expired lease when cron calls, and its late holder is told so", async () => {
+    it("reclaims an expired lease when cron calls, and its late holder gets lease_lost", async () => {
       const id = await enqueue("lost", { payload: 1, lease: 1 });
       const [{ receipt }] = await pull("lost");
       await after(5);
@@ -137,7 +137,7 @@ export function acceptance(
       });
     });
 
-    it("sweeps for who asks over HTTP: an admin, or a cron elsewhere with its secret", async () => {
+    it("sweeps on request over HTTP: for an admin, or for an external cron with its secret", async () => {
       const id = await enqueue("asked", { payload: 1, delay: 1 });
       await after(5);
       expect((await ask("POST", "/v1/sweep")).body).toMatchObject({ promoted: 1, failed: [] });
@@ -146,7 +146,7 @@ export function acceptance(
       expect((await ask("GET", "/v1/sweep", { as: "admin" })).status).toBe(403);
     });
 
-    it("works on what its own producer enqueues", async () => {
+    it("works on tasks that its own producer enqueues", async () => {
       const { status, body } = await ask("POST", "/say?text=hello", { as: null });
       expect([status, body.created]).toEqual([201, true]);
       if (!worksAfterResponse) await deployed.cron();
@@ -156,7 +156,7 @@ export function acceptance(
       });
     });
 
-    it("works on what was enqueued over HTTP, tries again what failed, and gives up what is hopeless", async () => {
+    it("works on tasks enqueued over HTTP, retries failed ones, and rejects those that cannot succeed", async () => {
       const flaky = await enqueue("work", { payload: { say: "at last", failures: 2 }, maxAttempts: 3 });
       const hopeless = await enqueue("work", { payload: { say: "never", hopeless: true } });
       await expect
@@ -175,7 +175,7 @@ export function acceptance(
       });
     });
 
-    it("drains a queue when it is woken by a signed POST, and by no other", async () => {
+    it("drains a queue when a signed POST wakes it, and no other POST", async () => {
       const id = await enqueue("work", { payload: { say: "woken" }, delay: 20 });
       await after(30);
       const body = JSON.stringify({ type: "sluice.wake", data: { queue: "work" } });

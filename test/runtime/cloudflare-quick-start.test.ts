@@ -8,12 +8,12 @@ import { commandsOf, quickStart, shownOf } from "./quick-start.ts";
 const page = "docs/platforms/cloudflare.md";
 const configuration = "examples/cloudflare/wrangler.toml";
 
-/** What the page says to type, in its order. */
+/** The commands of the page, in its order. */
 const typed = commandsOf(page);
 const command = (start: string) => typed.find((line) => line.startsWith(start)) ?? `echo no ${start}; false`;
 
 async function openFolder(env: Readonly<Record<string, string>> = {}): Promise<Folder> {
-  // Quiet, and nothing from elsewhere.
+  // No output, and no environment from outside.
   const quiet = {
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_SEND_METRICS: "false",
@@ -45,7 +45,7 @@ async function start({ redis, env }: Place): Promise<Deployed> {
   const here = (line: string) => folder.run(line.replace("http://127.0.0.1:8787", worker));
   const signUp = command('curl "http://127.0.0.1:8787/signup');
   return {
-    // The typed request, to another address.
+    // The page's request, to another address.
     async fetch({ url }) {
       const path = url.slice(new URL(url).origin.length);
       const { status, body } = JSON.parse(await here(signUp.replace("/signup?to=a@example.com", path)));
@@ -73,7 +73,7 @@ it("shows what would be deployed to Cloudflare", async () => {
   }
 });
 
-it("needs an account or the network for whatever else is typed", () => {
+it("needs an account or the network for all other commands", () => {
   const tested = /^(npx sluice gateway|npx wrangler dev|npx wrangler deploy --dry-run|curl "http:\/\/127)/;
   const remote = /^(npm install|npx wrangler (deploy|secret)|curl https:|echo .* \| npx wrangler secret)/;
   expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);

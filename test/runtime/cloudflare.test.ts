@@ -44,7 +44,7 @@ describe("the Worker in workerd", () => {
     // workerd's own types of a Response are not those of the DOM.
     server.fetch(path, { headers: headers as Record<string, string> }) as unknown as Promise<Response>;
 
-  it("is healthy, to everybody", async () => {
+  it("reports its health to every caller", async () => {
     const { status, body } = await ask("GET", "/health", { as: null });
     expect([status, body]).toEqual([200, { status: "ok" }]);
   });
@@ -108,7 +108,7 @@ describe("the Worker in workerd", () => {
     expect(gateway.usage().requests).toBeLessThanOrEqual(4);
   });
 
-  it("follows a task as server-sent events until its end, and goes on behind the Last-Event-ID", async () => {
+  it("follows a task as server-sent events until its end, and goes on after the Last-Event-ID", async () => {
     const path = "/v1/queues/followed/tasks";
     const open = (headers?: Record<string, string>) => openEvents(fetchEvents, `${path}/x`, headers);
     await ask("POST", path, { json: { payload: 1, id: "x" } });
@@ -133,21 +133,21 @@ describe("the Worker in workerd", () => {
     expect((await waiting).body).toMatchObject({ state: "rejected", reason: "cancelled" });
   });
 
-  it("looks no more at a task once the client has gone", async () => {
+  it("stops polling a task once the client has disconnected", async () => {
     const path = "/v1/queues/left/tasks";
     await ask("POST", path, { json: { payload: 1, id: "x" } });
     const stream = await openEvents(fetchEvents, `${path}/x`);
     expect(await stream.next()).toMatchObject({ id: "1" });
     await stream.leave();
-    // Quiet for longer than the longest pause between two looks.
+    // Quiet for longer than the longest pause between two polls.
     for (let requests = -1; requests !== gateway.usage().requests;) {
       requests = gateway.usage().requests;
       await new Promise((resolve) => setTimeout(resolve, 2_500));
     }
   });
 
-  it("tells a queue's events from its answer on", async () => {
-    const path = "/v1/queues/told";
+  it("reports a queue's events from its answer on", async () => {
+    const path = "/v1/queues/reporting";
     await ask("PATCH", `${path}/settings`, { json: { events: true } });
     const stream = await openEvents(fetchEvents, `${path}/events`);
     await ask("POST", `${path}/tasks`, { json: { payload: 1, id: "x" } });
@@ -185,14 +185,14 @@ describe("the Worker in workerd", () => {
     expect((await ask("GET", "/docs", { as: null })).body).toContain("<h1>Sluice");
   });
 
-  it("sweeps at the request of a cron elsewhere", async () => {
+  it("sweeps at the request of an external cron", async () => {
     expect((await ask("GET", "/v1/sweep", { as: "cron" })).status).toBe(200);
     expect((await ask("GET", "/v1/sweep", { as: "all" })).status).toBe(403);
   });
 });
 
-describe("the Worker whose environment lacks something", () => {
-  it("lets nobody in without SLUICE_TOKENS, and is healthy", async () => {
+describe("a Worker with an incomplete environment", () => {
+  it("refuses every call without SLUICE_TOKENS, and is healthy", async () => {
     const { server, ask } = await worker({
       UPSTASH_REDIS_REST_URL: gateway.url,
       UPSTASH_REDIS_REST_TOKEN: gateway.token,
@@ -244,7 +244,7 @@ describe("a Worker bound to itself", () => {
   });
   afterAll(() => place.close());
 
-  it("goes on in further invocations where the work takes longer than one may", async () => {
+  it("goes on in further invocations if the work takes longer than one may", async () => {
     const { server, fetch } = await startWorker("test/runtime/cloudflare/chain.toml", place.env);
     try {
       await expectLongWorkDone({ fetch });

@@ -9,7 +9,7 @@ serverQuickStart({
   remote: /^(deno (add|deploy) |curl https:)/,
 });
 
-it("is of types that Deno's own check knows", async () => {
+it("passes Deno's own type check", async () => {
   const project = await Project.open("examples/deno", { declarations: true });
   try {
     await project.run("deno check main.ts");
@@ -23,7 +23,7 @@ it("is of types that Deno's own check knows", async () => {
   }
 });
 
-it("is what the service alone is, too", async () => {
+it("is the same for the service alone", async () => {
   const project = await Project.open("serverless/deno", { declarations: true });
   try {
     await project.run("deno check main.ts");

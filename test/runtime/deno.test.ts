@@ -26,7 +26,7 @@ async function deploy({ env }: Place): Promise<Deployed> {
 
 acceptance("Deno", deploy);
 
-it("says on Deno Deploy what is missing, and has its cron all the same", async () => {
+it("says on Deno Deploy what is missing, and still has its cron", async () => {
   const caller = new CronCaller();
   const [project, leading] = [await openDeployment("deno"), await caller.listen()];
   try {
@@ -43,7 +43,7 @@ it("says on Deno Deploy what is missing, and has its cron all the same", async (
   }
 });
 
-it("asks Deno for one cron, every minute", () => {
+it("registers one cron with Deno, every minute", () => {
   expect(cron.registered).toEqual(["sluice * * * * *"]);
 });
 

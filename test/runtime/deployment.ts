@@ -1,16 +1,19 @@
 import type { ServiceOptions } from "../../serverless/deployment/service.ts";
 
-/** What the acceptance tests deploy on every platform: `sluice(deployment)` of its entry. Imports nothing of Node. */
+/**
+ * What the acceptance tests deploy on every platform: `sluice(deployment)` of its entry. Imports nothing of
+ * Node.
+ */
 
 interface Work {
   readonly say: string;
   /** How many attempts fail before one succeeds. */
   readonly failures?: number;
-  /** True: no attempt can succeed. */
+  /** True if no attempt can succeed. */
   readonly hopeless?: boolean;
 }
 
-/** Recognised by its name, as one that comes from another bundle would be. */
+/** Recognised by its name, like an error from another bundle. */
 class NonRetryableError extends Error {
   override readonly name = "NonRetryableError";
 }

@@ -8,7 +8,7 @@ export interface Env {
 
 const notes = ({ NOTES_KEY }: Env) => encryption({ keys: { k: NOTES_KEY }, current: "k" });
 
-/** Enqueues and works on what only it and its like can read. Imports nothing of Node. */
+/** Enqueues and works on tasks that only deployments with its key can read. Imports nothing of Node. */
 export const encrypting: ServiceOptions<Env> = {
   consumers: { notes: { encryption: notes, batch: 50, handler: ({ payload }) => payload } },
   async fetch(request, { env, queue }) {

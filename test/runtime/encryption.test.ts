@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 it.each(Object.entries(runtimes))(
-  "%s and Node read what the other has encrypted, and nobody else",
+  "%s and Node read what the other has encrypted, and no other queue does",
   async (_, deploy) => {
     await transport.send([["FLUSHALL"]]);
     const deployed = await deploy({ ...place.env, NOTES_KEY: KEYS.old });

@@ -46,10 +46,10 @@ test("a handler fits AWS's types, for HTTP and for a schedule", () => {
 });
 
 describe("a request", () => {
-  test("comes with its bytes, cookies, values and address", async () => {
+  test("arrives with its bytes, cookies, values and address", async () => {
     const event = byUrl({
       method: "PUT",
-      path: "/told/a%2540b%20c",
+      path: "/shown/a%2540b%20c",
       query: "x=1&x=2&y=%C3%A4",
       headers: { "x-many": "1,2", "content-type": "application/octet-stream" },
       cookies: ["a=1", "b=2"],
@@ -64,16 +64,16 @@ describe("a request", () => {
       body: {
         method: "PUT",
         origin: `https://${event.requestContext.domainName}`,
-        path: "/told/a%2540b%20c?x=1&x=2&y=%C3%A4",
+        path: "/shown/a%2540b%20c?x=1&x=2&y=%C3%A4",
         headers: { "x-many": "1,2", "content-type": "application/octet-stream", cookie: "a=1; b=2" },
         body: [0, 255, 128],
       },
     });
   });
 
-  test("keeps its path where API Gateway has decoded it", async () => {
-    const { body } = await answer(byGateway({ path: "/told/a%40b c?/ä#" }));
-    expect(body).toMatchObject({ path: "/told/a%2540b%20c%3F/%C3%A4%23" });
+  test("keeps its path even if API Gateway has decoded it", async () => {
+    const { body } = await answer(byGateway({ path: "/shown/a%40b c?/ä#" }));
+    expect(body).toMatchObject({ path: "/shown/a%2540b%20c%3F/%C3%A4%23" });
     const id = "welcome-a%40example.com";
     const path = "/v1/queues/paths/tasks";
     const json = { "content-type": "application/json", ...bearer };
@@ -87,7 +87,7 @@ describe("a request", () => {
 
   test("may have a text as body, or none", async () => {
     const reported = async (asked: object) =>
-      (await answer(byUrl({ path: "/told", ...asked }))).body as { body: number[] };
+      (await answer(byUrl({ path: "/shown", ...asked }))).body as { body: number[] };
     expect((await reported({ method: "POST", body: "ä" })).body).toEqual([0xc3, 0xa4]);
     expect((await reported({ method: "POST" })).body).toEqual([]);
     expect((await reported({ method: "GET", body: "" })).body).toEqual([]);
@@ -95,7 +95,7 @@ describe("a request", () => {
 });
 
 describe("a response", () => {
-  test("goes as base64 where it is no text, with each cookie and all values", async () => {
+  test("is sent as base64 if it is no text, with each cookie and all values", async () => {
     expect(await lambda.invoke(byUrl({ path: "/bytes" }))).toEqual({
       statusCode: 203,
       headers: { "content-type": "application/octet-stream", "x-many": "1, 2" },
@@ -108,9 +108,9 @@ describe("a response", () => {
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 0xff, 0xfe, 0x80]);
   });
 
-  test("of events is what there was to tell until the time is over; a client that comes again goes on", async () => {
+  test("of events has all events until the time is over; a client that connects again goes on", async () => {
     const ask = asker(lambda.fetch);
-    const path = "/v1/queues/told/tasks";
+    const path = "/v1/queues/reporting/tasks";
     await ask("POST", path, { json: { payload: 1, id: "x" } });
     const follow = (headers = {}) =>
       ask("GET", `${path}/x`, { headers: { accept: "text/event-stream", ...headers } });
@@ -135,7 +135,7 @@ describe("a response", () => {
 });
 
 describe("a schedule's event", () => {
-  test("has consumers work only as long as the function may", async () => {
+  test("makes consumers work only as long as the function may", async () => {
     const ask = asker(lambda.fetch);
     await ask("POST", "/v1/queues/slow/tasks", { json: { payload: 1, id: "x", delay: 1 } });
     expect(await lambda.cron()).toBeUndefined();

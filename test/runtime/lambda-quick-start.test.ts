@@ -8,7 +8,7 @@ import { commandsOf, quickStart } from "./quick-start.ts";
 
 const page = "docs/platforms/lambda.md";
 
-/** What the page says to type, in its order. */
+/** The commands of the page, in its order. */
 const typed = commandsOf(page);
 const command = (start: string) => typed.find((line) => line.startsWith(start)) ?? `echo no ${start}; false`;
 
@@ -45,7 +45,7 @@ quickStart("AWS Lambda", {
   start,
 });
 
-it("shows what would go up to AWS: the bundle alone, cron, and a function that knows its own address", async () => {
+it("shows what would be uploaded to AWS: the bundle alone, cron, and a function that knows its own address", async () => {
   const folder = await lambdaFolder("examples/lambda");
   try {
     const names = ["UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN", "SLUICE_WAKE_SECRET", "MAIL_URL"];
@@ -83,7 +83,7 @@ function namesIn(zip: Buffer): string[] {
   return names;
 }
 
-it("needs an account or the network for whatever else is typed", () => {
+it("needs an account or the network for all other commands", () => {
   const tested =
     /^(echo "SLUICE_WAKE_SECRET|npx sluice gateway|npx esbuild|SLUICE_WAKE_URL=\S+ npx osls offline|npx osls package|curl "?http:\/\/127)/;
   const remote = /^(npm install|npx osls deploy|curl https:)/;

@@ -20,7 +20,7 @@ acceptance("a Lambda function, unpacked from its zip", async ({ env }) => {
   );
   await folder.run("npx osls package");
   await rm(join(folder.path, "build"), { recursive: true });
-  // Offline there is no upload: the plugin is told of the zip. Its cron comes from the tests, not each full minute.
+  // Offline there is no upload: the plugin gets the zip's path. The tests call its cron.
   const config = await readFile(join(folder.path, "serverless.yml"), "utf8");
   await folder.write(
     "serverless.yml",

@@ -12,13 +12,13 @@ export const lambdaFolder = (example: string): Promise<Folder> =>
 
 export interface Offline extends Deployed {
   readonly url: string;
-  /** A command of the page, with the ports of this one. */
+  /** A command of the page, with the ports of this run. */
   readonly here: (command: string) => string;
-  /** Calls the function as AWS does, with an event of any kind; what it returns. */
+  /** Calls the function as AWS does, with an event of any kind. Returns its result. */
   readonly invoke: (event: object) => Promise<unknown>;
 }
 
-/** Runs what serverless.yml describes, on ports of its own, until the folder is closed. */
+/** Runs the functions of serverless.yml on ports of its own, until the folder is closed. */
 export async function startOffline(
   folder: Folder,
   functionName: string,

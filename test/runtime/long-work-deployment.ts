@@ -2,7 +2,7 @@ import type { ServiceOptions } from "../../serverless/deployment/service.ts";
 
 export const LONG_TASKS = 12;
 
-/** Works on tasks that take more time together, 2.4 s, than one of its invocations has. Imports nothing of Node. */
+/** Works on tasks that together take 2.4 s, longer than one invocation may. Imports nothing of Node. */
 export const longWork: ServiceOptions = {
   budget: "1s",
   consumers: {

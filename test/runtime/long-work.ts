@@ -3,7 +3,7 @@ import { asker } from "../http/served.ts";
 import type { Deployed } from "./acceptance.ts";
 import { LONG_TASKS } from "./long-work-deployment.ts";
 
-/** Enqueues what takes longer than one invocation, and expects all of it to be done, though cron never calls. */
+/** Enqueues tasks that take longer than one invocation, and expects all to be done without cron. */
 export async function expectLongWorkDone({ fetch }: Pick<Deployed, "fetch">): Promise<void> {
   const ask = asker(fetch);
   const tasks = Array.from({ length: LONG_TASKS }, (_, i) => ({ payload: i, id: `t${i}` }));

@@ -9,7 +9,7 @@ import { commandsOf, quickStart } from "./quick-start.ts";
 const page = "docs/platforms/netlify.md";
 const example = "examples/netlify";
 
-/** What the page says to type, in its order. */
+/** The commands of the page, in its order. */
 const typed = commandsOf(page);
 const command = (start: string) => typed.find((line) => line.startsWith(start)) ?? `echo no ${start}; false`;
 
@@ -55,7 +55,7 @@ it("builds what would be deployed to Netlify", async () => {
   }
 });
 
-it("needs an account or the network for whatever else is typed", () => {
+it("needs an account or the network for all other commands", () => {
   const tested = /^npx (sluice gateway|netlify (dev|build|functions:invoke))|^curl "http:\/\/localhost/;
   const remote = /^(npm install|npx netlify (login|init|env:set|deploy)|curl https:)/;
   expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);

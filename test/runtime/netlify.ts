@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Deployed } from "./acceptance.ts";
 import { Folder, freePorts } from "./newcomer.ts";
 
-/** A folder with the tool that the page about Netlify installs, and the Deno that this fetches where there is none. */
+/**
+ * A folder with the tool that the page about Netlify installs, and the Deno that the tool downloads if
+ * needed.
+ */
 export const netlifyFolder = (example: string): Promise<Folder> => {
   const hook = new URL("netlify/typescript-5.mjs", import.meta.url).href;
   const env = { BROWSER: "none", NODE_OPTIONS: `--import=${hook}` };
@@ -14,7 +17,10 @@ export interface Local extends Deployed {
   readonly port: number;
 }
 
-/** Serves the folder's functions on a port of its own, until the folder is closed. Cron is the function `cron`. */
+/**
+ * Serves the folder's functions on a port of its own, until the folder is closed. Cron is the function
+ * `cron`.
+ */
 export async function startNetlify(folder: Folder, command: string): Promise<Local> {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;

@@ -12,15 +12,15 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const tools = join(root, "node_modules");
 
-/** Nothing from elsewhere, and nothing told to anybody. */
+/** No environment from outside, and no telemetry. */
 const OFFLINE = { CI: "true", npm_config_offline: "true", npm_config_update_notifier: "false" };
 
 export interface FolderOptions {
-  /** Copied into it, from the root of the repository. */
+  /** Files to copy into it, from the root of the repository. */
   readonly example: string;
   /** The entry beside `sluice-queue` itself: `lambda` is `sluice-queue/lambda`. */
   readonly platform: string;
-  /** What else was installed: packages, and names of commands. */
+  /** Other installed packages, and names of commands. */
   readonly packages?: readonly string[];
   readonly commands: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ export class Folder {
     return writeFile(join(this.path, name), text);
   }
 
-  /** What both tools read as their environment. */
+  /** The environment file that both tools read. */
   writeEnv(env: Readonly<Record<string, string>>): Promise<void> {
     return this.write(
       ".env",
@@ -70,14 +70,14 @@ export class Folder {
     );
   }
 
-  /** Runs a command to its end; what it prints. */
+  /** Runs a command to its end. Returns what it prints. */
   async run(command: string): Promise<string> {
     const options = { cwd: this.path, env: this.#env, maxBuffer: 10_000_000 };
     const { stdout } = await promisify(execFile)("sh", ["-c", command], options);
     return stdout;
   }
 
-  /** Starts a command that goes on until the folder is closed, and waits until something answers at the address. */
+  /** Starts a command that runs until the folder is closed, and waits until the address answers. */
   async start(command: string, url: string): Promise<void> {
     const options = { cwd: this.path, env: this.#env, detached: true } as const;
     const child = spawn("sh", ["-c", `exec env ${command}`], {
@@ -90,7 +90,8 @@ export class Folder {
     }
     const closed = once(child, "close");
     const group = String(child.pid);
-    // A shell that ends it and removes the folder even when this process is killed itself: its input then closes.
+    // A shell ends it and removes the folder even if this process is killed, because the shell's input then
+    // closes.
     const script = `trap "" INT TERM HUP; read -r _; kill -9 -"$1" 2>/dev/null; rm -rf "$2"`;
     const guard = spawn("sh", ["-c", script, "guard", group, this.path], {
       stdio: ["pipe", "ignore", "ignore"],
@@ -117,7 +118,7 @@ async function answers(url: string): Promise<boolean> {
   return response !== undefined;
 }
 
-/** As it is published: the two entries, bundled, without the source. */
+/** Installs the package as it is published: the two entries, bundled, without the source. */
 async function installPackage(path: string, platform: string): Promise<void> {
   await build({
     absWorkingDir: root,
@@ -126,7 +127,7 @@ async function installPackage(path: string, platform: string): Promise<void> {
     bundle: true,
     splitting: true,
     format: "esm",
-    // As the platform's own bundler would choose among what dependencies offer.
+    // The same conditions that the platform's own bundler uses.
     platform: platform === "cloudflare" ? "browser" : "node",
     ...(platform === "cloudflare" && { conditions: ["workerd", "worker"] }),
     logLevel: "error",
@@ -138,7 +139,7 @@ async function installPackage(path: string, platform: string): Promise<void> {
   );
 }
 
-/** Ports that are free now, as different ones as are asked for. */
+/** Returns that many different ports that are free now. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

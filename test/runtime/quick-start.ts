@@ -14,9 +14,9 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 export interface QuickStart {
   /** Such as `docs/platforms/vercel.md`. */
   readonly page: string;
-  /** What a newcomer writes, from the root of the repository. */
+  /** The code that a user writes, from the root of the repository. */
   readonly code: readonly string[];
-  /** What a newcomer configures. What follows `# Here in the repository` is not shown. */
+  /** The configuration that a user writes. The part after `# Here in the repository` is not shown. */
   readonly configuration: readonly string[];
   /** Runs it as the page says, in the place's environment, which has `MAIL_URL`, too. */
   readonly start: (place: Place) => Promise<Deployed>;
@@ -29,7 +29,7 @@ export interface Mail {
   readonly status: number;
 }
 
-/** Takes mails: `b@…` at the second try, `c@…` never. */
+/** A mail server that accepts `b@…` at the second try, and `c@…` never. */
 export async function openMailServer() {
   const mails: Mail[] = [];
   const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ export async function openMailServer() {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    /** All that came, by whom it was for. */
+    /** All received mails, by recipient. */
     mails: () => mails.toSorted((x, y) => (x.to < y.to ? -1 : x.to > y.to ? 1 : 0)),
     async close() {
       server.closeAllConnections();
@@ -63,7 +63,7 @@ export function blocksOf(page: string, ...languages: string[]): string[] {
     .map(([, , code = ""]) => code);
 }
 
-/** What the page says to type, without comments. */
+/** The commands of the page, without comments. */
 export function commandsOf(page: string): string[] {
   return blocksOf(page, "sh")
     .join("\n")
@@ -87,10 +87,10 @@ export function installedBy(commands: readonly string[]): string[] {
 export const shownOf = (file: string): string =>
   (read(file).split("\n# Here in the repository")[0] ?? "").trimEnd();
 
-/** What every quick start keeps: it is the page's, it is short, and each welcome mail is sent once. */
+/** The tests of every quick start: the page shows it, it is short, and each welcome mail is sent once. */
 export function quickStart(platform: string, { page, code, configuration, start }: QuickStart): void {
   describe(`the quick start on ${platform}`, () => {
-    it("is what its page shows", () => {
+    it("is the code of its page", () => {
       const shown = new Set(blocksOf(page, "ts", "js", "toml", "json", "yaml", "yml", "dockerfile"));
       expect([...code, ...configuration].map(shownOf).filter((text) => !shown.has(text))).toEqual([]);
     });

@@ -31,7 +31,7 @@ it("keeps its process no longer than until it has closed", async () => {
   expect((await run).stdout).toBe("closed\n");
 });
 
-it("does not wait for connections on which nothing is asked any more", async () => {
+it("does not wait for idle connections", async () => {
   let asked = () => {};
   const isAsked = new Promise<void>((resolve) => (asked = resolve));
   let answer = () => {};
@@ -61,10 +61,10 @@ it("does not wait for connections on which nothing is asked any more", async () 
   agent.destroy();
 });
 
-it("leaves neither a connection nor a cron where it cannot listen", async () => {
+it("leaves neither a connection nor a cron if it cannot listen", async () => {
   const client = await createClient({ url: redis.url }).connect();
   const connections = async () => (await client.clientList()).length;
-  // Those of the servers before have gone.
+  // The connections of earlier servers are closed.
   await expect.poll(connections, { timeout: 10_000 }).toBe(1);
   const signals: AbortSignal[] = [];
   const runtime: Runtime = {

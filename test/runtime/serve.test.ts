@@ -37,7 +37,7 @@ describe("a server of Node", () => {
     }));
   const stateOf = async (queue: Queue, id: string) => (await queue.get(id))?.state;
 
-  it("sweeps when it starts, and from then on every so often", async () => {
+  it("sweeps when it starts, and then at its interval", async () => {
     const queue = new Queue("swept", { transport });
     const early = await queue.enqueue(1, { delay: 1 });
     await start({ every: "1s" });
@@ -46,7 +46,7 @@ describe("a server of Node", () => {
     await expect.poll(() => stateOf(queue, late.id), { timeout: 10_000 }).toBe("pending");
   });
 
-  it("lets requests for one task each share a request to Redis, while one is under way", async () => {
+  it("lets requests for one task each share a request to Redis while another is under way", async () => {
     const proxy = await startProxy(redis.port);
     const { url } = await start({
       env: { REDIS_URL: proxy.url },
@@ -72,7 +72,7 @@ describe("a server of Node", () => {
     await proxy.stop();
   });
 
-  it("has closed two seconds after its grace, though Redis is silent", async () => {
+  it("has closed two seconds after its grace, even if Redis is silent", async () => {
     const proxy = await startProxy(redis.port);
     const handled = vi.fn();
     const closing = await start({
@@ -91,13 +91,13 @@ describe("a server of Node", () => {
     void proxy.hold();
     const began = performance.now();
     await closing.close();
-    // Not twice the two seconds, one after the other.
+    // Not two times two seconds, one after the other.
     expect(performance.now() - began).toBeLessThan(4_000);
     proxy.release();
     await proxy.stop();
   });
 
-  it("does not sweep while it sweeps, and no more once it closes", async () => {
+  it("runs one sweep at a time, and none once it closes", async () => {
     const asked: ServerResponse[] = [];
     const upstash = createServer((_, response) => void asked.push(response)).listen(0, "127.0.0.1");
     await once(upstash, "listening");
@@ -105,7 +105,7 @@ describe("a server of Node", () => {
     await start({ every: "1s", env: { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: "t" } });
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(asked).toHaveLength(1);
-    // It ends the sweep that has no answer: far sooner than after the seven seconds of its grace.
+    // It ends the unanswered sweep long before the seven seconds of its grace.
     const began = performance.now();
     await server?.close();
     expect(performance.now() - began).toBeLessThan(3_500);
@@ -143,7 +143,7 @@ describe("a server of Node", () => {
         body: JSON.stringify({ payload: 1 }),
       });
       expect(response.status).toBe(201);
-      // As if nobody was awake: each time a consumer is woken.
+      // As if no consumer was awake: each enqueue wakes one.
       await resetWake();
     };
     const resetWake = () => transport.send([["HDEL", "sluice:{single}:tasks", "~wake"]]);
@@ -153,7 +153,7 @@ describe("a server of Node", () => {
     expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
   });
 
-  it("answers with its own pages, and an error of theirs with 500 and no more", async () => {
+  it("serves its own pages, and answers an error of theirs with a bare 500", async () => {
     const { url } = await start({
       fetch: ({ url: asked }) => {
         if (asked.endsWith("/broken")) throw new Error("s3cret");
@@ -169,7 +169,7 @@ describe("a server of Node", () => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 
-  it("closes once, however often it is told", async () => {
+  it("closes once, however many calls of close", async () => {
     const { url, close } = await start();
     await Promise.all([close(), close()]);
     await close();
@@ -180,15 +180,15 @@ describe("a server of Node", () => {
     ["an unknown option", { prot: 1 } as ServeOptions, "prot"],
     ["no port", { port: 65_536 }, "port"],
     ["a sweep too often", { every: 999 }, "every"],
-    ["a grace that is none", { grace: "soon" }, "grace"],
-    ["a budget that is none", { budget: "1ms" }, "budget"],
-    ["a PORT that is none", { port: undefined, env: { PORT: "http" } }, "PORT"],
+    ["an invalid grace", { grace: "soon" }, "grace"],
+    ["an invalid budget", { budget: "1ms" }, "budget"],
+    ["an invalid PORT", { port: undefined, env: { PORT: "http" } }, "PORT"],
     ["an environment without Redis", { env: {} }, "UPSTASH_REDIS_REST_URL"],
   ])("does not start with %s, and says what is wrong", async (_, options, path) => {
     await expect(start(options)).rejects.toMatchObject({ code: "invalid_argument", path });
   });
 
-  it("does not start where the port is taken", async () => {
+  it("does not start if the port is in use", async () => {
     const { url } = await start();
     const { port } = new URL(url);
     await expect(
@@ -215,21 +215,18 @@ describe("`sluice serve`", () => {
     };
   };
 
-  it.each(["SIGTERM", "SIGINT"] as const)(
-    "serves and sweeps without code of one's own, until %s",
-    async (signal) => {
-      const queue = new Queue("cli", { transport, prefix: signal });
-      const { id } = await queue.enqueue(1, { delay: 1 });
-      const env = { REDIS_URL: redis.url, SLUICE_PREFIX: signal };
-      const { printed, ended } = run(["--port", "0", "--host", "127.0.0.1", "--every", "5s"], env);
-      await expect.poll(() => printed.out, { timeout: 20_000 }).toMatch(/^Sluice answers at http:.*\n/);
-      const [url = ""] = /http:\S+/.exec(printed.out) ?? [];
-      expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok" });
-      await expect.poll(async () => (await queue.get(id))?.state, { timeout: 10_000 }).toBe("pending");
-      child?.kill(signal);
-      expect(await ended).toMatchObject({ code: 0, err: "" });
-    },
-  );
+  it.each(["SIGTERM", "SIGINT"] as const)("serves and sweeps without any code, until %s", async (signal) => {
+    const queue = new Queue("cli", { transport, prefix: signal });
+    const { id } = await queue.enqueue(1, { delay: 1 });
+    const env = { REDIS_URL: redis.url, SLUICE_PREFIX: signal };
+    const { printed, ended } = run(["--port", "0", "--host", "127.0.0.1", "--every", "5s"], env);
+    await expect.poll(() => printed.out, { timeout: 20_000 }).toMatch(/^Sluice answers at http:.*\n/);
+    const [url = ""] = /http:\S+/.exec(printed.out) ?? [];
+    expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok" });
+    await expect.poll(async () => (await queue.get(id))?.state, { timeout: 10_000 }).toBe("pending");
+    child?.kill(signal);
+    expect(await ended).toMatchObject({ code: 0, err: "" });
+  });
 
   it.each([
     [["--port", "many"], {}, 2, /--port must be a number from 0 to 65535\nSee `sluice serve --help`\.\n$/],

@@ -11,7 +11,7 @@ import { end } from "./process/deployed.ts";
 import { Project } from "./process/project.ts";
 import { startProject } from "./vercel/project.ts";
 
-// The files that are shipped for who deploys the service alone. The other tests of a platform put theirs in their places.
+// The shipped files for a deployment of the service alone. The other tests of a platform replace them.
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const env = { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:9", UPSTASH_REDIS_REST_TOKEN: "unused" };
@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a file exports, with the package as it is here. */
+/** The exports of a file, with the package of this repository. */
 async function exportsOf<T>(file: string, platform: string): Promise<T> {
   const outfile = join(folder, `${platform}.mjs`);
   await build({

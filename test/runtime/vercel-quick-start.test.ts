@@ -10,11 +10,11 @@ const page = "docs/platforms/vercel.md";
 const code = "examples/vercel/api/welcome.ts";
 const configuration = "examples/vercel/vercel.json";
 
-/** What the page says to type, in its order. */
+/** The commands of the page, in its order. */
 const typed = commandsOf(page);
 const command = (start: string) => typed.find((line) => line.startsWith(start)) ?? `echo no ${start}; false`;
 
-/** As the page says, but that `vercel dev`, which asks for an account, is the project's runtime. */
+/** As on the page, except that the project's runtime replaces `vercel dev`, which needs an account. */
 async function start({ redis, env }: Place, runtime: Project["runtime"]): Promise<Deployed> {
   const folder = await Folder.open({
     example: "examples/vercel",
@@ -48,7 +48,7 @@ async function start({ redis, env }: Place, runtime: Project["runtime"]): Promis
   const signUp = command('curl "http://127.0.0.1:3000/signup');
   const sweep = command("curl http://127.0.0.1:3000/v1/sweep");
   return {
-    // The typed request, to another address.
+    // The page's request, to another address.
     async fetch({ url }) {
       const path = url.slice(new URL(url).origin.length);
       const { status, body } = JSON.parse(await here(signUp.replace("/signup?to=a@example.com", path)));
@@ -74,7 +74,7 @@ for (const runtime of ["nodejs", "edge"] as const) {
   });
 }
 
-it("needs an account or the network for whatever else is typed about Vercel", () => {
+it("needs an account or the network for all other commands about Vercel", () => {
   const tested = /^(npm pkg set|npx sluice gateway|export |curl "?http:\/\/127)/;
   const remote = /^(npm install|npx vercel |printf .* \| npx vercel env|curl https:)/;
   expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);

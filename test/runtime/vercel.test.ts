@@ -13,9 +13,9 @@ for (const runtime of ["edge", "nodejs"] as const) {
   );
 }
 
-describe("a Vercel Function that knows where it is woken", () => {
+describe("a Vercel Function with a wake address", () => {
   it.each(["edge", "nodejs"] as const)(
-    "goes on in further invocations where the work takes longer than one may, and wakes nobody for others' queues: %s",
+    "goes on in further invocations if the work takes longer than one may, and wakes none for others' queues: %s",
     async (runtime) => {
       const place = await openPlace();
       try {
@@ -25,7 +25,7 @@ describe("a Vercel Function that knows where it is woken", () => {
           await expectLongWorkDone(project);
           const ask = asker(project.fetch);
           await ask("POST", "/v1/queues/pulled/tasks", { json: { payload: 1 } });
-          // Nobody works on that queue here.
+          // No consumer of this function works on that queue.
           expect((await ask("POST", "/v1/sweep")).body).toMatchObject({ failed: [], woken: 0 });
         } finally {
           await project.stop();

@@ -88,7 +88,7 @@ describe("resp refuses", () => {
     },
   );
 
-  test("options of retry that are none", () => {
+  test("unknown retry options", () => {
     expect(refusal(() => resp({ url: "redis://localhost", retry: { tries: 0 } })).path).toBe("retry.tries");
   });
 });

@@ -8,7 +8,7 @@ export interface Proxy {
   readonly url: string;
   /** Connections that were opened so far. */
   connections(): number;
-  /** Where the next connections lead. */
+  /** The port to which the next connections lead. */
   leadTo(port: number): void;
   /** Breaks the connection in place of the next reply. */
   loseNextReply(): void;

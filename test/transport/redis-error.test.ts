@@ -14,7 +14,7 @@ describe("redisError", () => {
     ["ERR max daily request limit exceeded", "redis_quota"],
     ["WRONGPASS invalid or missing auth token", "redis_unauthorized"],
     ["NOAUTH Authentication required.", "redis_unauthorized"],
-    // What Redis says instead where the command has more than ten words.
+    // What Redis says instead if the command has more than ten words.
     ["ERR Protocol error: unauthenticated multibulk length", "redis_unauthorized"],
     ["NOPERM this user has no permissions to run the 'evalsha' command", "redis_unauthorized"],
     [
@@ -72,7 +72,7 @@ describe("an error text", () => {
     expect(redact("ERR bad field a-field-name", ["HGET", "key", "a-field-name"])).toBe("ERR bad field …");
   });
 
-  test("is cut when it is long", () => {
+  test("is cut if it is long", () => {
     expect(redact("x".repeat(5_000))).toHaveLength(501);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { jitteredWait, realTiming, Transient, type Timing } from "../../src/retry.ts";
 import { retryPolicy, retryRedis, type RetryOptions } from "../../src/transport/retry.ts";
 
-/** Time that passes only while somebody sleeps or a try takes it. */
+/** Time that passes only during a sleep or a try. */
 function ownTiming(random: () => number = () => 1) {
   const waits: number[] = [];
   let time = 0;
@@ -18,7 +18,7 @@ function ownTiming(random: () => number = () => 1) {
   return { timing, waits, take: (ms: number) => (time += ms) };
 }
 
-/** Retries tries that fail until the given one, and says what became of it. */
+/** Retries tries that fail until the given one. Returns the outcome. */
 async function failing(options: RetryOptions, succeedsAt = Infinity, take = 0) {
   const own = ownTiming();
   let tries = 0;
@@ -47,7 +47,7 @@ describe("the wait between tries", () => {
     expect(bounds).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
   });
 
-  test("is spread over everything from nothing to the bound", () => {
+  test("is spread evenly from 0 to the bound", () => {
     expect(jitteredWait(3, policy, () => 0)).toBe(0);
     expect(jitteredWait(3, policy, () => 0.25)).toBe(50);
     const waits = Array.from({ length: 1_000 }, () => jitteredWait(3, policy, Math.random));
@@ -131,7 +131,7 @@ describe("retryRedis", () => {
     expect(tries).toBe(1);
   });
 
-  test("tries again at once, without a wait, where the answer asks for it", async () => {
+  test("tries again at once, without a wait, if the answer asks for it", async () => {
     const own = ownTiming();
     const answers = ["again", "again", "done"] as const;
     let tries = 0;
@@ -158,7 +158,7 @@ describe("retryRedis", () => {
     expect(waits).toEqual([]);
   });
 
-  test("ends a try that does not answer at its timeout, and drops what it gives later", async () => {
+  test("ends a try that does not answer at its timeout, and drops its later result", async () => {
     const accepted: string[] = [];
     let late: Promise<string> | undefined;
     await retryRedis<string>({

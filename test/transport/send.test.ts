@@ -12,7 +12,7 @@ const loading: ExchangeResult = { redisError: "LOADING Redis is loading the data
 const lost: ExchangeResult = { lost: "a network error" };
 const reply = (value: string): ExchangeResult => ({ reply: value });
 
-/** A wire that answers its n-th request with the n-th of `answers` and keeps what was sent. */
+/** A wire that answers its n-th request with the n-th of `answers` and keeps the requests. */
 function wire(
   answers: readonly (readonly ExchangeResult[] | Error)[],
   options: { keyLocking?: boolean } = {},
@@ -43,7 +43,7 @@ test("nothing to send sends nothing", async () => {
   expect(sent).toEqual([]);
 });
 
-test("a script goes by its hash, a plain command as it is", async () => {
+test("a script is sent by its hash, a plain command unchanged", async () => {
   const { send, sent } = wire([[reply("a"), reply("b")]]);
   expect(await send([call, ["LLEN", "list"]])).toEqual([{ reply: "a" }, { reply: "b" }]);
   expect(sent).toEqual([
@@ -71,7 +71,7 @@ describe("a script that Redis does not know", () => {
     ]);
   });
 
-  test("is sent again alone with others like it, in order", async () => {
+  test("is sent again only with others like it, in order", async () => {
     const { send, sent } = wire([
       [noScript, reply("b"), noScript, reply("d")],
       [reply("a"), reply("c")],
@@ -99,7 +99,7 @@ describe("a script that Redis does not know", () => {
     expect(waits).toEqual([50]);
   });
 
-  test("whose body is not known either is an error", async () => {
+  test("whose body is not accepted either is an error", async () => {
     const { send, sent } = wire([[noScript], [noScript]]);
     expect(await send([call])).toMatchObject([{ error: { code: "redis_error" } }]);
     expect(sent).toHaveLength(2);
@@ -156,7 +156,7 @@ describe("a resend", () => {
     ]);
   });
 
-  test("that never helps fails the request", async () => {
+  test("that never succeeds fails the request", async () => {
     const { send, sent } = wire([[loading], [lost], [loading]]);
     await expect(send([call])).rejects.toMatchObject({
       code: "redis_unreachable",
@@ -165,7 +165,7 @@ describe("a resend", () => {
     expect(sent).toHaveLength(3);
   });
 
-  test("that never helps keeps the answers that there are", async () => {
+  test("that never succeeds keeps the answers that there are", async () => {
     const { send } = wire([[reply("a"), lost], [lost], [lost]]);
     expect(await send([["GET", "a"], call])).toMatchObject([
       { reply: "a" },
@@ -174,7 +174,7 @@ describe("a resend", () => {
   });
 });
 
-test("an abort rejects even where some commands have their answers", async () => {
+test("an abort rejects even if some commands have their answers", async () => {
   const controller = new AbortController();
   const send = sender(
     async () => {

@@ -7,7 +7,7 @@ import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
-// One suite for every transport: what whoever subscribes may rely on.
+// One suite for every transport: what a subscriber may rely on.
 
 let redis: SharedRedis;
 let gateway: Gateway;
@@ -43,7 +43,7 @@ const transports: readonly (readonly [string, (retry?: RetryOptions) => Transpor
   ["resp", (retry) => overTcp({ url: redis.url, retry })],
 ];
 
-/** Redis, not the code under test, says how many connections listen. */
+/** Resolves when that many connections listen, by Redis's count, not that of the code under test. */
 async function untilListening(count: number): Promise<void> {
   const listening = async () => {
     const list = String(await direct.send(["CLIENT", "LIST", "TYPE", "pubsub"]));
@@ -64,7 +64,7 @@ async function subscribed(transport: Transport, signal?: AbortSignal) {
 const lost = expect.objectContaining({ code: "redis_unreachable" });
 
 describe.each(transports)("%s", (name, create) => {
-  test("gives whatever is published once it is confirmed, in order and as it is", async () => {
+  test("delivers each message published after its confirmation, in order and unchanged", async () => {
     const { iterator, next } = await subscribed(create());
     const messages = [
       "enqueued 1 a b",
@@ -91,7 +91,7 @@ describe.each(transports)("%s", (name, create) => {
     await untilListening(0);
   });
 
-  test("ends quietly and at once when its signal aborts, also with nobody iterating", async () => {
+  test("ends at once and without an error when its signal aborts, also if it is not iterated", async () => {
     const waiting = new AbortController();
     const { next } = await subscribed(create(), waiting.signal);
     const pending = next();
@@ -115,7 +115,7 @@ describe.each(transports)("%s", (name, create) => {
     await untilListening(0);
   });
 
-  test("gives what came before its connection ended, then throws; another can be opened", async () => {
+  test("delivers the messages that came before its connection ended, then throws; another can be opened", async () => {
     const transport = create();
     const { next } = await subscribed(transport);
     await publish("last");
@@ -151,7 +151,7 @@ describe.each(transports)("%s", (name, create) => {
 });
 
 describe("upstash", () => {
-  test("opens again what did not open", async () => {
+  test("tries again if a subscription did not open", async () => {
     gateway.faults.add({ kind: "cut", match: { command: "SUBSCRIBE", times: 2 } });
     gateway.faults.add({ kind: "http", status: 502, body: "<html>", contentType: "text/html" });
     const { iterator, next } = await subscribed(upstash(gateway));
@@ -178,7 +178,7 @@ describe("upstash", () => {
     await expect(opening).rejects.not.toThrow(/read-only|wrong/);
   });
 
-  test("does not take just any answer for a subscription", async () => {
+  test("refuses an answer that is no subscription", async () => {
     gateway.faults.add({
       kind: "http",
       status: 200,
@@ -205,7 +205,7 @@ describe("resp", () => {
     await expect(wrong.subscribe?.(CHANNEL)).rejects.toMatchObject({ code: "redis_unauthorized" });
   });
 
-  test("throws when whoever reads falls 1 MB behind, and closes its connection", async () => {
+  test("throws when its reader falls 1 MB behind, and closes its connection", async () => {
     const { next } = await subscribed(overTcp(redis.url));
     const message = "x".repeat(100_000);
     for (let i = 0; i < 12; i++) await publish(message);
@@ -223,7 +223,7 @@ describe("resp", () => {
     await expect(transport.subscribe?.(CHANNEL)).rejects.toEqual(lost);
   });
 
-  test("is not opened where nothing answers", async () => {
+  test("is not opened if no server answers", async () => {
     const transport = overTcp({ url: "redis://127.0.0.1:1", retry: { tries: 2 } });
     await expect(transport.subscribe?.(CHANNEL)).rejects.toEqual(lost);
   });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { escaped } from "../fuzz/hold.ts";
+import { escaped } from "../fuzz/check-property.ts";
 
 const programs = {
   "test:soak": "model/soak.ts",

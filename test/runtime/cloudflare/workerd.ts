@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createTestHarness, type TestHarness } from "wrangler";
 
-// Quiet, and nothing from elsewhere.
+// No output, and no environment from outside.
 Object.assign(process.env, {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_SEND_METRICS: "false",
@@ -13,7 +13,7 @@ Object.assign(process.env, {
 export interface RunningWorker {
   readonly server: TestHarness;
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Its cron, once; done when the invocation is. */
+  /** Runs its cron once. Resolves when the invocation has ended. */
   readonly cron: () => Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** What AWS's own types say of a function for HTTP, and of one for a schedule: as much as has to fit. */
+/** The parts of AWS's types for HTTP and schedule functions that have to fit. */
 interface ProxyEvent {
   version: string;
   routeKey: string;

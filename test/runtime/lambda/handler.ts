@@ -1,10 +1,12 @@
 import { sluice } from "sluice-queue/lambda";
 
-/** Tells what came, answers with bytes and several values, and has a consumer that only stops when it is told to. */
+/**
+ * Shows the request, answers with bytes and several values, and has a consumer that stops only at its signal.
+ */
 export const handler = sluice({
   consumers: {
     slow: {
-      // No other invocation takes it up while the test looks.
+      // No other invocation takes the task while the test checks.
       backoff: ["1h"],
       handler: ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
@@ -20,7 +22,7 @@ export const handler = sluice({
     }
     const { method, headers } = request;
     const body = [...new Uint8Array(await request.arrayBuffer())];
-    const reported = { method, origin, path: pathname + search, headers: Object.fromEntries(headers), body };
-    return Response.json(reported);
+    const shown = { method, origin, path: pathname + search, headers: Object.fromEntries(headers), body };
+    return Response.json(shown);
   },
 });

@@ -1,8 +1,8 @@
 import { createRequire, registerHooks } from "node:module";
 
 /**
- * Loaded before netlify-cli. Its ts-api-utils lies beside this project's TypeScript 7, which has not the interface that it
- * wants; the TypeScript 5 of netlify-cli's own lies deeper.
+ * Loaded before netlify-cli. Its ts-api-utils is beside this project's TypeScript 7, which lacks the
+ * interface that it needs; netlify-cli's own TypeScript 5 is in a deeper folder.
  */
 const typescript5 = createRequire(createRequire(import.meta.url).resolve("precinct")).resolve("typescript");
 

@@ -2,23 +2,23 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 
-/** What Deno tells whoever calls its crons, as Deno Deploy does: a line of JSON each. */
-type Told =
+/** The messages of Deno to the caller of its crons, such as Deno Deploy: a line of JSON each. */
+type Message =
   | {
       readonly kind: "register";
       readonly crons: readonly { readonly name: string; readonly schedule: string }[];
     }
   | { readonly kind: "result"; readonly name: string; readonly success: boolean };
 
-/** Stands where Deno Deploy does: it knows what `Deno.cron` was told, and calls it. */
+/** Takes the place of Deno Deploy: it knows the crons of `Deno.cron`, and calls them. */
 export class CronCaller {
-  /** Such as `sluice * * * * *`. */
+  /** The registered crons, such as `sluice * * * * *`. */
   readonly registered: string[] = [];
   readonly #server = createServer((socket) => this.#meet(socket));
   #socket: Socket | undefined;
   #result: ((success: boolean) => void) | undefined;
 
-  /** The environment that leads Deno here. */
+  /** Starts to listen. Returns the environment that makes Deno connect. */
   async listen(): Promise<Record<string, string>> {
     this.#server.listen(0, "127.0.0.1");
     await once(this.#server, "listening");
@@ -41,11 +41,11 @@ export class CronCaller {
     this.#socket = socket;
     socket.on("error", () => {});
     createInterface(socket).on("line", (line) => {
-      const reported = JSON.parse(line) as Told;
-      if (reported.kind === "register") {
-        this.registered.push(...reported.crons.map(({ name, schedule }) => `${name} ${schedule}`));
+      const message = JSON.parse(line) as Message;
+      if (message.kind === "register") {
+        this.registered.push(...message.crons.map(({ name, schedule }) => `${name} ${schedule}`));
       } else {
-        this.#result?.(reported.success);
+        this.#result?.(message.success);
       }
     });
   }

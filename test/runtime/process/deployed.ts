@@ -1,7 +1,7 @@
 import type { Deployed, Place } from "../acceptance.ts";
 import { Project, type Runtime, type ServerProcess } from "./project.ts";
 
-/** A project whose `main.ts` serves what the acceptance tests deploy. */
+/** A project whose `main.ts` serves the deployment of the acceptance tests. */
 export async function openDeployment(runtime: Runtime): Promise<Project> {
   const project = await Project.open();
   await project.copy("test/runtime/deployment.ts");
@@ -16,14 +16,14 @@ export async function openDeployment(runtime: Runtime): Promise<Project> {
   return project;
 }
 
-/** Ends a server by SIGTERM, as all that runs containers does. */
+/** Ends a server by SIGTERM, as every container platform does. */
 export async function end(server: ServerProcess): Promise<void> {
   server.kill("SIGTERM");
   const { status, description } = await server.ended;
   if (status !== 0) throw new Error(`the server ${description}\n${server.printed()}`);
 }
 
-/** Deploys by a command; a signal stands for the minute until cron's work is done again. */
+/** Deploys by a command. A signal replaces the minute until the next sweep. */
 export const deployedBy =
   (runtime: Runtime, command: string) =>
   async ({ env }: Place): Promise<Deployed> => {

@@ -10,7 +10,7 @@ import { wakeSecret } from "../acceptance.ts";
 import { end } from "./deployed.ts";
 import { Project, type Runtime, type ServerProcess } from "./project.ts";
 
-/** Which tasks have begun and ended, as their handlers tell it. */
+/** The tasks that have begun and ended, as their handlers report. */
 async function openLedger() {
   const reported: Record<"begun" | "ended", string[]> = { begun: [], ended: [] };
   const server = createServer(({ url = "" }, response) => {
@@ -29,13 +29,13 @@ async function openLedger() {
   };
 }
 
-/** How a server ends that was asked to, whatever it is doing; with Redis over TCP. */
+/** How a server ends when it is asked to, whatever it is doing; with Redis over TCP. */
 export function endsInOrder(runtime: Runtime, command: string): void {
   describe(`${runtime}, asked to end`, () => {
     let project: Project;
     let redis: TestRedis;
     let ledger: Awaited<ReturnType<typeof openLedger>>;
-    let queue: Queue<{ ms: number; heeds?: boolean }>;
+    let queue: Queue<{ ms: number; stops?: boolean }>;
     let transport: ReturnType<typeof resp>;
     let test = 0;
 
@@ -84,7 +84,7 @@ export function endsInOrder(runtime: Runtime, command: string): void {
     const begun = (least: number) =>
       expect.poll(() => ledger.begun.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(least);
 
-    it("finishes what it has begun, hands back the rest, and another does that: each task once", async () => {
+    it("finishes the tasks that it has begun and hands back the rest to another server: each task is done once", async () => {
       const first = await start();
       await enqueue(
         first,
@@ -107,8 +107,8 @@ export function endsInOrder(runtime: Runtime, command: string): void {
       }
     });
 
-    it("leaves its work to one beside it, which it wakes where it knows the way", async () => {
-      // So that nothing but that wake brings the other to work: it does not sweep, and no pull comes back full.
+    it("leaves its work to another server, which it wakes if it has its address", async () => {
+      // Only that wake starts the other server: it does not sweep, and no pull comes back full.
       const patient = { SLUICE_WAKE_SECRET: wakeSecret, EVERY: "1h", GRACE: "7s" };
       const other = await start(patient);
       const one = await start({ ...patient, SLUICE_WAKE_URL: `${other.url}/wake` });
@@ -124,11 +124,11 @@ export function endsInOrder(runtime: Runtime, command: string): void {
       expect([ledger.begun.toSorted(), ledger.ended.toSorted()]).toEqual([ids(8), ids(8)]);
     });
 
-    it("tells handlers to stop when the grace is over, and ends where they do not, too", async () => {
+    it("stops handlers when the grace is over, and ends even if they do not stop", async () => {
       const server = await start({ GRACE: "200ms" });
       await enqueue(server, [
-        { ms: 60_000, heeds: true },
-        { ms: 60_000, heeds: false },
+        { ms: 60_000, stops: true },
+        { ms: 60_000, stops: false },
       ]);
       await begun(2);
       const unanswered = fetch(`${server.url}/never`).catch(() => "dropped");
@@ -144,7 +144,7 @@ export function endsInOrder(runtime: Runtime, command: string): void {
       expect(ledger.ended).toEqual([]);
     });
 
-    it("answers the requests that are under way, and lets nobody else in", async () => {
+    it("answers the requests that are under way, and accepts no others", async () => {
       const server = await start();
       const late = fetch(`${server.url}/late`);
       await new Promise((resolve) => setTimeout(resolve, 100));

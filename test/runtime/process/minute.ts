@@ -1,4 +1,4 @@
-// Imported first by a server under test: each SIGUSR2 does what a minute that passes does.
+// Imported first by a server under test: each SIGUSR2 lets a minute pass.
 
 const setOwnInterval = globalThis.setInterval;
 

@@ -13,7 +13,7 @@ import packaging from "../../../tsdown.config.ts";
 export const root = fileURLToPath(new URL("../../../", import.meta.url));
 const modules = join(root, "node_modules");
 
-/** The programs themselves: what npm puts before some of them passes no signal on. */
+/** The programs themselves, because npm's wrappers of some of them pass no signal on. */
 const commands = {
   node: process.execPath,
   deno: join(modules, "@deno/linux-x64-glibc/deno"),
@@ -32,7 +32,7 @@ const optional = Object.keys(own.peerDependencies);
 export interface ProjectOptions {
   /** Whether the package has its types, which takes longer. @default false */
   readonly declarations?: boolean;
-  /** What is installed beside the package. @default its optional packages */
+  /** The packages installed beside it. @default its optional packages */
   readonly packages?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export type Runtime = "node" | "deno" | "bun";
 /** A server that a command has started. */
 export interface ServerProcess {
   readonly url: string;
-  /** All that it has printed. */
+  /** Everything that it has printed. */
   readonly printed: () => string;
   readonly fetch: (request: Request) => Promise<Response>;
   /** Sends it a signal. */
@@ -97,13 +97,13 @@ export class Project {
     await cp(join(root, file), join(this.path, file.split("/").at(-1) ?? file));
   }
 
-  /** Runs a command to its end, as it is typed; what it prints. */
+  /** Runs a typed command to its end. Returns what it prints. */
   async run(command: string): Promise<string> {
     const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: this.path, env: this.#own });
     return stdout;
   }
 
-  /** Starts a command as it is typed; waits until the server that it starts answers. */
+  /** Starts a typed command, and waits until its server answers. */
   async start(command: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     const port = env["PORT"] ?? String(await freePort());
     const child = startChild("sh", ["-c", `exec ${command}`], {
@@ -140,7 +140,7 @@ export class Project {
     await rm(this.path, { recursive: true, force: true });
   }
 
-  /** Nothing of this process's environment but what a command needs; nothing from elsewhere. */
+  /** Only the part of this process's environment that a command needs. */
   get #own(): Record<string, string> {
     const path = [join(this.path, "node_modules/.bin"), process.env["PATH"] ?? ""].join(":");
     return {
@@ -154,7 +154,7 @@ export class Project {
 }
 
 /**
- * Builds the package as for npm, its declarations aside, with the platforms' entries; what it depends on is linked.
+ * Builds the package as for npm, by default without declarations; its dependencies are linked.
  * @returns its version
  */
 async function install(path: string, declarations: boolean): Promise<string> {

@@ -8,14 +8,14 @@ import { Project, root, type Runtime } from "./project.ts";
 
 export interface ServerQuickStart {
   readonly runtime: Runtime;
-  /** The file that a newcomer writes. */
+  /** The file that a user writes. */
   readonly main: string;
   readonly configuration: readonly string[];
-  /** What needs the network, an account or Docker. */
+  /** The commands that need the network, an account or Docker. */
   readonly remote: RegExp;
 }
 
-/** The quick start of a page whose server is a process, typed as it stands there. */
+/** The quick start of a page whose server is a process, typed as the page shows it. */
 export function serverQuickStart({ runtime, main, configuration, remote }: ServerQuickStart): void {
   const page = `docs/platforms/${runtime}.md`;
   const example = `examples/${runtime}`;
@@ -60,7 +60,7 @@ export function serverQuickStart({ runtime, main, configuration, remote }: Serve
     start,
   });
 
-  it(`needs what is not here for whatever else is typed about ${runtime}`, () => {
+  it(`needs the network, an account or Docker for all other commands about ${runtime}`, () => {
     expect(more).toEqual([]);
     const tested = [starting, signUp, sweep];
     expect(typed.filter((line) => !tested.includes(line) && !remote.test(line))).toEqual([]);

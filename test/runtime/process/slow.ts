@@ -1,17 +1,17 @@
 import type { ServeOptions } from "../../../serverless/process/process.ts";
 
-/** Deployed to be ended in the middle of its work. Imports nothing of Node. */
+/** A deployment for tests that end it in the middle of its work. Imports nothing of Node. */
 
 interface Work {
   /** How long it takes. */
   readonly ms: number;
-  /** Whether it ends when it is told to stop. */
-  readonly heeds?: boolean;
+  /** Whether it ends when its signal aborts. */
+  readonly stops?: boolean;
 }
 
 type Env = { readonly LEDGER_URL: string };
 
-/** How its process lives, by its environment. */
+/** The options of its process, from its environment. */
 type Life = { readonly EVERY?: string | undefined; readonly GRACE?: string | undefined };
 
 export const slow = ({ EVERY: every = "1s", GRACE: grace }: Life): ServeOptions<Env> => ({
@@ -28,7 +28,7 @@ export const slow = ({ EVERY: every = "1s", GRACE: grace }: Life): ServeOptions<
         await fetch(`${LEDGER_URL}begun/${id}`, { method: "POST" });
         await new Promise((resolve, reject) => {
           setTimeout(resolve, payload.ms);
-          if (payload.heeds) signal.addEventListener("abort", () => reject(signal.reason as Error));
+          if (payload.stops) signal.addEventListener("abort", () => reject(signal.reason as Error));
         });
         await fetch(`${LEDGER_URL}ended/${id}`, { method: "POST" });
       },

@@ -1,5 +1,6 @@
-// Vercel's Node runtime, as far as a function can tell: a process that loads the function's module and calls its
-// handlers by the method, with the request alone; `waitUntil` is found by the global, as @vercel/node sets it.
+// Vercel's Node runtime, as a function sees it: a process that loads the function's module and calls its
+// handlers by the method, with the request alone; `waitUntil` is found by the global, as @vercel/node sets
+// it.
 
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";

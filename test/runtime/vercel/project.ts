@@ -17,7 +17,7 @@ const alias = {
   "sluice-queue/vercel": join(root, "serverless/vercel.ts"),
 };
 
-/** What this stands for of a vercel.json. */
+/** The supported parts of a vercel.json. */
 interface Configuration {
   readonly functions: Readonly<Record<string, { readonly maxDuration: number }>>;
   readonly rewrites: readonly { readonly source: string; readonly destination: string }[];
@@ -27,10 +27,10 @@ interface Configuration {
 export interface Project {
   /** Its vercel.json, from the root of the repository. */
   readonly configuration: string;
-  /** Its one function, from there too, in place of the one that the configuration names. */
+  /** Its one function, from there too, in place of the configured one. */
   readonly entry: string;
   readonly runtime: "edge" | "nodejs";
-  /** With a `SLUICE_WAKE_SECRET`, it is told its own address, too. */
+  /** With a `SLUICE_WAKE_SECRET`, its own address is added. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +38,9 @@ export interface RunningProject extends Deployed {
   readonly url: string;
 }
 
-/** Serves a project without a framework as Vercel does: rewrites to its one function, in the runtime named; its cron. */
+/**
+ * Serves a project without a framework as Vercel does: rewrites to its one function, its runtime, its cron.
+ */
 export async function startProject({ configuration, entry, runtime, env }: Project): Promise<RunningProject> {
   const config = JSON.parse(await readFile(join(root, configuration), "utf8")) as Configuration;
   const port = await freePort();
@@ -78,7 +80,7 @@ type Stop = () => Promise<void>;
 
 const shared = { bundle: true, alias, absWorkingDir: root, logLevel: "error" } satisfies BuildOptions;
 
-/** Bundled and wrapped as @vercel/node does for the Edge runtime. */
+/** Bundles and wraps as @vercel/node does for the Edge runtime. */
 async function startEdge(entry: string, port: number, env: Project["env"]): Promise<Stop> {
   const { outputFiles } = await build({
     ...shared,

@@ -10,7 +10,7 @@ import {
   type QueueState,
 } from "./state.ts";
 
-/** What a call adds to the ends of the line, when it is done. */
+/** The ids that a call adds to the ends of the line when it is done. */
 export interface Ends {
   /** The first of them ends up foremost. */
   readonly front: string[];
@@ -23,14 +23,14 @@ export function putInLine(queue: QueueState, { front, back }: Ends): void {
   queue.line = [...front, ...queue.line, ...back];
 }
 
-/** Gives a task that is ready its place. */
+/** Puts a ready task into its place. */
 export function makeReady(queue: QueueState, task: ModelTask, ends: Ends, place: keyof Ends): void {
   task.state = "pending";
   if (isGrouped(task)) queue.grouped.push(task.id);
   else ends[place].push(task.id);
 }
 
-/** Ends a lease; what becomes of the task is for the caller. */
+/** Ends a lease; the caller decides what happens to the task. */
 export function endLease(queue: QueueState, task: ModelTask): void {
   queue.working.delete(task.id);
   task.token = undefined;
@@ -50,7 +50,10 @@ export function waitAgain(
   queue.delayed.set(task.id, scoreWhenDue(task, due));
 }
 
-/** Ends a task. What is kept of it, and for how long, was fixed at enqueue or is given; of a cancelled one nothing is. */
+/**
+ * Ends a task. What is kept, and for how long, was fixed at enqueue or is given. A cancelled task keeps
+ * nothing.
+ */
 export function finish(
   queue: QueueState,
   task: ModelTask,
@@ -78,10 +81,10 @@ export function finish(
   report(queue, reason === "cancelled" ? reason : state, now);
 }
 
-/** True where a delivery more would be one too many. */
+/** Whether one more delivery would exceed the task's attempts. */
 export const exhausted = (task: ModelTask) => task.maxAttempts > 0 && task.charged >= task.maxAttempts;
 
-/** What is left of an id that is to be forgotten: nothing but its ghosts. */
+/** Forgets an id: only its ghosts are left. */
 export function forget(queue: QueueState, task: ModelTask): void {
   queue.dead.delete(task.id);
   queue.expiry.delete(task.id);
@@ -108,7 +111,7 @@ export function erase(queue: QueueState, task: ModelTask, now: number): void {
   queue.expiry.set(task.id, knownUntil);
 }
 
-/** Takes tasks back from their holders: to the front, the first foremost, or to the dead letters. */
+/** Takes tasks back from their holders: to the front in their order, or to the dead letters. */
 export function takeBack(
   queue: QueueState,
   ids: readonly string[],

@@ -1,10 +1,10 @@
-/** What can be read of a queue: counts, pages, workers, statistics. */
+/** The calls that only read a queue: counts, pages, workers, statistics. */
 import type { QueueCounts, TaskInfo, TaskState, WorkerInfo } from "../../src/index.ts";
 import { nextDue } from "./due.ts";
 import { fits, type ModelFilter } from "./operate.ts";
 import type { Of } from "./operations.ts";
 import { infoOf, inOrder, type QueueState } from "./state.ts";
-import { inHands } from "./workers.ts";
+import { leasedBy } from "./workers.ts";
 
 export function counts(queue: QueueState, now: number, name: string): QueueCounts {
   const inState = (state: TaskState) =>
@@ -37,9 +37,9 @@ function nextListedAge(queue: QueueState, now: number): number | undefined {
 }
 
 /**
- * Whether the counts may tell this age where groups or priorities are in use. Which of those tasks is next, and which a
- * limit holds, is not the model's to tell: the age is that of the list's next task, or of an older one of them; if none is listed,
- * of any of them.
+ * Whether the counts may return this age if groups or priorities are in use. The model does not predict which
+ * task is next or held by a limit. So the age is that of the list's next task, or of an older one of them; if
+ * none is listed, of any of them.
  */
 export function mayBeOldest(queue: QueueState, now: number, age: unknown): boolean {
   const listed = nextListedAge(queue, now);
@@ -63,13 +63,13 @@ export function list(queue: QueueState, name: string, state: TaskState, filter: 
     .map((id) => infoOf(queue, name, id) as TaskInfo);
 }
 
-/** Who listens, by name. */
+/** The registered workers, by name. */
 export function workers(queue: QueueState): WorkerInfo[] {
   return [...queue.workers]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, { seenAt, silentAt, silentAfter }]) => {
       const [name = "", incarnation = ""] = key.split(" ");
-      const ids = inHands(queue, key);
+      const ids = leasedBy(queue, key);
       return {
         name,
         ...(incarnation !== "" && { incarnation }),
@@ -82,7 +82,7 @@ export function workers(queue: QueueState): WorkerInfo[] {
     });
 }
 
-/** What was counted in the last hour: the events that befell any task, by the minute's start. */
+/** The counts of the last hour: the events of all tasks, by the start of the minute. */
 export function statistics(queue: QueueState, now: number): [startsAt: number, Record<string, number>][] {
   const current = Math.floor(now / 60_000);
   return [...queue.minutes]
@@ -90,9 +90,9 @@ export function statistics(queue: QueueState, now: number): [startsAt: number, R
     .map(([minute, counts]) => [minute * 60_000, Object.fromEntries(counts)]);
 }
 
-/** Whether groups or priorities are in use: the next of several is then not the model's to tell. */
+/** Whether groups or priorities are in use: then the model does not predict which task is next. */
 export const usesGroups = (queue: QueueState) => queue.groups.size > 0 || queue.grouped.length > 0;
 
-/** A page shows an id where it first stands, which may be where a cancelled life of it stood, and then again. */
+/** A page shows an id at its first entry, which may be the ghost of an earlier life, and then again. */
 export const outOfTurn = (queue: QueueState, { state }: Of<"list">) =>
   state === "pending" && (usesGroups(queue) || queue.ghosts > 0);

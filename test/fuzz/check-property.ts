@@ -3,25 +3,26 @@ import * as fc from "fast-check";
 import { messageOf } from "../../src/errors.ts";
 import type { Route } from "./document.ts";
 
-/** How much is sent, of what is drawn from `seed`. */
+/** How many requests are sent, drawn from `seed`. */
 export interface Sending {
   readonly seed: number;
-  /** About so many: how long an array is, is drawn, too. */
+  /** About that many, because the length of an array is random. */
   readonly requests: number;
-  /** Told of each request. */
+  /** Called for each request. */
   readonly sent: (route: Route) => void;
-  /** Told of a failure as soon as there is one. */
+  /** Called as soon as there is a failure. */
   readonly reported: (line: string) => void;
 }
 
-/** How long a smaller counterexample is looked for, ms. A sequence takes a second, and there are hundreds to try. */
+/** How long to look for a smaller counterexample, ms. A sequence takes a second, and there are hundreds. */
 const SHRINKING = 60_000;
 
 /**
- * Checks arrays of requests, at most `longest` each, until about so many requests were drawn.
- * @throws where a check fails, with the seed, the smallest array found to fail within a minute, and what was wrong
+ * Checks arrays of requests, at most `longest` each, until about that many requests were drawn.
+ * @throws if a check fails, with the seed, the smallest array found to fail within a minute, and what was
+ * wrong
  */
-export async function hold<T>(
+export async function checkProperty<T>(
   drawn: Arbitrary<T>,
   longest: number,
   { seed, requests, reported }: Sending,
@@ -29,8 +30,8 @@ export async function hold<T>(
 ): Promise<void> {
   let end = Number.POSITIVE_INFINITY;
   const property = fc.asyncProperty(drawn, async (one) => {
-    // Once time is up all that is left to try passes, so that the smallest so far is it. fast-check's own limits of
-    // time count from the start of a run: they would cut off what is sent, too.
+    // Once the time is up every further try passes, so that the smallest so far is the result. fast-check's
+    // limits of time count from the start of a run and would cut off the requests, too.
     if (performance.now() > end) return;
     try {
       await check(one);
@@ -42,13 +43,13 @@ export async function hold<T>(
       throw error;
     }
   });
-  // On average an array is half as long as it may be.
+  // On average an array has half of its greatest length.
   const numRuns = Math.ceil((2 * requests) / (longest + 1));
   const found = await fc.check(property, { seed, numRuns, includeErrorInReport: true });
   if (found.failed) throw new Error(escaped((await fc.asyncDefaultReportMessage(found)) ?? "failed"));
 }
 
-/** The text with \u escapes for whatever is not seen, but for the ends of its lines. */
+/** The text with \u escapes for invisible characters, except line ends. */
 export function escaped(text: string): string {
   return text.replaceAll(/(?!\n)[\p{C}\u2028\u2029]/gu, (unseen) =>
     Array.from({ length: unseen.length }, (_, i) => unseen.charCodeAt(i))

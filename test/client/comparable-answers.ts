@@ -1,14 +1,14 @@
 import { type Batch, LeasedTask, SluiceError } from "../../src/index.ts";
 import { comparable } from "../support/payloads.ts";
 
-/** Later than any number of these tests that is no instant. */
+/** Numbers from here on are instants: these tests use no other number as large. */
 const FIRST_INSTANT = 1_000_000_000_000;
 
 /**
- * What callers were told, to be compared between runs: an instant is no more than that, and generated ids and receipts
- * are numbered as they come.
+ * Makes answers comparable between runs: every instant becomes the same text, and generated ids and receipts
+ * are numbered in the order in which they occur.
  */
-export class Told {
+export class ComparableAnswers {
   readonly #numbers = new Map<string, string>();
 
   of(value: unknown): unknown {
@@ -22,9 +22,9 @@ export class Told {
     }
     if (typeof value === "number") return value >= FIRST_INSTANT ? "an instant" : value;
     if (typeof value !== "object" || value === null) return value;
-    const reported = Object.entries(value).map(([key, part]) => [key, this.#part(key, part)]);
+    const parts = Object.entries(value).map(([key, part]) => [key, this.#part(key, part)]);
     // The class is a part of the answer: a task can be settled.
-    return { ...Object.fromEntries(reported), ...(value instanceof LeasedTask && { leased: true }) };
+    return { ...Object.fromEntries(parts), ...(value instanceof LeasedTask && { leased: true }) };
   }
 
   #part(key: string, part: unknown): unknown {

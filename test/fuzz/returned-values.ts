@@ -1,15 +1,15 @@
 import { isObject } from "./document.ts";
-import type { Answered } from "./place.ts";
+import type { Answered } from "./worker-stack.ts";
 import type { Plan } from "./valid-request.ts";
 
 const PLACEHOLDER = /^<(receipt|cursor) (\d+)>$/;
 
-/** What earlier answers gave that later requests send back: receipts and cursors. */
-export class Known {
+/** Receipts and cursors from earlier answers, which later requests send back. */
+export class ReturnedValues {
   readonly #receipts: string[] = [];
   readonly #cursors = new Map<string, string[]>();
 
-  /** The same request with what was given in the place of its placeholders; without a cursor where there was none. */
+  /** The same request with its placeholders filled in; without a cursor if none is known. */
   filled(plan: Plan): Plan {
     const cursors = this.#cursors.get(scopeOf(plan)) ?? [];
     const fill = (value: unknown): unknown => {
@@ -27,7 +27,7 @@ export class Known {
     };
   }
 
-  /** Takes from an answer what it gave. */
+  /** Keeps the receipts and cursors of an answer. */
   learn(plan: Plan, { status, text }: Answered): void {
     if (status !== 200 || plan.route.path === "/openapi.json" || !text.startsWith("{")) return;
     const body = JSON.parse(text) as { tasks?: unknown; pull?: { tasks?: unknown }; cursor?: unknown };
@@ -42,13 +42,13 @@ export class Known {
   }
 }
 
-/** A cursor is for the call that gave it: that operation, of that queue, of that state. */
+/** A cursor belongs to the call that returned it: the same operation, queue and state. */
 function scopeOf({ route, path, query, body }: Plan): string {
   const { queue, state } = isObject(body) ? body : {};
   return [route.operationId, path["queue"], query["state"], queue, state].join(" ");
 }
 
-/** The last twelve. */
+/** Adds an item and keeps the last twelve. */
 function keep(list: string[], item: string): void {
   if (!list.includes(item)) list.unshift(item);
   list.length = Math.min(list.length, 12);

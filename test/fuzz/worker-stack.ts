@@ -9,7 +9,7 @@ import { type Clock, startClock } from "./clock.ts";
 /** How long any request may take, ms. */
 const DEADLINE = 10_000;
 
-/** A request as it goes out. */
+/** A request as it is sent. */
 export interface Sent {
   readonly method: string;
   /** With its query, percent-encoded. */
@@ -28,21 +28,21 @@ export interface Answered {
 export const token = "fuzz-0123456789abcdef";
 export const cronSecret = "cron-0123456789abcdef";
 
-/** A Redis, the gateway in front of it, and one Worker in workerd in front of that. */
-export interface Place {
+/** A Redis, the gateway in front of it, and one Worker in workerd in front of the gateway. */
+export interface WorkerStack {
   readonly redisUrl: string;
   readonly clock: Clock;
   readonly redis: ReturnType<typeof createClient>;
-  /** @throws where no answer comes within 10 s */
+  /** @throws if no answer comes within 10 s */
   readonly send: (sent: Sent) => Promise<Answered>;
-  /** Empties Redis; its scripts stay. */
+  /** Empties Redis, except its scripts. */
   readonly empty: () => Promise<void>;
-  /** What workerd holds in memory, bytes. */
+  /** The memory of workerd, bytes. */
   readonly memory: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
-export async function openPlace(): Promise<Place> {
+export async function openWorkerStack(): Promise<WorkerStack> {
   const redis = await startRedis();
   const gateway = await startGateway({ redisUrl: redis.url });
   const clock = await startClock(gateway.url);

@@ -1,4 +1,6 @@
-/** What calls are made of, by fast-check: few ids, groups, workers and keys, so that calls meet each other's tasks. */
+/**
+ * The random values of calls, by fast-check. There are few ids, groups, workers and keys, so that calls meet.
+ */
 import {
   boolean,
   constant,
@@ -22,7 +24,7 @@ export function record<T extends object, K extends keyof T = keyof T>(
   return anyRecord<T, K>(model, { requiredKeys: keys, noNullPrototype: true });
 }
 
-/** Absent so many times as often as there. Not by `option`, whose `freq: 1` leaves it out each time. */
+/** Absent that many times as often as present. `option` with `freq: 1` would leave it out each time. */
 export const maybe = <T>(arbitrary: Arbitrary<T>, absent = 1): Arbitrary<T | undefined> =>
   oneof(
     { withCrossShrink: true },
@@ -40,7 +42,7 @@ export const worker: Arbitrary<OperationWorker> = record({
 export const leaseTime = oneOf(1_000, 2_000, 5_000);
 export const group = oneOf("a", "b", "c");
 
-/** A task with a small choice of everything; of groups and priorities only where they are in use. */
+/** A task with a small choice of everything; with groups and priorities only if they are in use. */
 export const task = (grouped: boolean) =>
   record(
     {
@@ -80,14 +82,14 @@ export const settlement = record({
 });
 export type DrawnSettlement = typeof settlement extends Arbitrary<infer T> ? T : never;
 
-/** What each outcome may say. */
+/** The settlement, with the fields that its outcome allows. */
 export function settlementOf(
   { outcome, ms, count, text }: DrawnSettlement,
   receipt: string,
 ): OperationSettlement {
   if (outcome === "return") return { receipt, outcome };
   if (outcome === "requeue") return { receipt, outcome, ms: ms ?? 0, count, text };
-  // A lease of no time is none.
+  // A lease of 0 ms is left out.
   return { receipt, outcome, ms: outcome === "extend" ? ms || undefined : ms, text };
 }
 

@@ -3,13 +3,13 @@ import type { Plan } from "./valid-request.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Leaves out what the first-named forbids, where that is given. */
+/** Removes the other fields if the first, which excludes them, is given. */
 function exclude(fields: Fields, given: string, ...others: readonly string[]): void {
   if (fields[given] === undefined) return;
   for (const other of others) delete fields[other];
 }
 
-/** What stands beside `encoding` is bytes. */
+/** The fields beside `encoding` hold bytes in base64. */
 function inBase64(fields: Fields, ...names: readonly string[]): void {
   if (fields["encoding"] === undefined) return;
   const name = names.find((each) => Object.hasOwn(fields, each));
@@ -35,14 +35,14 @@ function newSchedule(fields: Fields): void {
   if (fields["cron"] === undefined && fields["every"] === undefined) fields["cron"] = "@daily";
   exclude(fields, "cron", "every", "from");
   exclude(fields, "every", "timeZone");
-  // It has to occur once at least.
+  // It has to occur at least once.
   delete fields["until"];
   if (fields["from"] === 8_640_000_000_000_000) delete fields["from"];
 }
 
 const filter = ["text", "group", "reason", "endedSince", "endedUntil", "enqueuedSince", "enqueuedUntil"];
 
-/** A filter of pending tasks names a group. */
+/** A filter of pending tasks allows only a group. */
 function ofGroup(fields: Fields): void {
   if (fields["state"] === "pending" && filter.some((name) => fields[name] !== undefined))
     fields["group"] ??= "m";
@@ -56,7 +56,7 @@ const each = (list: unknown, change: (fields: Fields) => void) => {
   if (Array.isArray(list)) for (const item of list) if (isObject(item)) change(item);
 };
 
-/** By operation, what the fields of its body owe each other. */
+/** By operation, the rules between the fields of its body. */
 const rules: Readonly<Record<string, (body: Fields) => void>> = {
   enqueue(body) {
     if (Object.hasOwn(body, "tasks")) each(body["tasks"], newTask);
@@ -68,11 +68,11 @@ const rules: Readonly<Record<string, (body: Fields) => void>> = {
   purge: ofGroup,
 };
 
-/** The same request without what contradicts itself: rules that a JSON Schema does not say, and the pages do. */
-export function accorded(plan: Plan): Plan {
+/** The same request without contradictions, by the rules that the pages state and a JSON Schema cannot. */
+export function consistent(plan: Plan): Plan {
   const body: unknown = structuredClone(plan.body);
   if (isObject(body)) rules[plan.route.operationId]?.(body);
-  // A stream is asked for, and lasts for minutes where nothing is said.
+  // A stream lasts for minutes without a given time.
   const follows = Object.hasOwn(plan.headers, "Last-Event-ID");
   const streams = follows || plan.route.operationId === "events";
   return {

@@ -1,6 +1,7 @@
 /**
- * What groups and priorities allow. Which of several groups is next, by its share, is for the fairness tests: here a
- * delivery is right where no task of a higher priority and no earlier one of its group was passed over, and no limit.
+ * The order of delivery that groups and priorities allow. Which of several groups is next, by its share, is
+ * for the fairness tests. Here a delivery is correct if it passes over no task of a higher priority, no
+ * earlier one of its group, and no limit.
  */
 import { left, spend } from "./limits.ts";
 import { isGrouped, type ModelGroup, type ModelTask, type QueueState } from "./state.ts";
@@ -8,7 +9,7 @@ import { isGrouped, type ModelGroup, type ModelTask, type QueueState } from "./s
 export interface Passed {
   /** The priority of the last task of the batch. */
   last: number | undefined;
-  /** Whether the batch had begun before groups came into use: it did not look at what they have. */
+  /** Whether the batch had begun before groups came into use, so that it did not read their tasks. */
   readonly early: boolean;
 }
 
@@ -25,7 +26,7 @@ export const groupOf = (queue: QueueState, task: ModelTask): ModelGroup => {
   return known;
 };
 
-/** How many of a task's group work. */
+/** The number of working tasks of a task's group. */
 function workingOf(queue: QueueState, { group }: ModelTask): number {
   let count = 0;
   for (const task of queue.tasks.values()) {
@@ -44,7 +45,7 @@ export function noteSetBack(queue: QueueState, now: number): void {
   }
 }
 
-/** Notes that a pull meets them, and those whose period is over. */
+/** Notes that a pull meets these groups, and the end of their period. */
 export function noteMet(queue: QueueState, now: number): void {
   for (const group of queue.groups.values()) {
     if (group.metAhead === undefined) continue;
@@ -54,8 +55,8 @@ export function noteMet(queue: QueueState, now: number): void {
   }
 }
 
-/** Whether the model can tell if a task's group may have more. */
-const isReported = (queue: QueueState, task: ModelTask) =>
+/** Whether the model can predict if a task's group may have more. */
+const isPredictable = (queue: QueueState, task: ModelTask) =>
   !isGrouped(task) || groupOf(queue, task).metAhead === undefined;
 
 function open(queue: QueueState, now: number, task: ModelTask): boolean {
@@ -65,25 +66,25 @@ function open(queue: QueueState, now: number, task: ModelTask): boolean {
   return rate === null || left(rate, used, now) >= 1;
 }
 
-/** Waiting tasks of which the model cannot tell whether a limit is in their way. */
-export const untold = (queue: QueueState): ModelTask[] =>
+/** Waiting tasks of which the model cannot predict whether a limit holds them. */
+export const unpredictable = (queue: QueueState): ModelTask[] =>
   queue.grouped
     .map((id) => queue.task(id))
-    .filter((task) => task.state === "pending" && !isReported(queue, task));
+    .filter((task) => task.state === "pending" && !isPredictable(queue, task));
 
-/** Waiting tasks that no limit is in the way of, the next of each group and of the line. */
+/** Waiting tasks that no limit holds, the next of each group and of the line. */
 export function deliverable(queue: QueueState, now: number): ModelTask[] {
   const next = queue.line.map((id) => queue.task(id)).find((task) => task.ghosts === 0);
   const waiting = queue.grouped.map((id) => queue.task(id)).filter(({ state }) => state === "pending");
   return [...(next?.state === "pending" ? [next] : []), ...waiting].filter(
-    (task) => isReported(queue, task) && open(queue, now, task),
+    (task) => isPredictable(queue, task) && open(queue, now, task),
   );
 }
 
-/** @throws where a task must not be the next of a batch */
+/** @throws if a task must not be the next of a batch */
 export function mayFollow(queue: QueueState, now: number, task: ModelTask, { last, early }: Passed): void {
   const priority = task.priority ?? 0;
-  if (isReported(queue, task) && !open(queue, now, task))
+  if (isPredictable(queue, task) && !open(queue, now, task))
     throw new Error(`${task.id} was given past the limit of its group`);
   if (early) return;
   if (last !== undefined && priority > last) throw new Error(`${task.id} came behind a lower priority`);
@@ -94,7 +95,7 @@ export function mayFollow(queue: QueueState, now: number, task: ModelTask, { las
     if (first !== task.id) throw new Error(`${task.id} was given before ${first}, in line before it`);
     return;
   }
-  // What a limit met may come out of turn, and what was handed back may have kept its own.
+  // Tasks behind a limit may come out of order, and a handed-back task may have kept its place.
   if (groupOf(queue, task).limited || task.handedBack) return;
   const first = queue.grouped
     .map((id) => queue.task(id))

@@ -5,17 +5,17 @@ import type { Transport } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 import { noting, pause, reported } from "./draining.ts";
 
-// When a drain with free hands looks for more while handlers run. Real time.
+// When a drain with free handlers pulls again while others run. Real time.
 const rig = useRig();
 const queue = (transport = rig.transport) => rig.queue<string>({ transport, now: undefined });
 
-/** Drains; the handler of `first` goes on until that of `second`, which comes from `then`, has begun. */
+/** Drains; the handler of `first` goes on until that of `second`, enqueued by `then`, has begun. */
 async function drainUntilSecond(
   then: () => Promise<unknown>,
   options: DrainOptions = {},
   over = rig.transport,
 ) {
-  // Where Redis does not know settle yet, the pull behind it runs before it.
+  // If Redis does not know settle yet, the pull after it in the request runs before it.
   await queue().enqueue("known");
   await drain(queue(), () => undefined);
   const { transport, sent } = noting(over);
@@ -35,18 +35,18 @@ async function drainUntilSecond(
   return sent;
 }
 
-test("a second after a pull that left nothing, once, for who enqueued meanwhile may have called nobody", async () => {
+test("a second after a pull that left nothing, once, because a producer may have sent no wake in between", async () => {
   const sent = await drainUntilSecond(() => queue().enqueue("second"));
   expect(sent.slice(0, 2)).toEqual([["dequeue"], ["dequeue"]]);
 });
 
-test("when it is told, at once", async () => {
+test("at once when it is notified", async () => {
   let look = () => {};
   const listen = (given: () => void) => (look = given);
   let observed = 0;
   await drainUntilSecond(
     async () => {
-      // It has looked by then.
+      // It has pulled by then.
       await pause(1_500);
       await queue().enqueue("second");
       observed = performance.now();
@@ -57,13 +57,13 @@ test("when it is told, at once", async () => {
   expect(performance.now() - observed).toBeLessThan(5_000);
 });
 
-test("again, when it is told while it looks", async () => {
+test("again, if it is notified during a pull", async () => {
   let look = () => {};
   const listen = (given: () => void) => (look = given);
   let dequeues = 0;
   const send: Transport["send"] = async (commands, options) => {
     const outcomes = await rig.transport.send(commands, options);
-    // What comes now, the second pull has not seen.
+    // The second pull has not seen a task that comes now.
     if (++dequeues === 2) {
       await queue().enqueue("second");
       look();
@@ -74,7 +74,7 @@ test("again, when it is told while it looks", async () => {
   expect(sent.slice(0, 3)).toEqual([["dequeue"], ["dequeue"], ["dequeue"]]);
 });
 
-test("not where no hand is free", async () => {
+test("not while no handler is free", async () => {
   const { transport, sent } = noting(rig.transport);
   let look = () => {};
   await queue().enqueueMany([{ payload: "first" }, { payload: "second" }]);

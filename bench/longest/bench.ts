@@ -19,7 +19,7 @@ export const HEADERS = {
 };
 export const worker = { name: "worker", incarnation: "1", silentAfter: 60_000 };
 
-/** What a case works with. The clock stands still until the case moves it. */
+/** What a case works with. The clock moves only if the case moves it. */
 export class Bench {
   now = Date.now();
   readonly transport: Transport;
@@ -57,7 +57,7 @@ export class Bench {
     }
   }
 
-  /** Leases that many tasks, in as many calls as it takes: one call leases few of groups. */
+  /** Leases that many tasks, in as many calls as needed: one call leases few tasks of groups. */
   async lease(count: number, options: { lease?: number; worker?: typeof worker } = {}) {
     const tasks: LeasedTask[] = [];
     while (tasks.length < count) {
@@ -95,7 +95,7 @@ export class Bench {
 
   async look() {
     const { cursor } = await deepSweep(this.transport, { budget: "10m", ...this.clock });
-    if (cursor !== null) throw new Error("the deep sweep did not come to its end");
+    if (cursor !== null) throw new Error("the deep sweep did not finish");
   }
 
   command(...args: string[]) {

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Child, startChild } from "../../src/local/stack/child.ts";
 import type { Ledger } from "./ledger.ts";
-import type { PartEnvironment } from "./part.ts";
+import type { RunProcessEnvironment } from "./run-process.ts";
 
-/** The programs; knip and the reader find them here. */
+/** The programs of the processes. Named here by path, so that knip sees that they are used. */
 const programs = {
   gateway: new URL("gateway.ts", import.meta.url),
   server: new URL("server.ts", import.meta.url),
@@ -16,7 +16,7 @@ const programs = {
   deepSweeper: new URL("deep-sweeper.ts", import.meta.url),
 };
 
-/** One part of the run, which one process after another plays. */
+/** A role in the run. One process after another has it. */
 export interface Role {
   /** Such as `drain-1`. */
   readonly name: string;
@@ -31,28 +31,28 @@ interface Player {
   readonly child: Child;
 }
 
-export interface CastOptions {
+export interface ProcessesOptions {
   readonly folder: string;
   readonly ledger: Ledger;
   readonly roll: (sides: number) => number;
   readonly environment: Pick<
-    PartEnvironment,
+    RunProcessEnvironment,
     "CHAOS_REDIS" | "CHAOS_GATEWAY" | "CHAOS_SERVER" | "CHAOS_TOKEN"
   >;
 }
 
-/** The processes of a run. Whoever is killed, or falls, is replaced. */
-export class Cast {
-  readonly #options: CastOptions;
+/** The processes of a run. A process that is killed or crashes is replaced. */
+export class Processes {
+  readonly #options: ProcessesOptions;
   readonly #players = new Map<string, Player>();
   readonly #incarnations = new Map<string, number>();
   readonly #over = new Set<Role["program"]>();
 
-  constructor(options: CastOptions) {
+  constructor(options: ProcessesOptions) {
     this.#options = options;
   }
 
-  /** Those of some program. */
+  /** The roles of some program. */
   of(program: Role["program"]): Role[] {
     return [...this.#players.values()].map(({ role }) => role).filter((role) => role.program === program);
   }
@@ -63,7 +63,7 @@ export class Cast {
     const incarnation = (this.#incarnations.get(role.name) ?? 0) + 1;
     this.#incarnations.set(role.name, incarnation);
     const name = `${role.name}.${incarnation}`;
-    const own: Omit<PartEnvironment, keyof CastOptions["environment"]> = {
+    const own: Omit<RunProcessEnvironment, keyof ProcessesOptions["environment"]> = {
       CHAOS_NAME: name,
       CHAOS_FOLDER: folder,
       CHAOS_SEED: String(roll(2 ** 31)),
@@ -81,7 +81,7 @@ export class Cast {
     void child.ended.then(async ({ description, status }) => {
       ledger.write({ what: status === null ? "killed" : "ended", process: name });
       const over = () => this.#over.has(program);
-      // One that was asked to end before it listened for that has done nothing.
+      // A process that was asked to end before it listened for that has done nothing.
       const neverBegan = child.process.signalCode === "SIGTERM";
       if (over() ? status !== 0 && !neverBegan : status !== null)
         ledger.write({ what: "broken", error: `${name} ${description}; see ${name}.out` });
@@ -114,7 +114,7 @@ export class Cast {
     this.#player(role).child.process.kill(signal);
   }
 
-  /** Waits until there is a process for each part again. */
+  /** Waits until there is a process for each role again. */
   async settled(roles: readonly Role[] = [...this.#players.values()].map(({ role }) => role)): Promise<void> {
     const isLive = (role: Role) => {
       const { exitCode, signalCode } = this.#player(role).child.process;
@@ -129,7 +129,7 @@ export class Cast {
     await Promise.all(this.of(program).map((role) => this.#player(role).child.stop()));
   }
 
-  /** The process that plays a part now. */
+  /** The process that has a role now. */
   nameOf(role: Role): string {
     return this.#player(role).name;
   }

@@ -1,9 +1,9 @@
-/** What a run has come across, so that a choice that is never made is noticed. */
+/** The cases that a run has covered, so that a case that never occurs is noticed. */
 import type { Operation } from "./operations.ts";
 import type { Happened } from "./real.ts";
 
-/** What a run of each kind meets. */
-export const MET = [
+/** The cases that a run of each kind has to cover. */
+export const CASES = [
   "enqueue true",
   "enqueue false",
   "dequeue none",
@@ -25,32 +25,32 @@ export const MET = [
   ...["delayed", "working", "expiry", "dead", "workers", "workerLeases"].map((place) => `tasks are ${place}`),
 ];
 
-/** What a run with groups meets besides. */
-export const MET_SHARED = ["fair", "limited"].map((place) => `tasks are ${place}`);
+/** The further cases of a run with groups. */
+export const CASES_OF_GROUPS = ["fair", "limited"].map((place) => `tasks are ${place}`);
 
-interface Told {
+interface Answered {
   readonly ok?: boolean;
   readonly state?: string;
   readonly code?: string;
   readonly created?: boolean;
 }
 
-const nameOf = ({ state, code, created }: Told) => String(state ?? code ?? created);
+const nameOf = ({ state, code, created }: Answered) => String(state ?? code ?? created);
 
-/** What one call came across. */
-export function metBy(operation: Operation, { answer, after }: Happened): string[] {
+/** The cases that one call covered. */
+export function casesOf(operation: Operation, { answer, after }: Happened): string[] {
   const met = Object.entries(after).flatMap(([place, members]) =>
     members instanceof Map && members.size > 0 ? [`tasks are ${place}`] : [],
   );
-  const reported = answer as readonly Told[] & { readonly settled?: readonly Told[] };
+  const answers = answer as readonly Answered[] & { readonly settled?: readonly Answered[] };
   if (operation.does === "enqueue" && Array.isArray(answer)) {
-    met.push(...reported.map((one) => `enqueue ${nameOf(one)}`));
+    met.push(...answers.map((one) => `enqueue ${nameOf(one)}`));
   }
-  if (operation.does === "dequeue") met.push(`dequeue ${["none", "one"][reported.length] ?? "more"}`);
+  if (operation.does === "dequeue") met.push(`dequeue ${["none", "one"][answers.length] ?? "more"}`);
   if (operation.does === "settle") {
-    const settled = reported.settled ?? reported;
+    const settled = answers.settled ?? answers;
     met.push(...operation.items.map(({ outcome }, i) => `${outcome} ${nameOf(settled[i] ?? {})}`));
   }
-  if (operation.does === "cancel") met.push(`cancel ${nameOf(answer as Told)}`);
+  if (operation.does === "cancel") met.push(`cancel ${nameOf(answer as Answered)}`);
   return met;
 }

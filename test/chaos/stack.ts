@@ -5,10 +5,10 @@ import { resp } from "../../src/transport/resp.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, readKeySpace } from "../support/key-space.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-import { Cast, type CastOptions, type Role } from "./cast.ts";
+import { Processes, type ProcessesOptions, type Role } from "./processes.ts";
 import { type Errand, QUEUES } from "./work.ts";
 
-/** Everything acknowledged is on the disk, and the file has all that was ever written. */
+/** Puts everything acknowledged on the disk, in a file that keeps all that was ever written. */
 const DURABLE = ["--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"];
 
 export const GATEWAY: Role = { name: "gateway", program: "gateway" };
@@ -31,19 +31,19 @@ const PLAYERS: readonly Role[] = [
   { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
 
-/** Redis, the gateway, the server, and all who use them. */
-export class Stage {
+/** Redis, the gateway, the server, and all processes that use them. */
+export class Stack {
   readonly redis: TestRedis;
-  readonly cast: Cast;
-  /** Ids of what the schedule enqueues until the end of the trouble. */
+  readonly processes: Processes;
+  /** Ids of the tasks that the schedule enqueues until the end of the trouble. */
   readonly ticks = new Set<string>();
-  readonly #options: CastOptions;
+  readonly #options: ProcessesOptions;
   #redisLives = 0;
 
   /** Starts Redis and the gateway; then the queues are set up, and all others start. */
-  static async open(options: Omit<CastOptions, "environment">, scheduleUntil: number): Promise<Stage> {
+  static async open(options: Omit<ProcessesOptions, "environment">, scheduleUntil: number): Promise<Stack> {
     const redis = await startRedis({ args: DURABLE });
-    const stage = new Stage(redis, {
+    const stack = new Stack(redis, {
       ...options,
       environment: {
         CHAOS_REDIS: redis.url,
@@ -52,25 +52,25 @@ export class Stage {
         CHAOS_TOKEN: crypto.randomUUID(),
       },
     });
-    stage.#noteRedis();
+    stack.#noteRedis();
     try {
-      await stage.#setUp(scheduleUntil);
+      await stack.#setUp(scheduleUntil);
       for (const role of [GATEWAY, SERVER]) {
-        stage.cast.start(role);
-        await stage.answers(role);
+        stack.processes.start(role);
+        await stack.answers(role);
       }
-      for (const role of PLAYERS) stage.cast.start(role);
-      return stage;
+      for (const role of PLAYERS) stack.processes.start(role);
+      return stack;
     } catch (error) {
-      await stage.close();
+      await stack.close();
       throw error;
     }
   }
 
-  private constructor(redis: TestRedis, options: CastOptions) {
+  private constructor(redis: TestRedis, options: ProcessesOptions) {
     this.redis = redis;
     this.#options = options;
-    this.cast = new Cast(options);
+    this.processes = new Processes(options);
   }
 
   /** Waits until the gateway, or the server, answers. */
@@ -81,7 +81,7 @@ export class Stage {
       const answer = await fetch(url).catch(() => undefined);
       await answer?.text();
       if (answer) {
-        this.#options.ledger.write({ what: "ready", process: this.cast.nameOf(role) });
+        this.#options.ledger.write({ what: "ready", process: this.processes.nameOf(role) });
         return;
       }
     }
@@ -96,7 +96,7 @@ export class Stage {
     this.#noteRedis();
   }
 
-  /** Which invariants the raw keys violate, at a moment when nothing moves. */
+  /** Which invariants the raw keys violate, at a moment without calls. */
   async look(): Promise<string[]> {
     const space = await readKeySpace(this.redis.url);
     return Object.values(QUEUES).flatMap((queue) =>
@@ -117,10 +117,10 @@ export class Stage {
     }
   }
 
-  /** Ends all that still runs, and removes what Redis has kept. */
+  /** Ends all that still runs, and removes Redis's files. */
   async close(): Promise<void> {
     for (const program of ["producer", "consumer", "sweeper", "deepSweeper", "server", "gateway"] as const) {
-      await this.cast.end(program);
+      await this.processes.end(program);
     }
     await this.redis.stop();
   }

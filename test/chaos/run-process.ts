@@ -6,9 +6,9 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { Ledger } from "./ledger.ts";
 import type { Errand } from "./work.ts";
 
-/** What the director tells a process of its part, in the environment. */
-export interface PartEnvironment {
-  /** Such as `drain-1.3`: the third process that plays it. */
+/** What the director passes to a process, as environment variables. */
+export interface RunProcessEnvironment {
+  /** Such as `drain-1.3`: the third process of that role. */
   readonly CHAOS_NAME: string;
   readonly CHAOS_FOLDER: string;
   readonly CHAOS_SEED: string;
@@ -20,19 +20,19 @@ export interface PartEnvironment {
   readonly CHAOS_TOKEN: string;
 }
 
-/** How late a timer of the process has to be for its ledger to tell, ms. */
+/** How late a timer of the process has to be before its ledger notes it, ms. */
 const LATE = 300;
 const TICK = 100;
 
 /** One process of the run, as it sees itself. */
-export class Part {
-  readonly env = process.env as unknown as PartEnvironment;
+export class RunProcess {
+  readonly env = process.env as unknown as RunProcessEnvironment;
   readonly name = this.env.CHAOS_NAME;
   readonly style = this.env.CHAOS_STYLE;
   readonly ledger = new Ledger(this.env.CHAOS_FOLDER, this.name);
   /** Aborts when the process is asked to end. */
   readonly ending: AbortSignal;
-  /** A number from 0 to sides - 1, the next of this part's own. */
+  /** The next random number of this process, from 0 to sides - 1. */
   readonly roll: (sides: number) => number;
 
   constructor() {
@@ -48,12 +48,12 @@ export class Part {
     this.#watchTime();
   }
 
-  /** The way to Redis. */
+  /** The transport to Redis. */
   transport(): Transport {
     return upstash({ url: this.env.CHAOS_GATEWAY, token: this.env.CHAOS_TOKEN });
   }
 
-  /** A queue, by the way that this part goes: straight to the gateway, or through the HTTP interface. */
+  /** A queue, reached as this process does: straight through the gateway, or through the HTTP interface. */
   queue(name: string): Queue<Errand> | ClientQueue<Errand> {
     const { CHAOS_THROUGH: through, CHAOS_SERVER: url, CHAOS_TOKEN: token } = this.env;
     const fixed = { resultTtl: "1m" };
