@@ -22,7 +22,7 @@ import { operations } from "./openapi/operations.ts";
 
 const target = new URL("../src/http/docs/openapi.gen.ts", import.meta.url);
 
-/** The JSON Schema of a schema's input, or of its output: the values that the texts of a query stand for. */
+/** The JSON Schema of a schema's input, or of its output: the values that the texts of a query represent. */
 function jsonSchemaOf(
   schema: GenericSchema,
   typeMode: "input" | "output",

@@ -108,7 +108,7 @@ async function list(): Promise<string> {
   const installed = closure(needs(own), lock);
   const optional = closure(Object.keys(own.peerDependencies ?? {}), lock);
   const rows = [...new Set([...installed, ...optional])].toSorted().map((place) => {
-    const { version, license = "none told" } = lock[place] as LockEntry;
+    const { version, license = "none" } = lock[place] as LockEntry;
     const loading = entries.filter(({ places }) => places.has(place)).map(({ entry }) => `\`${entry}\``);
     const comes = installed.has(place) ? "with it" : "if asked for";
     return `| ${nameOf(place)} | ${version} | ${license} | ${comes} | ${loading.join(", ") || "none: types"} |\n`;

@@ -75,13 +75,13 @@ def title(text: str) -> None:
 
 
 def show(queue: Queue, id: str) -> None:
-    """What is known of a task, on one line."""
+    """Prints the state of a task on one line."""
     info = queue.get(id) or {}
     names = ("reason", "attempt", "charged", "result", "error")
-    told = [f"{name} {info[name]!r}" for name in names if name in info]
+    parts = [f"{name} {info[name]!r}" for name in names if name in info]
     if "ended_at" in info:
-        told.append(f"ended {datetime.fromtimestamp(info['ended_at'] / 1000, timezone.utc):%Y-%m-%d}")
-    print(f"{id} is {info.get('state')}: {', '.join(told)}")
+        parts.append(f"ended {datetime.fromtimestamp(info['ended_at'] / 1000, timezone.utc):%Y-%m-%d}")
+    print(f"{id} is {info.get('state')}: {', '.join(parts)}")
 
 
 if __name__ == "__main__":

@@ -18,13 +18,13 @@ TEN_YEARS = 315_360_000_000
 LATEST = 8_640_000_000_000_000
 
 NOTHING: Any = object()
-"""Stands for a result, error or progress that is not given; ``None`` is a value."""
+"""A result, error or progress that is not given. ``None`` is a value."""
 
 STATES = dict(p="pending", d="delayed", w="working", c="completed", r="rejected", f="cancel requested")
 
 
 class SluiceError(Exception):
-    """Something went wrong; ``code`` tells programs what."""
+    """A failure. Programs read ``code``."""
 
     def __init__(self, code: str, message: str = ""):
         super().__init__(f"{code}: {message}" if message else code)
@@ -69,7 +69,7 @@ def encode_error(error: Any) -> str:
 
 
 def encode_progress(progress: Any) -> str:
-    """Progress stands in a record's first line: in ASCII, and escaped as names are."""
+    """Progress as the first line of a record has it: in ASCII, escaped like names."""
     _bounded("progress", _json("progress", progress, ascii=False).encode(), MAX_PROGRESS_BYTES)
     return "j" + escaped(_json("progress", progress, ascii=True))
 
@@ -100,11 +100,11 @@ def new_task(
     dedup: tuple[str, int] | None = None,
     again: bool = False,
 ) -> list[str]:
-    """What ``enqueue`` is told of one task: id, when, unique, record.
+    """The arguments of ``enqueue`` for one task: id, when, unique, record.
 
-    Due after ``delay`` or at ``at``; ``max_attempts`` 0 is no limit. ``dedup`` is a key and its window:
-    while that lasts, the key stands for this task. ``again`` lets an ``id`` of one's own begin anew
-    when its last task has ended.
+    The task is due after ``delay`` or at ``at``. A ``max_attempts`` of 0 is no limit. ``dedup`` is a key and
+    its window: during the window the key belongs to this task. ``again`` lets the caller's ``id`` begin a
+    new life if its last task has ended.
     """
     if again and (id is None or dedup is not None):
         raise SluiceError("bad_argument", "again needs an id, and no dedup")
@@ -114,7 +114,7 @@ def new_task(
     head = _json("headers", headers, ascii=True) if headers else ""
     _bounded("headers", head, MAX_SMALL_BYTES)
     letters = {
-        # Tells a copy of this request from another producer's task of that id.
+        # Distinguishes a copy of this request from another producer's task with that id.
         "t": None if id is None else secrets.token_urlsafe(12),
         "l": None if lease is None else whole("lease", lease, 1),
         "m": None if max_attempts is None else whole("max_attempts", max_attempts, 0, 1_000_000),
@@ -138,7 +138,7 @@ def new_task(
 
 
 def read_fixed(record: str) -> dict[str, Any]:
-    """What a fixed record says; ``rest`` is the payload as it stands there."""
+    """The fields of a fixed record; ``rest`` is the encoded payload."""
     line, rest = _first_line(record)
     enqueued_at, *letters = line.split(";")
     says = _letters(letters)
@@ -147,14 +147,14 @@ def read_fixed(record: str) -> dict[str, Any]:
 
 
 def read_changing(record: str) -> dict[str, Any]:
-    """What a changing record says; ``rest`` is the result or the last error."""
+    """The fields of a changing record; ``rest`` is the result or the last error."""
     line, rest = _first_line(record)
     fields = line.split(";")
     return {**dict(zip("veacsnkql", fields)), **_letters(fields[9:]), "rest": rest}
 
 
 def read_info(state: str, at: int, fixed: str, changing: str) -> dict[str, Any]:
-    """What ``inspect`` tells of a task; what does not apply is not there."""
+    """The fields of a task that ``get`` returned. A field that does not apply is absent."""
     says = {"v": "1", "a": "0", "c": "0", "n": "0", "b": "0", "rest": ""}
     if fixed:
         says.update(read_fixed(fixed), rest="")

@@ -51,7 +51,7 @@ RESEND: Any = object()
 
 
 class Unanswered(SluiceError):
-    """Nobody knows whether the request has run. It may be sent again: every script allows that."""
+    """The request may or may not have run. It can be sent again: every script allows that."""
 
 
 class Script:
@@ -157,17 +157,17 @@ def _reply(answer: dict) -> list:
 
 
 class Settled(NamedTuple):
-    """The answer to one settlement. Where it is not ``ok``, nothing has changed."""
+    """The answer to one settlement. If it is not ``ok``, nothing has changed."""
 
     ok: bool
-    state: str  # where the task is now; `lost` or `newer` where not ok
+    state: str  # where the task is now; `lost` or `newer` if not ok
     reason: str  # of a rejection
     at: int  # the deadline, or when it is due; 0 for none
     cancel_requested: bool
 
 
 class Settlement(NamedTuple):
-    """What is to become of a task; :class:`Task` says what the outcomes mean."""
+    """The outcome of one task; :class:`Task` explains the outcomes."""
 
     receipt: str
     outcome: str  # complete, reject, requeue, return or extend
@@ -178,7 +178,7 @@ class Settlement(NamedTuple):
 
 @dataclass
 class Task:
-    """A task in the caller's hands until ``deadline_at``, and beyond it until somebody reclaims it."""
+    """A task that the caller holds until ``deadline_at``, and after that until it is reclaimed."""
 
     queue: Queue = field(repr=False)
     id: str
@@ -208,8 +208,8 @@ class Task:
 
     def extend(self, lease: int | None = None, progress: Any = NOTHING) -> Settled:
         """A deadline ``lease`` from now, by default the lease's own length; never an earlier one."""
-        told = "" if progress is NOTHING else encode_progress(progress)
-        settled = self._settle("extend", lease, told)
+        text = "" if progress is NOTHING else encode_progress(progress)
+        settled = self._settle("extend", lease, text)
         if settled.ok:
             self.deadline_at = settled.at
         return settled
@@ -243,7 +243,7 @@ class Queue:
         self._registered = now if register else self._registered
         if looked >= 0:
             self._look = "1" if looked else ""
-        # A text is the id of the task that stands for the dedup key.
+        # A text is the id of the task to which the dedup key belongs.
         return [
             (answer, False) if isinstance(answer, str) else (task[0], answer == 1)
             for task, answer in zip(args, answers)
@@ -292,13 +292,13 @@ class Queue:
         ]
 
     def cancel(self, id: str, lease: int | None = None) -> str:
-        """``rejected``, or ``working`` where its holder will be told; else why not: ``not_found``,
-        ``already_ended``, or ``lease_lost`` where the task does not have that lease number."""
+        """Returns ``rejected``, or ``working`` if its holder will be notified. Otherwise why not: ``not_found``,
+        ``already_ended``, or ``lease_lost`` if the task has another lease number."""
         args = ["", checked("id", id, NAME), "" if lease is None else lease]
         return self._redis.run(("tasks/cancel", self.name, args))[0][0]
 
     def get(self, id: str) -> dict[str, Any] | None:
-        """What is known of a task, without its payload; None where nothing is."""
+        """The state of a task, without its payload; None for an unknown id."""
         reply = self._redis.run(("tasks/get", self.name, [checked("id", id, NAME)]))[0]
         return None if reply == ["not_found"] else {"id": id, **read_info(*reply)}
 

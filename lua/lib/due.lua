@@ -34,7 +34,7 @@ end
 -- `fail_silent_workers` does.
 local function run_timers(keys, timers, now)
   redis.call('ZREM', keys.delayed, unpack(timers))
-  redis.call('HINCRBY', keys.tasks, '~rung', int(#timers))
+  redis.call('HINCRBY', keys.tasks, '~fired', int(#timers))
   local plan, groups, alarm = new_plan(keys, now), {}, false
   for _, timer in ipairs(timers) do
     if string.sub(timer, 2, 2) == 'g' then

@@ -116,7 +116,7 @@ local function without_payload(fixed)
   return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).headers_length) or 0))
 end
 
--- The fields of a changing record that change most stand in fixed places, in this order. Letters follow.
+-- The fields of a changing record that change most have fixed places, in this order. Letters follow.
 local FIXED_PLACES = {
   'version',
   'enqueued_at',

@@ -8,7 +8,7 @@ import { handBack, settlementOf, outcomeOf, type SizedSettlement } from "./to-se
 /** How long handlers may follow one another before the event loop gets a turn, ms: requests need turns. */
 const LONGEST_TURN = 10;
 
-/** The shortest duration of a call, ms: some clocks stand still while nothing is sent or received. */
+/** The shortest duration of a call, ms: some clocks do not advance between sends and receives. */
 const SHORTEST = 0.01;
 
 /** Calls the handler for some tasks, and returns an outcome for each. The signal is that of the call. */

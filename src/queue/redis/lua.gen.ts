@@ -1359,7 +1359,7 @@ end
 `;
 const $run_timers = `local function run_timers(keys,timers,now)
 redis.call('ZREM',keys.delayed,unpack(timers))
-redis.call('HINCRBY',keys.tasks,'~rung',int(#timers))
+redis.call('HINCRBY',keys.tasks,'~fired',int(#timers))
 local plan,groups,alarm=new_plan(keys,now),{},false
 for _,timer in ipairs(timers)do
 if string.sub(timer,2,2)=='g'then
@@ -3067,7 +3067,7 @@ repair_kept(repair,kept,texts)
 return ids,groups
 end
 `;
-const $PAIRS = `local PAIRS={'~ghosts','~dropped','~timers','~rung','~broken','~mended'}
+const $PAIRS = `local PAIRS={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed'}
 `;
 const $NUMBERS = `local NUMBERS={'~lease','~groups','~alarm',unpack(PAIRS)}
 `;
@@ -3076,7 +3076,7 @@ const $CONTROL_NAMES = `local CONTROL_NAMES={'~set','~fair',unpack(NUMBERS)}
 const $repair_control = `local function repair_control(repair,found,observed)
 local plan,now=repair.plan,repair.now
 local spare=
-{['~lease']=now,['~groups']=SPARE_GROUPS,['~broken']=tonumber(found['~mended']or 0)}
+{['~lease']=now,['~groups']=SPARE_GROUPS,['~broken']=tonumber(found['~reviewed']or 0)}
 local limits={['~groups']=MOST_GROUPS}
 for _,name in ipairs(NUMBERS)do
 local value=found[name]
@@ -3087,10 +3087,10 @@ found[name]=spare[name]and int(spare[name])
 put_field(repair,name,value,found[name])
 end
 end
-if tonumber(found['~mended']or 0)>tonumber(found['~broken']or 0)then
-report_fault(repair,'control_broken','~mended')
-put_field(repair,'~mended',found['~mended'],found['~broken'])
-found['~mended']=found['~broken']
+if tonumber(found['~reviewed']or 0)>tonumber(found['~broken']or 0)then
+report_fault(repair,'control_broken','~reviewed')
+put_field(repair,'~reviewed',found['~reviewed'],found['~broken'])
+found['~reviewed']=found['~broken']
 end
 if found['~set']then
 repair_settings(repair,'~set',found['~set'],0)
@@ -3332,7 +3332,7 @@ return bound
 end
 local next_listed=redis.call('LRANGE',pending,'-1','-1')[1]
 local next_fair=redis.call('ZRANGE',fair,'0','0')[1]
-local fields={'~ghosts','~dropped','~timers','~rung','~broken','~mended','~fair','~set'}
+local fields={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed','~fair','~set'}
 local next_ids={}
 ${$append}append(next_ids,next_listed,next_fair)
 for _,id in ipairs(next_ids)do
@@ -3363,19 +3363,19 @@ ${$finite}${$lowest_score}${$upcoming}local _,wake=upcoming(delayed,lowest_score
 return{
 'ok',
 waiting,
-redis.call('ZCARD',delayed)-remaining(found,'~timers','~rung'),
+redis.call('ZCARD',delayed)-remaining(found,'~timers','~fired'),
 redis.call('ZCARD',working),
 redis.call('ZCARD',dead),
 oldest or(waiting>0 and 0)or-1,
 wake or 0,
-remaining(found,'~broken','~mended'),
+remaining(found,'~broken','~reviewed'),
 redis.call('ZCARD',workers),
 settings.paused and 1 or 0,
 }
 `;
   },
-  sha1: "22b19bc4e8c27dcd006eb5a2d3019f4ea375a941",
-  keyLockingSha1: "a417e58cf32e9f72ab5281d0945269fc8b8439be",
+  sha1: "77ac88e3972d37a910e5554fbaf424e87cfc3db4",
+  keyLockingSha1: "19e46a0e899a308daff422db78aab94006cfcb54",
 };
 
 export const deleteQueue: Script = {
@@ -4149,8 +4149,8 @@ return false
 end
 end
 return remaining(control,'~ghosts','~dropped')==ghosts
-and remaining(control,'~timers','~rung')==timers
-and remaining(control,'~broken','~mended')==0
+and remaining(control,'~timers','~fired')==timers
+and remaining(control,'~broken','~reviewed')==0
 end
 ${$SLICE}${$read}${$planned_writes}${$plan_write}${$planned_count}${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$BAND}${$read_score}${$LIMITED_GROUP}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$add_ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct_group}${$lacks_timer}local function groups_agree(entries,names,groups)
 local actual={}
@@ -4265,8 +4265,8 @@ end
 return{'valid',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
 `;
   },
-  sha1: "458c5f50d1c735d3ad5ca9e5fc7de838f6610d3e",
-  keyLockingSha1: "517fbd3e803fe72cc1c09e844d93658500e69d35",
+  sha1: "6ac57adab7d5022d0038c9f9032a43f28b32873b",
+  keyLockingSha1: "5575f94f454edb5c5e641dafee44b15c17399132",
 };
 
 export const placeLost: Script = {
@@ -4495,8 +4495,8 @@ reply[#reply+1]=repair.report
 return failed or reply
 `;
   },
-  sha1: "cae25e31d810342158212672ca914d3893a33c0e",
-  keyLockingSha1: "764aef976b1f9aec6b9f32ec21bb52f34fabd3a7",
+  sha1: "19c935068b86b0e2ca6b4f2c9bb6e5c998b7107d",
+  keyLockingSha1: "b3bd0ef819bbecadc2222cfd605579e249baae5e",
 };
 
 export const scan: Script = {
@@ -5031,8 +5031,8 @@ left=left+old_left
 return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,wake_needed()and 1 or 0}
 `;
   },
-  sha1: "f208b0be7ae510ef5bd24b8160cb1c9b3be05807",
-  keyLockingSha1: "2fb0ea1bb6f155d554405e6e3a4ab94f31f9a3bf",
+  sha1: "ac664153bb02cc82c72f9e28806c27e41842bba7",
+  keyLockingSha1: "3ee5b347ad62b19f7ee852c7d3bebd41d0b8a9ea",
 };
 
 export const unregister: Script = {
@@ -5182,8 +5182,8 @@ call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and t
 ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$lowest_score}${$error_of}${$error_reply_for}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$lease_of}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$remove_from_fair}${$take_turn}${$turns_from}${$move_up}${$move_up_all}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$note_delivery}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$leases_of}${$unregister_workers}${$note_lost_workers}${$fail_worker}${$fail_silent_workers}${$parse_wake}${$awake_text}${$RETRY}${$upcoming}${$look_ahead}${$run_timers}${$reset_timers}${$promote_grouped}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_taken}${$in_list}${$refund_list}${$pop_with_fair}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$skip_undeliverable}${$move_if_limited}${$add_to_batch}${$read_taken}${$select_tasks}${$write_skipped}${$lease_slice}${$put_back_unleased}${$lease_all}${$use_up_token}${$append_task}${$still_leased}${$dequeue_in_full}return dequeue_in_full(keys,call,ids,ahead,reads)
 `;
   },
-  sha1: "fa1148c98ee774e2da89a4e954b67eef6f4e4e8a",
-  keyLockingSha1: "a60a2a381bb35702b81e4cf195460e69935740e1",
+  sha1: "3978811e07d9b2aa7d85c00a416080a049a4a1cf",
+  keyLockingSha1: "df25694831b5f55713aec0e017908fdb9c269f06",
 };
 
 export const enqueue: Script = {
@@ -5626,8 +5626,8 @@ ${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}$
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "1a89184acbf571ca4b4c726cac7754e24af75d1b",
-  keyLockingSha1: "addc430e37dea6a3a3d0ebbdd3cb8a4777870bb7",
+  sha1: "b23d2f7554d54eef26df2000df8e7a901ddb40c2",
+  keyLockingSha1: "9648526c0be3aa2e4c702e942a0bd39221b2ef6d",
 };
 
 export const settle: Script = {

@@ -28,7 +28,7 @@ export const enqueueScript = {
       /** Whether a consumer is to be woken. */
       wake,
       /**
-       * Whether each task was created, and the id that its key stands for; or why this task alone was
+       * Whether each task was created, and the id to which its key belongs; or why this task alone was
        * refused.
        */
       tasks: reader.rest((item) => readAdded(item.textOrInteger())),
