@@ -4,8 +4,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { generatedFile, readLua } from "./lua/files.ts";
 import { moduleOf } from "./lua/module.ts";
+import { shorten } from "./lua/shorten.ts";
 
-const wanted = moduleOf(readLua());
+const wanted = moduleOf(shorten(readLua()));
 if (!process.argv.includes("--check")) writeFileSync(generatedFile, wanted);
 else if (readFileSync(generatedFile, "utf8") !== wanted) {
   console.error("src/queue/redis/lua.gen.ts is not current: run `npm run embed-lua`.");

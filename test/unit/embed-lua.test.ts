@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { generatedFile, readLua } from "../../tools/lua/files.ts";
 import { moduleOf } from "../../tools/lua/module.ts";
+import { shorten } from "../../tools/lua/shorten.ts";
 import { compact, parseLua } from "../../tools/lua/text.ts";
 import { embedded as embeddedBehind } from "../support/embedded.ts";
 
@@ -27,7 +28,7 @@ const embedded = (text: string, file?: string) => embeddedBehind(prelude, text, 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
 
 test("lua.gen.ts is current", async () => {
-  expect(await readFile(generatedFile, "utf8")).toBe(moduleOf(readLua()));
+  expect(await readFile(generatedFile, "utf8")).toBe(moduleOf(shorten(readLua())));
 });
 
 test("a script gets the prelude's locals that it uses, and those that these use, in the prelude's order", async () => {
@@ -180,4 +181,40 @@ test.for([
 ])("a prelude with %j is refused", ([text, why]) => {
   const wrong = { file: "_prelude.lua", text: `${prelude}\n${text}\n` };
   expect(() => moduleOf({ lib: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
+});
+
+test("locals get short names; fields, strings, globals and lines do not change", () => {
+  const files = {
+    lib: {
+      file: "lib",
+      text: "local LIMIT = 2\n\nlocal function double(number)\n  return number * LIMIT\nend\n",
+    },
+    scripts: [
+      {
+        file: "tasks/a.lua",
+        text: `local pending = KEYS[1]
+local found = { limit = double(1), pending = 'pending' }
+for i = 1, found.limit do
+  local pending = pending .. i
+  found[i] = function(limit, i)
+    return pending .. limit .. (i or found.limit)
+  end
+end
+return redis.call('GET', pending) or found[1](double(2))
+`,
+      },
+    ],
+  };
+  const { lib, scripts } = shorten(files);
+  expect(lib.text).toBe("local A = 2\n\nlocal function B(a)\n  return a * A\nend\n");
+  expect(scripts[0]?.text).toBe(`local a = KEYS[1]
+local b = { limit = B(1), pending = 'pending' }
+for f = 1, b.limit do
+  local g = a .. f
+  b[f] = function(h, i)
+    return g .. h .. (i or b.limit)
+  end
+end
+return redis.call('GET', a) or b[1](B(2))
+`);
 });

@@ -25,28 +25,44 @@ interface LuaFunction {
   readonly upvalues: Set<Local>;
 }
 
-interface Local {
+/** A local variable or parameter. */
+export interface Local {
   readonly name: string;
   readonly owner: LuaFunction | undefined;
+  /** The identifiers that declare and use it; none for the hidden locals of Lua. */
+  readonly identifiers: LuaNode[];
+  /** The locals that are visible where it is declared. */
+  readonly around: readonly Local[];
 }
 
 type Scope = readonly Local[];
 
+/** The names that statements or expressions use and do not declare; see {@link resolveNames}. */
+export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<string> {
+  return resolveNames(file, nodes).free;
+}
+
 /**
- * The names that statements or expressions use and do not declare.
+ * Resolves the names in statements or expressions.
  * @param file for errors
+ * @returns the names that they use and do not declare, with the identifiers, and the locals
  * @throws if they, or a function in them, have more locals or upvalues than Lua allows. `redis` counts as an upvalue, because
  *   a wrapper such as the gateway's shim makes it a local
  */
-export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<string> {
+export function resolveNames(
+  file: string,
+  nodes: readonly LuaNode[],
+): { free: ReadonlySet<string>; freeIdentifiers: readonly LuaNode[]; locals: readonly Local[] } {
   const free = new Set<string>();
-  enter("the text", nodes, [], undefined, [{ name: "redis", owner: undefined }]);
-  return free;
+  const freeIdentifiers: LuaNode[] = [];
+  const locals: Local[] = [];
+  enter("the text", nodes, [], undefined, [{ name: "redis", owner: undefined, identifiers: [], around: [] }]);
+  return { free, freeIdentifiers, locals };
 
   function enter(
     what: string,
     body: readonly LuaNode[],
-    parameters: readonly string[],
+    parameters: readonly (LuaNode | string)[],
     parent: LuaFunction | undefined,
     around: Scope,
   ): void {
@@ -55,8 +71,15 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
     check(entered, entered.upvalues.size, "upvalues", MOST_UPVALUES);
   }
 
-  function declare(owner: LuaFunction, scope: Scope, names: readonly string[]): Scope {
-    const wider = [...scope, ...names.map((name) => ({ name, owner }))];
+  function declare(owner: LuaFunction, scope: Scope, names: readonly (LuaNode | string)[]): Scope {
+    let wider = scope;
+    for (const name of names) {
+      const isHidden = typeof name === "string";
+      const identifiers = isHidden ? [] : [name];
+      const local = { name: isHidden ? name : nameOf(name), owner, identifiers, around: wider };
+      locals.push(local);
+      wider = [...wider, local];
+    }
     check(owner, wider.filter((local) => local.owner === owner).length, "locals", MOST_LOCALS);
     return wider;
   }
@@ -77,17 +100,17 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
     const inner = (...fields: readonly string[]) => nodesIn(node, ...fields);
     switch (node.type) {
       case "Identifier":
-        use(at, nameOf(node), scope);
+        use(at, node, scope);
         break;
       case "LocalStatement":
         visitAll(at, inner("init"), scope);
-        return declare(at, scope, inner("variables").map(nameOf));
+        return declare(at, scope, inner("variables"));
       case "FunctionDeclaration":
         return declared(at, node, scope);
       case "ForNumericStatement":
       case "ForGenericStatement": {
         visitAll(at, inner("start", "end", "step", "iterators"), scope);
-        const variables = inner("variable", "variables").map(nameOf);
+        const variables = inner("variable", "variables");
         visitAll(at, inner("body"), declare(at, scope, [...FOR_LOOP, ...variables]));
         break;
       }
@@ -97,10 +120,15 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
     return scope;
   }
 
-  function use(at: LuaFunction, name: string, scope: Scope): void {
+  function use(at: LuaFunction, identifier: LuaNode, scope: Scope): void {
+    const name = nameOf(identifier);
     const local = scope.findLast((one) => one.name === name);
-    if (!local?.owner) free.add(name);
+    if (!local?.owner) {
+      free.add(name);
+      freeIdentifiers.push(identifier);
+    }
     if (!local) return;
+    local.identifiers.push(identifier);
     for (let one: LuaFunction | undefined = at; one && one !== local.owner; one = one.parent)
       one.upvalues.add(local);
   }
@@ -110,10 +138,8 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
     const name = target?.type === "Identifier" ? nameOf(target) : undefined;
     const isLocal = node["isLocal"] === true;
     if (target && !isLocal) visit(at, target, scope);
-    const around = isLocal && name !== undefined ? declare(at, scope, [name]) : scope;
-    const parameters = nodesIn(node, "parameters").map((one) =>
-      one.type === "Identifier" ? nameOf(one) : "arg",
-    );
+    const around = isLocal && target ? declare(at, scope, [target]) : scope;
+    const parameters = nodesIn(node, "parameters").map((one) => (one.type === "Identifier" ? one : "arg"));
     const what = name ?? `the function at line ${node.loc.start.line}`;
     const hidden = target?.["indexer"] === ":" ? ["self"] : [];
     enter(what, nodesIn(node, "body"), [...hidden, ...parameters], at, around);

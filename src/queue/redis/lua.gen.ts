@@ -2,134 +2,134 @@
 
 import type { Script } from "./transport.ts";
 
-const $RESEND_WINDOW = `local RESEND_WINDOW=300000
+const $A = `local A=300000
 `;
-const $SLICE = `local SLICE=1000
+const $B = `local B=1000
 `;
-const $int = `local function int(number)
-return string.format('%.0f',tonumber(number))
-end
-`;
-const $clock_text = `local function clock_text(test_now)
-if test_now~=''then
-return int(test_now)
-end
-local time=redis.call('TIME')
-return time[1]..string.sub('00000'..time[2],-6,-4)
+const $C = `local function C(a)
+return string.format('%.0f',tonumber(a))
 end
 `;
-const $clock = `local function clock(test_now)
-return tonumber(clock_text(test_now))
+const $D = `local function D(a)
+if a~=''then
+return C(a)
+end
+local b=redis.call('TIME')
+return b[1]..string.sub('00000'..b[2],-6,-4)
 end
 `;
-const $append = `local function append(list,first,second)
-if first~=nil then
-list[#list+1]=first
+const $E = `local function E(a)
+return tonumber(D(a))
 end
-if second~=nil then
-list[#list+1]=second
+`;
+const $F = `local function F(a,b,c)
+if b~=nil then
+a[#a+1]=b
+end
+if c~=nil then
+a[#a+1]=c
 end
 end
 `;
-const $sorted_keys = `local function sorted_keys(map)
-local keys={}
-for key in pairs(map)do
-keys[#keys+1]=key
+const $G = `local function G(a)
+local b={}
+for f in pairs(a)do
+b[#b+1]=f
 end
-table.sort(keys)
-return keys
-end
-`;
-const $add = `local function add(counts,field,amount)
-counts[field]=int(tonumber(counts[field]or 0)+amount)
+table.sort(b)
+return b
 end
 `;
-const $write = `local function write(command,key,args,option)
-local count=0
-for first=1,#args,SLICE do
-local last=math.min(first+SLICE-1,#args)
-if option then
-count=count+redis.call(command,key,option,unpack(args,first,last))
+const $H = `local function H(a,b,c)
+a[b]=C(tonumber(a[b]or 0)+c)
+end
+`;
+const $I = `local function I(a,b,c,d)
+local e=0
+for i=1,#c,B do
+local j=math.min(i+B-1,#c)
+if d then
+e=e+redis.call(a,b,d,unpack(c,i,j))
 else
-count=count+redis.call(command,key,unpack(args,first,last))
+e=e+redis.call(a,b,unpack(c,i,j))
 end
 end
-return count
-end
-`;
-const $reversed = `local function reversed(list,first)
-local back={}
-for i=#list,first,-1 do
-back[#back+1]=list[i]
-end
-return back
+return e
 end
 `;
-const $read = `local function read(command,key,args)
-local found={}
-for first=1,#args,SLICE do
-local last=math.min(first+SLICE-1,#args)
-local slice=redis.call(command,key,unpack(args,first,last))
-for i=1,last-first+1 do
-found[first+i-1]=slice[i]
+const $J = `local function J(a,b)
+local c={}
+for g=#a,b,-1 do
+c[#c+1]=a[g]
 end
-end
-return found
+return c
 end
 `;
-const $finite = `local function finite(score)
-return score=='inf'and'9007199254740992'or score=='-inf'and'-1'or score
+const $K = `local function K(a,b,c)
+local d={}
+for h=1,#c,B do
+local i=math.min(h+B-1,#c)
+local j=redis.call(a,b,unpack(c,h,i))
+for n=1,i-h+1 do
+d[h+n-1]=j[n]
+end
+end
+return d
 end
 `;
-const $lowest_score = `local function lowest_score(key)
-local score=redis.call('ZRANGE',key,'0','0','WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
+const $L = `local function L(a)
+return a=='inf'and'9007199254740992'or a=='-inf'and'-1'or a
 end
 `;
-const $error_of = `local function error_of(reply)
-return type(reply)=='table'and reply.err and reply or nil
+const $M = `local function M(a)
+local b=redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]
+return b and math.floor(tonumber(L(b)))
 end
 `;
-const $error_reply_for = `local function error_reply_for(thrown)
-return redis.error_reply(type(thrown)=='table'and thrown.err or'ERR '..thrown)
+const $N = `local function N(a)
+return type(a)=='table'and a.err and a or nil
 end
 `;
-const $store_fields = `local function store_fields(tasks,fields)
-local failed=error_of(redis.pcall('HSET',tasks,unpack(fields)))
-if failed then
-redis.call('HDEL',tasks,'')
-failed=error_of(redis.pcall('HSET',tasks,unpack(fields)))
-end
-return failed
+const $O = `local function O(a)
+return redis.error_reply(type(a)=='table'and a.err or'ERR '..a)
 end
 `;
-const $queue_keys = `local function queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+const $P = `local function P(a,b)
+local c=N(redis.pcall('HSET',a,unpack(b)))
+if c then
+redis.call('HDEL',a,'')
+c=N(redis.pcall('HSET',a,unpack(b)))
+end
+return c
+end
+`;
+const $Q = `local function Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-local keys={
-pending=pending,
-fair=fair,
-fair_by_group=fair_by_group,
-limited=limited,
-working=working,
-delayed=delayed,
+local l={
+pending=a,
+fair=b,
+fair_by_group=c,
+limited=d,
+working=e,
+delayed=f,
 }
-keys.tasks,keys.expiry,keys.dead,keys.workers,keys.worker_leases=
-tasks,expiry,dead,workers,worker_leases
-return keys
+l.tasks,l.expiry,l.dead,l.workers,l.worker_leases=
+g,h,i,j,k
+return l
 end
 `;
-const $WRITE_ORDER = `local WRITE_ORDER={
+const $R = `local R={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -148,67 +148,67 @@ const $WRITE_ORDER = `local WRITE_ORDER={
 'ZADD dead',
 }
 `;
-const $planned_writes = `local function planned_writes(plan,what)
-local list=plan.writes[what]or{}
-plan.writes[what]=list
-return list
+const $S = `local function S(a,b)
+local c=a.writes[b]or{}
+a.writes[b]=c
+return c
 end
 `;
-const $plan_write = `local function plan_write(plan,what,first,second)
-append(planned_writes(plan,what),first,second)
+const $T = `local function T(a,b,c,d)
+F(S(a,b),c,d)
 end
 `;
-const $planned_count = `local function planned_count(plan,what)
-local list=plan.writes[what]
-return list and#list or 0
+const $U = `local function U(a,b)
+local c=a.writes[b]
+return c and#c or 0
 end
 `;
-const $write_rest = `local function write_rest(plan)
-for _,what in ipairs(WRITE_ORDER)do
-local args=plan.writes[what]
-if args then
-local command,part,option=string.match(what,'^(%u+) ([%l_]+) ?(%u*)$')
-write(
-command,
-plan.keys[part],
-command=='RPUSH'and reversed(args,1)or args,
-option~=''and option or nil
+const $V = `local function V(a)
+for e,f in ipairs(R)do
+local g=a.writes[f]
+if g then
+local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
+I(
+h,
+a.keys[i],
+h=='RPUSH'and J(g,1)or g,
+j~=''and j or nil
 )
 end
 end
 end
 `;
-const $DEFAULT_MAX_ATTEMPTS = `local DEFAULT_MAX_ATTEMPTS=5
+const $W = `local W=5
 `;
-const $DEFAULT_RESULT_TTL = `local DEFAULT_RESULT_TTL=3600000
+const $X = `local X=3600000
 `;
-const $DEFAULT_DEAD_TTL = `local DEFAULT_DEAD_TTL=604800000
+const $Y = `local Y=604800000
 `;
-const $HISTORY = `local HISTORY=16
+const $Z = `local Z=16
 `;
-const $first_line = `local function first_line(record)
-return string.match(record,'^[^\\n]*\\n?')
+const $AA = `local function AA(a)
+return string.match(a,'^[^\\n]*\\n?')
 end
 `;
-const $read_first_lines = `local function read_first_lines(tasks,fields)
-local found={}
-for first=1,#fields,128 do
-local last=math.min(first+127,#fields)
-for i,value in ipairs(redis.call('HMGET',tasks,unpack(fields,first,last)))do
-if value then
-found[fields[first+i-1]]=first_line(value)
+const $AB = `local function AB(a,b)
+local c={}
+for g=1,#b,128 do
+local h=math.min(g+127,#b)
+for l,m in ipairs(redis.call('HMGET',a,unpack(b,g,h)))do
+if m then
+c[b[g+l-1]]=AA(m)
 end
 end
 end
-return found
-end
-`;
-const $newer = `local function newer(record)
-local version=string.match(record or'','^(%d+);')
-return version and version~='1'
+return c
 end
 `;
-const $STATE = `local STATE={
+const $AC = `local function AC(a)
+local b=string.match(a or'','^(%d+);')
+return b and b~='1'
+end
+`;
+const $AD = `local AD={
 waiting='',
 working='w',
 completed='c',
@@ -217,7 +217,7 @@ deleted='x',
 ghost='g',
 }
 `;
-const $FIXED_FIELDS = `local FIXED_FIELDS={
+const $AE = `local AE={
 t='producer_token',
 l='leased_for',
 m='max_attempts',
@@ -228,7 +228,7 @@ G='group',
 P='priority',
 }
 `;
-const $CHANGING_FIELDS = `local CHANGING_FIELDS={
+const $AF = `local AF={
 x='expired_leases',
 u='requeued_at',
 b='requeues',
@@ -250,36 +250,36 @@ h='history',
 p='last_settlement',
 }
 `;
-const $parse_letters = `local function parse_letters(task,letters,names)
-for letter,value in string.gmatch(letters,';(%a)=([^;]*)')do
-local name=names[letter]
-local is_text=string.find(letter,'[typhGWOT]')
-if name and(is_text or(#value<=16 and string.find(value,'^%d+$')))then
-task[name]=value
+const $AG = `local function AG(a,b,c)
+for g,h in string.gmatch(b,';(%a)=([^;]*)')do
+local i=c[g]
+local j=string.find(g,'[typhGWOT]')
+if i and(j or(#h<=16 and string.find(h,'^%d+$')))then
+a[i]=h
 end
 end
-return task
-end
-`;
-const $parse_fixed = `local function parse_fixed(fixed)
-local enqueued_at,letters=string.match(fixed,'^1;(%d*)([^\\n]*)')
-return parse_letters({enqueued_at=enqueued_at or''},letters or'',FIXED_FIELDS)
+return a
 end
 `;
-const $lease_of = `local function lease_of(fixed,lease)
-return string.match(fixed,'^[^\\n]*;l=(%d+)')or lease
+const $AH = `local function AH(a)
+local b,c=string.match(a,'^1;(%d*)([^\\n]*)')
+return AG({enqueued_at=b or''},c or'',AE)
 end
 `;
-const $has_payload = `local function has_payload(fixed)
-return string.find(fixed or'','^1;%d+[^\\n]*\\n')~=nil
+const $AI = `local function AI(a,b)
+return string.match(a,'^[^\\n]*;l=(%d+)')or b
 end
 `;
-const $without_payload = `local function without_payload(fixed)
-local line=first_line(fixed)
-return string.sub(fixed,1,#line+(tonumber(parse_fixed(line).headers_length)or 0))
+const $AJ = `local function AJ(a)
+return string.find(a or'','^1;%d+[^\\n]*\\n')~=nil
 end
 `;
-const $FIXED_PLACES = `local FIXED_PLACES={
+const $AK = `local function AK(a)
+local b=AA(a)
+return string.sub(a,1,#b+(tonumber(AH(b).headers_length)or 0))
+end
+`;
+const $AL = `local AL={
 'version',
 'enqueued_at',
 'attempts',
@@ -291,121 +291,121 @@ const $FIXED_PLACES = `local FIXED_PLACES={
 'leased_for',
 }
 `;
-const $parse = `local function parse(record)
-local stop=record and string.find(record,'\\n',1,true)
-if not stop then
+const $AM = `local function AM(a)
+local b=a and string.find(a,'\\n',1,true)
+if not b then
 return{},''
 end
-local pattern='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local values,task={string.match(string.sub(record,1,stop-1),pattern)},{}
-if not values[1]then
+local c='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local d,e={string.match(string.sub(a,1,b-1),c)},{}
+if not d[1]then
 return{},''
 end
-for i,name in ipairs(FIXED_PLACES)do
-task[name]=values[i]
+for i,j in ipairs(AL)do
+e[j]=d[i]
 end
-parse_letters(task,values[10],CHANGING_FIELDS)
-return task,string.sub(record,stop+1)
-end
-`;
-const $parse_with = `local function parse_with(fixed,record)
-local task,text=parse(record)
-if(task.enqueued_at or'')==''then
-local first=parse_fixed(fixed)
-task.enqueued_at=first.enqueued_at
-task.max_attempts,task.result_ttl,task.dead_ttl=first.max_attempts,first.result_ttl,first.dead_ttl
-task.producer_token,task.group,task.priority=first.producer_token,first.group,first.priority
-task.version,task.attempts,task.charged=task.version or'1',task.attempts or'0',task.charged or'0'
-task.state,task.lease_number=task.state or STATE.waiting,task.lease_number or'0'
-task.lease_token,task.dequeued_at,task.leased_for='','',''
-end
-return task,text
+AG(e,d[10],AF)
+return e,string.sub(a,b+1)
 end
 `;
-const $LETTERS = `local LETTERS=
+const $AN = `local function AN(a,b)
+local c,d=AM(b)
+if(c.enqueued_at or'')==''then
+local e=AH(a)
+c.enqueued_at=e.enqueued_at
+c.max_attempts,c.result_ttl,c.dead_ttl=e.max_attempts,e.result_ttl,e.dead_ttl
+c.producer_token,c.group,c.priority=e.producer_token,e.group,e.priority
+c.version,c.attempts,c.charged=c.version or'1',c.attempts or'0',c.charged or'0'
+c.state,c.lease_number=c.state or AD.waiting,c.lease_number or'0'
+c.lease_token,c.dequeued_at,c.leased_for='','',''
+end
+return c,d
+end
+`;
+const $AO = `local AO=
 {'x','u','b','z','y','m','r','d','t','f','g','G','P','S','W','O','T','h','p'}
 `;
-const $format = `local function format(task,text)
-local letters=''
-for i=1,#LETTERS do
-local value=task[CHANGING_FIELDS[LETTERS[i]]]
-if value then
-letters=letters..';'..LETTERS[i]..'='..value
+const $AP = `local function AP(a,b)
+local c=''
+for g=1,#AO do
+local h=a[AF[AO[g]]]
+if h then
+c=c..';'..AO[g]..'='..h
 end
 end
-local fields={'1'}
-for i,name in ipairs(FIXED_PLACES)do
-fields[i+1]=task[name]
+local d={'1'}
+for h,i in ipairs(AL)do
+d[h+1]=a[i]
 end
-return table.concat(fields,';')..letters..'\\n'..text
-end
-`;
-const $transition = `local function transition(task,what,now)
-add(task,'version',1)
-local since=math.max(0,now-(tonumber(task.enqueued_at)or now))
-task.history=(task.history or'')..string.sub(what,1,1)..int(since)
-if tonumber(task.version)>HISTORY+1 then
-local _,length=string.gsub(task.history,'%a','')
-task.history=length>HISTORY and string.match(task.history,'^%a%d*(.*)$')or task.history
-end
+return table.concat(d,';')..c..'\\n'..b
 end
 `;
-const $bare_record = `local function bare_record(state,ghosts,version)
-local task={version=version or'1',enqueued_at='',attempts='0',charged='0',state=state}
-task.lease_number,task.lease_token,task.dequeued_at,task.leased_for='0','','',''
-task.ghosts=ghosts
-return format(task,'')
+const $AQ = `local function AQ(a,b,c)
+H(a,'version',1)
+local d=math.max(0,c-(tonumber(a.enqueued_at)or c))
+a.history=(a.history or'')..string.sub(b,1,1)..C(d)
+if tonumber(a.version)>Z+1 then
+local e,f=string.gsub(a.history,'%a','')
+a.history=f>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
+end
 end
 `;
-const $forget_task = `local function forget_task(fields,removed,id,task)
-if tonumber(task.ghosts or 0)>0 then
-append(fields,'.'..id,bare_record(STATE.ghost,task.ghosts))
-append(fields,id,'')
+const $AR = `local function AR(a,b,c)
+local d={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
+d.lease_number,d.lease_token,d.dequeued_at,d.leased_for='0','','',''
+d.ghosts=b
+return AP(d,'')
+end
+`;
+const $AS = `local function AS(a,b,c,d)
+if tonumber(d.ghosts or 0)>0 then
+F(a,'.'..c,AR(AD.ghost,d.ghosts))
+F(a,c,'')
 else
-append(removed,id,'.'..id)
+F(b,c,'.'..c)
 end
 end
 `;
-const $first_record = `local function first_record(fixed,old,must_exist)
-local ghosts=old and old.ghosts~='0'and old.ghosts or nil
-local version=old and old.version and old.state~=STATE.ghost and int(old.version+1)or'1'
-local record=(ghosts or version~='1'or must_exist)and bare_record(STATE.waiting,ghosts,version)
-return record and must_exist and format(parse_with(fixed,record))or record
+const $AT = `local function AT(a,b,c)
+local d=b and b.ghosts~='0'and b.ghosts or nil
+local e=b and b.version and b.state~=AD.ghost and C(b.version+1)or'1'
+local f=(d or e~='1'or c)and AR(AD.waiting,d,e)
+return f and c and AP(AN(a,f))or f
 end
 `;
-const $has_ended = `local function has_ended(task)
-local state=task.state
-return state==STATE.completed or state==STATE.rejected or state==STATE.deleted
+const $AU = `local function AU(a)
+local b=a.state
+return b==AD.completed or b==AD.rejected or b==AD.deleted
 end
 `;
-const $exhausted = `local function exhausted(task)
-local most=tonumber(task.max_attempts or DEFAULT_MAX_ATTEMPTS)
-return most>0 and tonumber(task.charged)>=most
+const $AV = `local function AV(a)
+local b=tonumber(a.max_attempts or W)
+return b>0 and tonumber(a.charged)>=b
 end
 `;
-const $parse_named = `local function parse_named(text,names)
-local values={}
-for letter,value in string.gmatch(text or'',';(%a)=([^;]*)')do
-values[names[letter]or letter]=value
+const $AW = `local function AW(a,b)
+local c={}
+for g,h in string.gmatch(a or'',';(%a)=([^;]*)')do
+c[b[g]or g]=h
 end
-return values
-end
-`;
-const $format_named = `local function format_named(values,names)
-local letters,by_letter,text={},{},''
-for letter,name in pairs(names)do
-letters[name]=letter
-end
-for name,value in pairs(values)do
-by_letter[letters[name]or name]=value
-end
-for _,letter in ipairs(sorted_keys(by_letter))do
-text=text..';'..letter..'='..by_letter[letter]
-end
-return text~=''and'1'..text or''
+return c
 end
 `;
-const $SETTING_NAMES = `local SETTING_NAMES={
+const $AX = `local function AX(a,b)
+local c,d,e={},{},''
+for i,j in pairs(b)do
+c[j]=i
+end
+for i,j in pairs(a)do
+d[c[i]or i]=j
+end
+for i,j in ipairs(G(d))do
+e=e..';'..j..'='..d[j]
+end
+return e~=''and'1'..e or''
+end
+`;
+const $AY = `local AY={
 p='paused',
 m='max_working',
 r='rate',
@@ -416,119 +416,119 @@ k='weight',
 n='number',
 }
 `;
-const $parse_settings = `local function parse_settings(text)
-return parse_named(text,SETTING_NAMES)
+const $AZ = `local function AZ(a)
+return AW(a,AY)
 end
 `;
-const $format_settings = `local function format_settings(settings)
-return format_named(settings,SETTING_NAMES)
+const $BA = `local function BA(a)
+return AX(a,AY)
 end
 `;
-const $parse_rate = `local function parse_rate(rate)
-local most,period=string.match(rate,'^(%d+)/(%d+)$')
-return tonumber(most),tonumber(period),math.ceil(period/10)
+const $BB = `local function BB(a)
+local b,c=string.match(a,'^(%d+)/(%d+)$')
+return tonumber(b),tonumber(c),math.ceil(c/10)
 end
 `;
-const $measure_rate = `local function measure_rate(rate,used,now,spent)
-local most,period,tenth=parse_rate(rate)
-local current,oldest=math.floor(now/tenth),math.floor((now-period)/tenth)
-local tenths,counts,left,jumped={},{},most,false
-for number,count in string.gmatch(used..','..int(current)..':'..int(spent),'(%d+):(%d+)')do
-local when,some=tonumber(number),tonumber(count)
-if when>current+10 then
-when,jumped=current,true
+const $BC = `local function BC(a,b,c,d)
+local e,f,g=BB(a)
+local h,i=math.floor(c/g),math.floor((c-f)/g)
+local j,k,l,m={},{},e,false
+for q,r in string.gmatch(b..','..C(h)..':'..C(d),'(%d+):(%d+)')do
+local s,t=tonumber(q),tonumber(r)
+if s>h+10 then
+s,m=h,true
 end
-if when>=oldest and some>0 then
-local place=int(when)
-append(tenths,not counts[place]and when or nil)
-counts[place]=(counts[place]or 0)+some
-left=left-some
+if s>=i and t>0 then
+local u=C(s)
+F(j,not k[u]and s or nil)
+k[u]=(k[u]or 0)+t
+l=l-t
 end
 end
-table.sort(tenths)
-local opens,free,kept=nil,left,{}
-for i,when in ipairs(tenths)do
-local place=int(when)
-if i==1 or free<1 then
-opens,free=(when+1)*tenth+period,free+counts[place]
+table.sort(j)
+local n,o,p=nil,l,{}
+for t,u in ipairs(j)do
+local v=C(u)
+if t==1 or o<1 then
+n,o=(u+1)*g+f,o+k[v]
 end
-kept[i]=place..':'..int(counts[place])
+p[t]=v..':'..C(k[v])
 end
-return left,opens,table.concat(kept,','),jumped
+return l,n,table.concat(p,','),m
 end
 `;
-const $convert_counts = `local function convert_counts(used,from,to,now)
-local _,_,old=parse_rate(from)
-local _,_,new=parse_rate(to)
-local text=string.gsub(used,'(%d+):',function(number)
-return int(math.floor(math.min((number+1)*old-1,now)/new))..':'
+const $BD = `local function BD(a,b,c,d)
+local e,f,g=BB(b)
+local h,i,j=BB(c)
+local k=string.gsub(a,'(%d+):',function(k)
+return C(math.floor(math.min((k+1)*g-1,d)/j))..':'
 end)
-return text
+return k
 end
 `;
-const $ASK_AGAIN = `local ASK_AGAIN=1000
+const $BE = `local BE=1000
 `;
-const $allowed = `local function allowed(settings,most,working,used,now)
-local again,jumped
-if settings.max_working then
-most=math.min(most,settings.max_working-working)
-again=now+ASK_AGAIN
+const $BF = `local function BF(a,b,c,d,e)
+local f,g
+if a.max_working then
+b=math.min(b,a.max_working-c)
+f=e+BE
 end
-if settings.rate then
-local left,opens,counted,has_jumped=measure_rate(settings.rate,used,now,0)
-if left<most then
-most,again=left,opens or again
+if a.rate then
+local h,i,j,k=BC(a.rate,d,e,0)
+if h<b then
+b,f=h,i or f
 end
-used,jumped=counted,has_jumped
+d,g=j,k
 end
-return most,again,used,jumped
-end
-`;
-const $remaining = `local function remaining(control,added,removed)
-return tonumber(control[added]or 0)-tonumber(control[removed]or 0)
+return b,f,d,g
 end
 `;
-const $places_left = `local function places_left(settings,keys,control)
-if not settings or not settings.max_pending then
+const $BG = `local function BG(a,b,c)
+return tonumber(a[b]or 0)-tonumber(a[c]or 0)
+end
+`;
+const $BH = `local function BH(a,b,c)
+if not a or not a.max_pending then
 return math.huge
 end
-local zsets=redis.call('ZCARD',keys.fair)+redis.call('ZCARD',keys.limited)
-local listed=redis.call('LLEN',keys.pending)-remaining(control,'~ghosts','~dropped')
-return tonumber(settings.max_pending)-listed-zsets
+local d=redis.call('ZCARD',b.fair)+redis.call('ZCARD',b.limited)
+local e=redis.call('LLEN',b.pending)-BG(c,'~ghosts','~dropped')
+return tonumber(a.max_pending)-e-d
 end
 `;
-const $exceeds_max_pending = `local function exceeds_max_pending(settings,keys,control,coming)
-return coming>0 and places_left(settings,keys,control)<coming
+const $BI = `local function BI(a,b,c,d)
+return d>0 and BH(a,b,c)<d
 end
 `;
-const $SHARE = `local SHARE=25200
+const $BJ = `local BJ=25200
 `;
-const $BAND = `local BAND=562949953421312
+const $BK = `local BK=562949953421312
 `;
-const $score_at = `local function score_at(band,tag)
-return(9-band)*BAND+tag
+const $BL = `local function BL(a,b)
+return(9-a)*BK+b
 end
 `;
-const $read_score = `local function read_score(score)
-return 9-math.floor(score/BAND),score%BAND
+const $BM = `local function BM(a)
+return 9-math.floor(a/BK),a%BK
 end
 `;
-const $LIMITED_GROUP = `local LIMITED_GROUP=68719476736
+const $BN = `local BN=68719476736
 `;
-const $LIMITED_BAND = `local LIMITED_BAND=4294967296
+const $BO = `local BO=4294967296
 `;
-const $LIMITED_LATER = `local LIMITED_LATER=2147483648
+const $BP = `local BP=2147483648
 `;
-const $grouped = `local function grouped(task)
-return task.group or task.priority
+const $BQ = `local function BQ(a)
+return a.group or a.priority
 end
 `;
-const $count_stuck = `local function count_stuck(group)
-local most=tonumber(group.settings.max_working)
-return most and group.working+group.ready>=most and group.limited or 0
+const $BR = `local function BR(a)
+local b=tonumber(a.settings.max_working)
+return b and a.working+a.ready>=b and a.limited or 0
 end
 `;
-const $GROUP_FIELDS = `local GROUP_FIELDS={
+const $BS = `local BS={
 v='version',
 w='working',
 h='limited',
@@ -537,52 +537,52 @@ q='last_back_place',
 u='used',
 }
 `;
-const $parse_group = `local function parse_group(name,state,settings)
-local group=
-{name=name,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
-group.ready,group.newly_limited,group.bands=0,0,{}
-for letter,value in string.gmatch(state or'',';(%w)=([^;]*)')do
-local last_tag,ready,moved_up_to=string.match(value,'^(%d+),(%d+),?(%d*)$')
-local field=GROUP_FIELDS[letter]
-if last_tag and tonumber(letter)then
-local share=
-{last_tag=tonumber(last_tag),ready=tonumber(ready),moved_up_to=tonumber(moved_up_to)}
-group.bands[tonumber(letter)]=share
-group.ready=group.ready+ready
-elseif field then
-group[field]=field=='used'and value or tonumber(value)or 0
+const $BT = `local function BT(a,b,c)
+local d=
+{name=a,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
+d.ready,d.newly_limited,d.bands=0,0,{}
+for h,i in string.gmatch(b or'',';(%w)=([^;]*)')do
+local j,k,l=string.match(i,'^(%d+),(%d+),?(%d*)$')
+local m=BS[h]
+if j and tonumber(h)then
+local n=
+{last_tag=tonumber(j),ready=tonumber(k),moved_up_to=tonumber(l)}
+d.bands[tonumber(h)]=n
+d.ready=d.ready+k
+elseif m then
+d[m]=m=='used'and i or tonumber(i)or 0
 end
 end
-group.settings=parse_settings(settings)
-if not group.settings.number then
-group.limited,group.settings.max_working,group.settings.rate=0,nil,nil
+d.settings=AZ(c)
+if not d.settings.number then
+d.limited,d.settings.max_working,d.settings.rate=0,nil,nil
 end
-group.stuck=count_stuck(group)
-return group
+d.stuck=BR(d)
+return d
 end
 `;
-const $format_group = `local function format_group(group)
-local text=''
-for _,letter in ipairs({'w','h','p','q','u'})do
-local value=group[GROUP_FIELDS[letter]]
-if value~=''and value~=0 and(group.limited>0 or(letter~='p'and letter~='q'))then
-text=text..';'..letter..'='..(letter=='u'and value or int(value))
+const $BU = `local function BU(a)
+local b=''
+for f,g in ipairs({'w','h','p','q','u'})do
+local h=a[BS[g]]
+if h~=''and h~=0 and(a.limited>0 or(g~='p'and g~='q'))then
+b=b..';'..g..'='..(g=='u'and h or C(h))
 end
 end
-for band=0,9 do
-local share=group.bands[band]
-if share and share.ready>0 then
-text=text..';'..int(band)..'='..int(share.last_tag)..','..int(share.ready)
-text=text..(share.moved_up_to and','..int(share.moved_up_to)or'')
+for f=0,9 do
+local g=a.bands[f]
+if g and g.ready>0 then
+b=b..';'..C(f)..'='..C(g.last_tag)..','..C(g.ready)
+b=b..(g.moved_up_to and','..C(g.moved_up_to)or'')
 end
 end
-if text==''then
+if b==''then
 return''
 end
-return'1'..(group.version and';v='..int(group.version)or'')..text
+return'1'..(a.version and';v='..C(a.version)or'')..b
 end
 `;
-const $CLOCK_FIELDS = `local CLOCK_FIELDS={
+const $BV = `local BV={
 l='list_tag',
 h='limited',
 m='stuck',
@@ -590,1787 +590,1787 @@ t='written_at',
 c='reset_from',
 }
 `;
-const $parse_clock = `local function parse_clock(text)
-local times={limited=0,stuck=0}
-for letter,value in string.gmatch(text or'',';(%w)=(%d+)')do
-times[tonumber(letter)or CLOCK_FIELDS[letter]or letter]=tonumber(value)
+const $BW = `local function BW(a)
+local b={limited=0,stuck=0}
+for f,g in string.gmatch(a or'',';(%w)=(%d+)')do
+b[tonumber(f)or BV[f]or f]=tonumber(g)
 end
-return times
-end
-`;
-const $format_clock = `local function format_clock(times)
-local text='1'
-for letter in string.gmatch('0123456789lhmtc','%w')do
-local value=times[tonumber(letter)or CLOCK_FIELDS[letter]]
-if value and value>0 then
-text=text..';'..letter..'='..int(value)
-end
-end
-return text
+return b
 end
 `;
-const $open_groups = `local function open_groups(plan,tasks)
-local names,fields={},{}
-for _,task in ipairs(tasks)do
-local name=grouped(task)and(task.group or'')
-if name and not plan.groups[name]then
-plan.groups[name]={}
-names[#names+1]=name
-append(fields,'~g:'..name,'~s:'..name)
+const $BX = `local function BX(a)
+local b='1'
+for f in string.gmatch('0123456789lhmtc','%w')do
+local g=a[tonumber(f)or BV[f]]
+if g and g>0 then
+b=b..';'..f..'='..C(g)
 end
 end
-if#names==0 then
+return b
+end
+`;
+const $BY = `local function BY(a,b)
+local c,d={},{}
+for h,i in ipairs(b)do
+local j=BQ(i)and(i.group or'')
+if j and not a.groups[j]then
+a.groups[j]={}
+c[#c+1]=j
+F(d,'~g:'..j,'~s:'..j)
+end
+end
+if#c==0 then
 return
 end
-plan.groups_read=plan.groups_read+#names
-if not plan.times then
-fields[#fields+1]='~fair'
+a.groups_read=a.groups_read+#c
+if not a.times then
+d[#d+1]='~fair'
 end
-local found=read('HMGET',plan.keys.tasks,fields)
-plan.times=plan.times or parse_clock(found[#fields])
-for i,field in ipairs(fields)do
-plan.stored_before[field]=found[i]
+local e=K('HMGET',a.keys.tasks,d)
+a.times=a.times or BW(e[#d])
+for i,j in ipairs(d)do
+a.stored_before[j]=e[i]
 end
-for i,name in ipairs(names)do
-local group=parse_group(name,found[2*i-1],found[2*i])
-if plan.now and string.find(group.settings.rate or'','^%d+/%d+$')then
-local _,_,used,jumped=measure_rate(group.settings.rate,group.used,plan.now,0)
-group.used=jumped and used or group.used
-group.changed=jumped or nil
+for i,j in ipairs(c)do
+local k=BT(j,e[2*i-1],e[2*i])
+if a.now and string.find(k.settings.rate or'','^%d+/%d+$')then
+local l,m,n,o=BC(k.settings.rate,k.used,a.now,0)
+k.used=o and n or k.used
+k.changed=o or nil
 end
-plan.groups[name]=group
-end
-end
-`;
-const $group_of = `local function group_of(plan,task)
-local group=plan.groups[task.group or'']
-group.changed=true
-return group
-end
-`;
-const $deliverable = `local function deliverable(group,now)
-local free=math.huge
-if group.settings.max_working then
-free=group.settings.max_working-group.working
-end
-if group.settings.rate then
-free=math.min(free,(measure_rate(group.settings.rate,group.used,now,0)))
-end
-return free
-end
-`;
-const $room = `local function room(group,now)
-return deliverable(group,now)-group.ready
-end
-`;
-const $ready_below = `local function ready_below(group,band)
-local count=0
-for lower=0,band-1 do
-local share=group.bands[lower]
-count=count+(share and share.ready or 0)
-end
-return count
-end
-`;
-const $add_ready = `local function add_ready(group,band,amount)
-local share=group.bands[band]or{last_tag=0,ready=0}
-group.bands[band]=share
-share.ready=share.ready+amount
-group.ready=group.ready+amount
-return share
-end
-`;
-const $cost_of = `local function cost_of(group)
-return math.floor(SHARE/(group.settings.weight or 1))
-end
-`;
-const $turn_of = `local function turn_of(group,score,id)
-return group..' '..string.format('%016.0f',tonumber(score))..' '..id
-end
-`;
-const $add_to_fair = `local function add_to_fair(plan,group,score,id)
-plan_write(plan,'ZADD fair',int(score),id)
-plan_write(plan,'ZADD fair_by_group','0',turn_of(group.name,score,id))
-end
-`;
-const $remove_from_fair = `local function remove_from_fair(plan,task,score,id)
-local group,band=group_of(plan,task),tonumber(task.priority or 0)
-local share=add_ready(group,band,-1)
-local member=turn_of(group.name,score,id)
-plan_write(plan,'ZREM fair_by_group',member)
-plan.removed_turns[member]=true
-share.removed=(share.removed or 0)+1
-return share
-end
-`;
-const $take_turn = `local function take_turn(plan,task,score,id)
-local share=remove_from_fair(plan,task,score,id)
-share.needs_move_up=share.needs_move_up or(share.moved_up_to and score%BAND>=share.moved_up_to)
-return share
-end
-`;
-const $turns_from = `local function turns_from(plan,group,base,tag,most)
-local first,last='['..turn_of(group.name,base+tag,''),'('..turn_of(group.name,base+BAND,'')
-local turns={}
-local found=redis.call('ZRANGE',plan.keys.fair_by_group,first,last,'BYLEX','LIMIT','0',int(most))
-for _,member in ipairs(found)do
-local score,id=string.match(member,' (%d+) (%S+)$')
-if score and not plan.removed_turns[member]then
-turns[#turns+1]={tag=tonumber(score)-base,id=id}
-end
-end
-return turns,#found==most
-end
-`;
-const $move_up = `local function move_up(plan,group,band,share)
-local base,cost,holes=score_at(band,0),cost_of(group),share.left_early or{}
-local turns,more,passed={},false,0
-table.sort(holes)
-local before=holes[1]and holes[1]-cost or math.max(share.moved_up_to,(plan.times[band]or 0)-cost)
-if share.ready>0 then
-turns,more=turns_from(plan,group,base,holes[1]or before,plan.move_up_limit+share.removed)
-end
-for _,place in ipairs(turns)do
-while holes[passed+1]and holes[passed+1]<=place.tag do
-passed=passed+1
-end
-local tag=before+cost
-if not share.moved_up_to or place.tag<=share.moved_up_to then
-tag=math.max(tag,place.tag-passed*cost)
-end
-if tag<place.tag then
-plan_write(plan,'ZADD fair XX',int(base+tag),place.id)
-plan_write(plan,'ZADD fair_by_group','0',turn_of(group.name,base+tag,place.id))
-plan_write(plan,'ZREM fair_by_group',turn_of(group.name,base+place.tag,place.id))
-end
-before=math.min(tag,place.tag)
-end
-share.moved_up_to,share.left_early,share.needs_move_up,share.removed=
-more and before or nil,nil,nil,nil
-if not more then
-share.last_tag=math.max(0,before)
+a.groups[j]=k
 end
 end
 `;
-const $move_up_all = `local function move_up_all(plan)
-local lines={}
-for _,group in pairs(plan.groups)do
-for band=0,9 do
-local share=group.bands and group.bands[band]
-if share and(share.left_early or share.needs_move_up)then
-lines[#lines+1]={group,band,share}
+const $BZ = `local function BZ(a,b)
+local c=a.groups[b.group or'']
+c.changed=true
+return c
+end
+`;
+const $CA = `local function CA(a,b)
+local c=math.huge
+if a.settings.max_working then
+c=a.settings.max_working-a.working
+end
+if a.settings.rate then
+c=math.min(c,(BC(a.settings.rate,a.used,b,0)))
+end
+return c
+end
+`;
+const $CB = `local function CB(a,b)
+return CA(a,b)-a.ready
+end
+`;
+const $CC = `local function CC(a,b)
+local c=0
+for g=0,b-1 do
+local h=a.bands[g]
+c=c+(h and h.ready or 0)
+end
+return c
+end
+`;
+const $CD = `local function CD(a,b,c)
+local d=a.bands[b]or{last_tag=0,ready=0}
+a.bands[b]=d
+d.ready=d.ready+c
+a.ready=a.ready+c
+return d
+end
+`;
+const $CE = `local function CE(a)
+return math.floor(BJ/(a.settings.weight or 1))
+end
+`;
+const $CF = `local function CF(a,b,c)
+return a..' '..string.format('%016.0f',tonumber(b))..' '..c
+end
+`;
+const $CG = `local function CG(a,b,c,d)
+T(a,'ZADD fair',C(c),d)
+T(a,'ZADD fair_by_group','0',CF(b.name,c,d))
+end
+`;
+const $CH = `local function CH(a,b,c,d)
+local e,f=BZ(a,b),tonumber(b.priority or 0)
+local g=CD(e,f,-1)
+local h=CF(e.name,c,d)
+T(a,'ZREM fair_by_group',h)
+a.removed_turns[h]=true
+g.removed=(g.removed or 0)+1
+return g
+end
+`;
+const $CI = `local function CI(a,b,c,d)
+local e=CH(a,b,c,d)
+e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BK>=e.moved_up_to)
+return e
+end
+`;
+const $CJ = `local function CJ(a,b,c,d,e)
+local f,g='['..CF(b.name,c+d,''),'('..CF(b.name,c+BK,'')
+local h={}
+local i=redis.call('ZRANGE',a.keys.fair_by_group,f,g,'BYLEX','LIMIT','0',C(e))
+for m,n in ipairs(i)do
+local o,p=string.match(n,' (%d+) (%S+)$')
+if o and not a.removed_turns[n]then
+h[#h+1]={tag=tonumber(o)-c,id=p}
 end
 end
+return h,#i==e
 end
-plan.move_up_limit=math.min(plan.move_up_limit,math.ceil(2000/#lines))
-for _,line in ipairs(lines)do
-move_up(plan,unpack(line))
+`;
+const $CK = `local function CK(a,b,c,d)
+local e,f,g=BL(c,0),CE(b),d.left_early or{}
+local h,i,j={},false,0
+table.sort(g)
+local k=g[1]and g[1]-f or math.max(d.moved_up_to,(a.times[c]or 0)-f)
+if d.ready>0 then
+h,i=CJ(a,b,e,g[1]or k,a.move_up_limit+d.removed)
+end
+for o,p in ipairs(h)do
+while g[j+1]and g[j+1]<=p.tag do
+j=j+1
+end
+local q=k+f
+if not d.moved_up_to or p.tag<=d.moved_up_to then
+q=math.max(q,p.tag-j*f)
+end
+if q<p.tag then
+T(a,'ZADD fair XX',C(e+q),p.id)
+T(a,'ZADD fair_by_group','0',CF(b.name,e+q,p.id))
+T(a,'ZREM fair_by_group',CF(b.name,e+p.tag,p.id))
+end
+k=math.min(q,p.tag)
+end
+d.moved_up_to,d.left_early,d.needs_move_up,d.removed=
+i and k or nil,nil,nil,nil
+if not i then
+d.last_tag=math.max(0,k)
 end
 end
 `;
-const $admit_to_fair = `local function admit_to_fair(plan,group,band,id)
-local share=add_ready(group,band,1)
-share.last_tag=math.max(plan.times[band]or 0,share.last_tag)+cost_of(group)
-add_to_fair(plan,group,score_at(band,share.last_tag),id)
+const $CL = `local function CL(a)
+local b={}
+for f,g in pairs(a.groups)do
+for k=0,9 do
+local l=g.bands and g.bands[k]
+if l and(l.left_early or l.needs_move_up)then
+b[#b+1]={g,k,l}
+end
+end
+end
+a.move_up_limit=math.min(a.move_up_limit,math.ceil(2000/#b))
+for f,g in ipairs(b)do
+CK(a,unpack(g))
+end
 end
 `;
-const $make_ready = `local function make_ready(plan,id,task,place)
-if not grouped(task)then
-plan_write(plan,place=='back'and'LPUSH pending'or'RPUSH pending',id)
+const $CM = `local function CM(a,b,c,d)
+local e=CD(b,c,1)
+e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CE(b)
+CG(a,b,BL(c,e.last_tag),d)
+end
+`;
+const $CN = `local function CN(a,b,c,d)
+if not BQ(c)then
+T(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
 return
 end
-local group,band=group_of(plan,task),tonumber(task.priority or 0)
-local full=group.limited>0 or room(group,plan.now)<1
-if place=='kept'and task.fair_score and task.fair_score%BAND<=(plan.times[band]or 0)then
-add_ready(group,band,1)
-add_to_fair(plan,group,task.fair_score,id)
-group.returned=group.limited>0
-elseif place=='aside'or(full and ready_below(group,band)==0)then
-local last=place=='aside'and'last_front_place'or'last_back_place'
-group[last],group.limited,group.newly_limited=
-group[last]+1,group.limited+1,group.newly_limited+1
-plan.times.limited=plan.times.limited+1
-local number=group[last]+(place=='aside'and 0 or LIMITED_LATER)
-plan_write(
-plan,
+local e,f=BZ(a,c),tonumber(c.priority or 0)
+local g=e.limited>0 or CB(e,a.now)<1
+if d=='kept'and c.fair_score and c.fair_score%BK<=(a.times[f]or 0)then
+CD(e,f,1)
+CG(a,e,c.fair_score,b)
+e.returned=e.limited>0
+elseif d=='aside'or(g and CC(e,f)==0)then
+local h=d=='aside'and'last_front_place'or'last_back_place'
+e[h],e.limited,e.newly_limited=
+e[h]+1,e.limited+1,e.newly_limited+1
+a.times.limited=a.times.limited+1
+local i=e[h]+(d=='aside'and 0 or BP)
+T(
+a,
 'ZADD limited',
-int(group.settings.number*LIMITED_GROUP+(9-band)*LIMITED_BAND+number),
-id
+C(e.settings.number*BN+(9-f)*BO+i),
+b
 )
 else
-admit_to_fair(plan,group,band,id)
+CM(a,e,f,b)
 end
-task.fair_score=nil
+c.fair_score=nil
 end
 `;
-const $limited_of = `local function limited_of(plan,group,lowest,most)
-local waiting,highest={},lowest+LIMITED_GROUP
-if most>0 then
-local least,before,limit=int(lowest),'('..int(highest),int(most)
-local ids=
-redis.call('ZRANGE',plan.keys.limited,least,before,'BYSCORE','LIMIT','0',limit,'WITHSCORES')
-for i=1,#ids,2 do
-waiting[#waiting+1]={id=ids[i],score=tonumber(ids[i+1])}
+const $CO = `local function CO(a,b,c,d)
+local e,f={},c+BN
+if d>0 then
+local g,h,i=C(c),'('..C(f),C(d)
+local j=
+redis.call('ZRANGE',a.keys.limited,g,h,'BYSCORE','LIMIT','0',i,'WITHSCORES')
+for n=1,#j,2 do
+e[#e+1]={id=j[n],score=tonumber(j[n+1])}
 end
 end
-local found=#waiting
-local fresh=group.newly_limited>0 and planned_writes(plan,'ZADD limited')or{}
-for i=1,#fresh,2 do
-local score=tonumber(fresh[i])
-if score>=lowest and score<highest then
-waiting[#waiting+1]={id=fresh[i+1],score=score,place=i}
+local g=#e
+local h=b.newly_limited>0 and S(a,'ZADD limited')or{}
+for l=1,#h,2 do
+local m=tonumber(h[l])
+if m>=c and m<f then
+e[#e+1]={id=h[l+1],score=m,place=l}
 end
 end
-table.sort(waiting,function(one,other)
-return one.score<other.score
+table.sort(e,function(i,j)
+return i.score<j.score
 end)
-return waiting,found
+return e,g
 end
 `;
-const $admit_limited = `local function admit_limited(plan)
-for _,group in pairs(plan.groups)do
-local free=group.changed and math.min(group.limited,room(group,plan.now),100)or 0
-local past=group.returned and math.min(group.limited,deliverable(group,plan.now),100)or 0
-local most=math.max(free,past)
-group.returned=nil
-if most>=1 then
-local lowest=group.settings.number*LIMITED_GROUP
-local wanted=math.min(most,group.limited-group.newly_limited)
-local waiting,found=limited_of(plan,group,lowest,wanted)
-local kept,taken,count={},{},0
-for i=1,math.min(most,#waiting)do
-local task=waiting[i]
-local band=9-math.floor((task.score-lowest)/LIMITED_BAND)
-if i>free and ready_below(group,band)==0 then
+const $CP = `local function CP(a)
+for e,f in pairs(a.groups)do
+local g=f.changed and math.min(f.limited,CB(f,a.now),100)or 0
+local h=f.returned and math.min(f.limited,CA(f,a.now),100)or 0
+local i=math.max(g,h)
+f.returned=nil
+if i>=1 then
+local j=f.settings.number*BN
+local k=math.min(i,f.limited-f.newly_limited)
+local l,m=CO(a,f,j,k)
+local n,o,p={},{},0
+for t=1,math.min(i,#l)do
+local u=l[t]
+local v=9-math.floor((u.score-j)/BO)
+if t>g and CC(f,v)==0 then
 break
 end
-count=i
-admit_to_fair(plan,group,band,task.id)
-if task.place then
-taken[task.place]=true
+p=t
+CM(a,f,v,u.id)
+if u.place then
+o[u.place]=true
 else
-plan_write(plan,'ZREM limited',task.id)
+T(a,'ZREM limited',u.id)
 end
 end
-local fresh=planned_writes(plan,'ZADD limited')
-for i=1,#fresh,2 do
-if taken[i]then
-group.newly_limited=group.newly_limited-1
+local q=S(a,'ZADD limited')
+for u=1,#q,2 do
+if o[u]then
+f.newly_limited=f.newly_limited-1
 else
-append(kept,fresh[i],fresh[i+1])
+F(n,q[u],q[u+1])
 end
 end
-plan.writes['ZADD limited']=kept
-local left=(found<wanted and#waiting or group.limited)-count
-plan.times.limited,group.limited=plan.times.limited-group.limited+left,left
+a.writes['ZADD limited']=n
+local r=(m<k and#l or f.limited)-p
+a.times.limited,f.limited=a.times.limited-f.limited+r,r
 end
-end
-end
-`;
-const $set_timer = `local function set_timer(plan,group)
-if group.limited>count_stuck(group)then
-local when=plan.now
-if group.settings.rate then
-local left,opens=measure_rate(group.settings.rate,group.used,plan.now,0)
-when=left>group.ready and when or opens
-end
-plan_write(plan,'timers',when and int(when),when and'~g:'..group.name)
 end
 end
 `;
-const $refund = `local function refund(plan,id,task,place,score)
-if place==plan.keys.fair then
-local share,tag=remove_from_fair(plan,task,score,id),score%BAND
-if tag>=(plan.times[tonumber(task.priority or 0)]or 0)and tag<=(share.moved_up_to or tag)then
-share.left_early=share.left_early or{}
-append(share.left_early,tag)
+const $CQ = `local function CQ(a,b)
+if b.limited>BR(b)then
+local c=a.now
+if b.settings.rate then
+local d,e=BC(b.settings.rate,b.used,a.now,0)
+c=d>b.ready and c or e
+end
+T(a,'timers',c and C(c),c and'~g:'..b.name)
+end
+end
+`;
+const $CR = `local function CR(a,b,c,d,e)
+if d==a.keys.fair then
+local f,g=CH(a,c,e,b),e%BK
+if g>=(a.times[tonumber(c.priority or 0)]or 0)and g<=(f.moved_up_to or g)then
+f.left_early=f.left_early or{}
+F(f.left_early,g)
 end
 else
-local group=group_of(plan,task)
-group.limited,plan.times.limited=group.limited-1,plan.times.limited-1
+local f=BZ(a,c)
+f.limited,a.times.limited=f.limited-1,a.times.limited-1
 end
 end
 `;
-const $find_and_refund = `local function find_and_refund(plan,id,task)
-local keys,place=plan.keys,plan.keys.fair
-local score=redis.call('ZSCORE',place,id)
-if not score then
-place=keys.limited
-score=redis.call('ZSCORE',place,id)
+const $CS = `local function CS(a,b,c)
+local d,e=a.keys,a.keys.fair
+local f=redis.call('ZSCORE',e,b)
+if not f then
+e=d.limited
+f=redis.call('ZSCORE',e,b)
 end
-if score then
-refund(plan,id,task,place,score)
+if f then
+CR(a,b,c,e,f)
 end
-return place,score
-end
-`;
-const $note_delivery = `local function note_delivery(plan,id,task,place)
-local band,tag=read_score(place.score)
-plan.times[band]=math.max(plan.times[band]or 0,tag)
-if grouped(task)then
-local group=group_of(plan,task)
-if not place.listed then
-local share=take_turn(plan,task,place.score,id)
-task.fair_score=place.score
-if share.needs_move_up then
-local next_turn=score_at(band,share.moved_up_to+cost_of(group))
-plan.bound=math.min(plan.bound or next_turn,next_turn)
-end
-end
-group.working=group.working+1
-if group.settings.rate then
-local _,_,used=measure_rate(group.settings.rate,group.used,plan.now,1)
-group.used=used
-end
-end
+return e,f
 end
 `;
-const $write_groups = `local function write_groups(plan)
-local more_stuck=0
-for _,group in pairs(plan.groups)do
-if group.changed then
-set_timer(plan,group)
-group.newly_limited=0
-more_stuck=more_stuck+count_stuck(group)-group.stuck
-group.stuck=count_stuck(group)
-group.version=math.max(plan.now,(group.version or 0)+1)
-local text=format_group(group)
-if text==''then
-plan_write(plan,'HDEL tasks','~g:'..group.name)
+const $CT = `local function CT(a,b,c,d)
+local e,f=BM(d.score)
+a.times[e]=math.max(a.times[e]or 0,f)
+if BQ(c)then
+local g=BZ(a,c)
+if not d.listed then
+local h=CI(a,c,d.score,b)
+c.fair_score=d.score
+if h.needs_move_up then
+local i=BL(e,h.moved_up_to+CE(g))
+a.bound=math.min(a.bound or i,i)
+end
+end
+g.working=g.working+1
+if g.settings.rate then
+local h,i,j=BC(g.settings.rate,g.used,a.now,1)
+g.used=j
+end
+end
+end
+`;
+const $CU = `local function CU(a)
+local b=0
+for f,g in pairs(a.groups)do
+if g.changed then
+CQ(a,g)
+g.newly_limited=0
+b=b+BR(g)-g.stuck
+g.stuck=BR(g)
+g.version=math.max(a.now,(g.version or 0)+1)
+local h=BU(g)
+if h==''then
+T(a,'HDEL tasks','~g:'..g.name)
 else
-plan_write(plan,'HSET tasks','~g:'..group.name,text)
+T(a,'HSET tasks','~g:'..g.name,h)
 end
-local set=group.settings
-if group.limited==0 and set.number and#sorted_keys(set)==1 then
-plan_write(plan,'HDEL tasks','~s:'..group.name)
+local i=g.settings
+if g.limited==0 and i.number and#G(i)==1 then
+T(a,'HDEL tasks','~s:'..g.name)
 end
-group.changed=nil
-plan.fair_changed=true
+g.changed=nil
+a.fair_changed=true
 end
 end
-if plan.fair_changed then
-local any_limited=plan.times.limited>0
-plan.times.written_at=any_limited and math.max(plan.times.written_at or 0,plan.now)or nil
-plan.times.reset_from=any_limited and plan.times.reset_from or nil
+if a.fair_changed then
+local c=a.times.limited>0
+a.times.written_at=c and math.max(a.times.written_at or 0,a.now)or nil
+a.times.reset_from=c and a.times.reset_from or nil
 end
-if plan.times then
-plan.times.stuck=math.max(0,plan.times.stuck+more_stuck)
+if a.times then
+a.times.stuck=math.max(0,a.times.stuck+b)
 end
 if
-plan.fair_changed
-and plan.drained
-and plan.times.limited==0
-and planned_count(plan,'ZADD fair')==0
+a.fair_changed
+and a.drained
+and a.times.limited==0
+and U(a,'ZADD fair')==0
 then
-plan_write(plan,'HDEL tasks','~fair')
-elseif plan.fair_changed then
-plan_write(plan,'HSET tasks','~fair',format_clock(plan.times))
+T(a,'HDEL tasks','~fair')
+elseif a.fair_changed then
+T(a,'HSET tasks','~fair',BX(a.times))
 end
 end
 `;
-const $note_event = `local function note_event(plan,event,id)
-if plan.events then
-plan.events[event]=plan.events[event]or{}
-append(plan.events[event],id)
+const $CV = `local function CV(a,b,c)
+if a.events then
+a.events[b]=a.events[b]or{}
+F(a.events[b],c)
 end
 end
 `;
-const $count_events = `local function count_events(plan)
-local minute,counts=math.floor(plan.now/60000),{}
-local last=tonumber(string.match(plan.stats,'^1;(%d+)')or 0)
-if last<minute and last>0 then
-plan_write(plan,'HSET tasks','~m'..int(last%60),plan.stats)
+const $CW = `local function CW(a)
+local b,c=math.floor(a.now/60000),{}
+local d=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
+if d<b and d>0 then
+T(a,'HSET tasks','~m'..C(d%60),a.stats)
 end
-for event,count in string.gmatch(last<minute and''or plan.stats,';(%a+)=(%d+)')do
-counts[event]=count
+for h,i in string.gmatch(d<b and''or a.stats,';(%a+)=(%d+)')do
+c[h]=i
 end
-for event,ids in pairs(plan.events)do
-add(counts,event,#ids)
+for h,i in pairs(a.events)do
+H(c,h,#i)
 end
-plan.stats='1;'..int(math.max(last,minute))
-for _,event in ipairs(sorted_keys(counts))do
-plan.stats=plan.stats..';'..event..'='..counts[event]
+a.stats='1;'..C(math.max(d,b))
+for h,i in ipairs(G(c))do
+a.stats=a.stats..';'..i..'='..c[i]
 end
-plan_write(plan,'HSET tasks','~stats',plan.stats)
-end
-`;
-const $publish_events = `local function publish_events(plan)
-local channel=string.gsub(plan.keys.tasks,'tasks$','events')
-for _,event in ipairs(sorted_keys(plan.events))do
-local ids=table.concat(plan.events[event],' ')
-redis.call('PUBLISH',channel,event..' '..int(plan.now)..' '..ids)
-end
+T(a,'HSET tasks','~stats',a.stats)
 end
 `;
-const $clear_plan = `local function clear_plan(plan)
-plan.writes,plan.removed_turns={},{}
-plan.events,plan.finished=plan.events and{},false
-return plan
-end
-`;
-const $new_plan = `local function new_plan(keys,now)
-local plan={keys=keys,now=now,groups={},groups_read=0,stored_before={}}
-plan.move_up_limit=200
-return clear_plan(plan)
-end
-`;
-const $read_settings = `local function read_settings(plan,set,stats)
-plan.settings,plan.stats=parse_settings(set or nil),stats or'1;0'
-plan.events=(plan.settings.events or plan.settings.statistics)and{}or nil
-return newer(set)
-end
-`;
-const $open_plan = `local function open_plan(keys,now)
-local plan,control=new_plan(keys,now),redis.call('HMGET',keys.tasks,'~set','~stats')
-return not read_settings(plan,control[1],control[2])and plan
-end
-`;
-const $finish_plan = `local function finish_plan(plan)
-if not plan.finished then
-write_groups(plan)
-if plan.events and plan.settings.statistics and next(plan.events)then
-count_events(plan)
-end
-plan.finished=true
+const $CX = `local function CX(a)
+local b=string.gsub(a.keys.tasks,'tasks$','events')
+for f,g in ipairs(G(a.events))do
+local h=table.concat(a.events[g],' ')
+redis.call('PUBLISH',b,g..' '..C(a.now)..' '..h)
 end
 end
 `;
-const $store_or_undo = `local function store_or_undo(plan,before)
-local tasks,fields=plan.keys.tasks,planned_writes(plan,'HSET tasks')
-for first=1,#fields,SLICE do
-local last=math.min(first+SLICE-1,#fields)
-local failed=error_of(redis.pcall('HSET',tasks,unpack(fields,first,last)))
-if failed then
-local new,old={},{}
-for i=1,first-1,2 do
-local value=before[fields[i]]or plan.stored_before[fields[i]]
-new[#new+1]=fields[i]
-append(old,value and fields[i]or nil,value or nil)
-end
-write('HDEL',tasks,new)
-write('HSET',tasks,old)
-return failed
-end
-end
-plan.writes['HSET tasks']=nil
+const $CY = `local function CY(a)
+a.writes,a.removed_turns={},{}
+a.events,a.finished=a.events and{},false
+return a
 end
 `;
-const $commit = `local function commit(plan)
-local keys,ended=plan.keys,planned_writes(plan,'ZREM working')
-write('ZREM',keys.working,ended)
-finish_plan(plan)
-local failed=planned_count(plan,'HSET tasks')>0
-and store_fields(keys.tasks,planned_writes(plan,'HSET tasks'))
-if failed then
-for _,id in ipairs(ended)do
-redis.call('ZADD',keys.working,int(plan.now+60000),id)
+const $CZ = `local function CZ(a,b)
+local c={keys=a,now=b,groups={},groups_read=0,stored_before={}}
+c.move_up_limit=200
+return CY(c)
 end
-return failed
+`;
+const $DA = `local function DA(a,b,c)
+a.settings,a.stats=AZ(b or nil),c or'1;0'
+a.events=(a.settings.events or a.settings.statistics)and{}or nil
+return AC(b)
 end
-write_rest(plan)
-local timers=write('ZADD',keys.delayed,plan.writes.timers or{})
-if timers>0 then
-redis.call('HINCRBY',keys.tasks,'~timers',int(timers))
+`;
+const $DB = `local function DB(a,b)
+local c,d=CZ(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not DA(c,d[1],d[2])and c
 end
-if plan.events and plan.settings.events then
-publish_events(plan)
+`;
+const $DC = `local function DC(a)
+if not a.finished then
+CU(a)
+if a.events and a.settings.statistics and next(a.events)then
+CW(a)
+end
+a.finished=true
 end
 end
 `;
-const $PLAN = `local PLAN=160
-`;
-const $worker_lease = `local function worker_lease(worker,lease,id)
-return worker..' '..string.format('%015.0f',tonumber(lease))..' '..id
+const $DD = `local function DD(a,b)
+local c,d=a.keys.tasks,S(a,'HSET tasks')
+for h=1,#d,B do
+local i=math.min(h+B-1,#d)
+local j=N(redis.pcall('HSET',c,unpack(d,h,i)))
+if j then
+local k,l={},{}
+for p=1,h-1,2 do
+local q=b[d[p]]or a.stored_before[d[p]]
+k[#k+1]=d[p]
+F(l,q and d[p]or nil,q or nil)
+end
+I('HDEL',c,k)
+I('HSET',c,l)
+return j
+end
+end
+a.writes['HSET tasks']=nil
 end
 `;
-const $end_lease = `local function end_lease(plan,id,task)
-plan_write(plan,'ZREM working',id)
-if task.worker then
-plan_write(plan,'ZREM worker_leases',worker_lease(task.worker,task.lease_number,id))
+const $DE = `local function DE(a)
+local b,c=a.keys,S(a,'ZREM working')
+I('ZREM',b.working,c)
+DC(a)
+local d=U(a,'HSET tasks')>0
+and P(b.tasks,S(a,'HSET tasks'))
+if d then
+for h,i in ipairs(c)do
+redis.call('ZADD',b.working,C(a.now+60000),i)
 end
-if grouped(task)then
-local group=group_of(plan,task)
-group.working=math.max(0,group.working-1)
+return d
+end
+V(a)
+local e=I('ZADD',b.delayed,a.writes.timers or{})
+if e>0 then
+redis.call('HINCRBY',b.tasks,'~timers',C(e))
+end
+if a.events and a.settings.events then
+CX(a)
 end
 end
 `;
-const $score_when_due = `local function score_when_due(task,due)
-return int(due)..(grouped(task)and'.5'or'')
+const $DF = `local DF=160
+`;
+const $DG = `local function DG(a,b,c)
+return a..' '..string.format('%015.0f',tonumber(b))..' '..c
 end
 `;
-const $wait_again = `local function wait_again(plan,id,task,text,place,due)
-task.state,task.lease_token,task.leased_for,task.progress_calls=STATE.waiting,'','',nil
-transition(task,due and'delayed'or'pending',plan.now)
-if due then
-plan_write(plan,'ZADD delayed',score_when_due(task,due),id)
-task.fair_score=nil
+const $DH = `local function DH(a,b,c)
+T(a,'ZREM working',b)
+if c.worker then
+T(a,'ZREM worker_leases',DG(c.worker,c.lease_number,b))
+end
+if BQ(c)then
+local d=BZ(a,c)
+d.working=math.max(0,d.working-1)
+end
+end
+`;
+const $DI = `local function DI(a,b)
+return C(b)..(BQ(a)and'.5'or'')
+end
+`;
+const $DJ = `local function DJ(a,b,c,d,e,f)
+c.state,c.lease_token,c.leased_for,c.progress_calls=AD.waiting,'','',nil
+AQ(c,f and'delayed'or'pending',a.now)
+if f then
+T(a,'ZADD delayed',DI(c,f),b)
+c.fair_score=nil
 else
-make_ready(plan,id,task,place)
+CN(a,b,c,e)
 end
-plan_write(plan,'HSET tasks','.'..id,format(task,text))
+T(a,'HSET tasks','.'..b,AP(c,d))
 end
 `;
-const $end_task = `local function end_task(plan,id,task,text,state,reason,given)
-local ttl=0
-if state=='completed'then
-ttl=tonumber(given or task.result_ttl or DEFAULT_RESULT_TTL)
-elseif reason~='cancelled'then
-ttl=tonumber(given or task.dead_ttl or DEFAULT_DEAD_TTL)
+const $DK = `local function DK(a,b,c,d,e,f,g)
+local h=0
+if e=='completed'then
+h=tonumber(g or c.result_ttl or X)
+elseif f~='cancelled'then
+h=tonumber(g or c.dead_ttl or Y)
 end
-task.state=state=='completed'and STATE.completed or STATE.rejected
-task.lease_token,task.leased_for='',''
-transition(task,state,plan.now)
-task.reason=reason~=''and reason or nil
-task.ended_at=int(plan.now)
-task.cancel_requested,task.fair_score,task.progress,task.progress_calls=nil,nil,nil,nil
-if state=='rejected'and ttl>0 then
-plan_write(plan,'ZADD dead',task.ended_at,id)
+c.state=e=='completed'and AD.completed or AD.rejected
+c.lease_token,c.leased_for='',''
+AQ(c,e,a.now)
+c.reason=f~=''and f or nil
+c.ended_at=C(a.now)
+c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
+if e=='rejected'and h>0 then
+T(a,'ZADD dead',c.ended_at,b)
 else
-task.max_attempts,task.result_ttl,task.dead_ttl=nil,nil,nil
-plan_write(plan,'HSET tasks',id,'')
+c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
+T(a,'HSET tasks',b,'')
 end
-plan_write(plan,'HSET tasks','.'..id,format(task,ttl>0 and text or''))
-plan_write(plan,'ZADD expiry',int(plan.now+math.max(ttl,RESEND_WINDOW)),id)
-note_event(plan,reason=='cancelled'and reason or state,id)
-end
-`;
-const $put_deadlines = `local function put_deadlines(keys,deadlines)
-local scores={}
-for id,deadline in pairs(deadlines)do
-append(scores,int(deadline),id)
-end
-for first=1,#scores,SLICE do
-local last=math.min(first+SLICE-1,#scores)
-if error_of(redis.pcall('ZADD',keys.working,'GT',unpack(scores,first,last)))then
-redis.call('HDEL',keys.tasks,'')
-redis.call('ZADD',keys.working,'GT',unpack(scores,first,last))
-end
-end
+T(a,'HSET tasks','.'..b,AP(c,h>0 and d or''))
+T(a,'ZADD expiry',C(a.now+math.max(h,A)),b)
+CV(a,f=='cancelled'and f or e,b)
 end
 `;
-const $take_back = `local function take_back(keys,ids,now,is_current)
-local back,ended,left=0,0,0
-for last=#ids,1,-PLAN do
-local first=math.max(last-PLAN+1,1)
-local names={'~set','~stats'}
-for i=first,last do
-names[#names+1]='.'..ids[i]
+const $DL = `local function DL(a,b)
+local c={}
+for g,h in pairs(b)do
+F(c,C(h),g)
 end
-local records=redis.call('HMGET',keys.tasks,unpack(names))
-local plan=new_plan(keys,now)
-if read_settings(plan,records[1],records[2])then
-return back,ended,left+last,nil
+for g=1,#c,B do
+local h=math.min(g+B-1,#c)
+if N(redis.pcall('ZADD',a.working,'GT',unpack(c,g,h)))then
+redis.call('HDEL',a.tasks,'')
+redis.call('ZADD',a.working,'GT',unpack(c,g,h))
 end
-local tasks,texts={},{}
-for i=first,last do
-tasks[i],texts[i]=parse_with('',records[i-first+3])
 end
-open_groups(plan,{unpack(tasks,first,last)})
-for i=first,last do
-local id,task=ids[i],tasks[i]
-if newer(records[i-first+3])then
-left=left+1
-elseif is_current(task,id)then
-end_lease(plan,id,task)
-add(task,'expired_leases',1)
-note_event(plan,'reclaimed',id)
-if task.cancel_requested then
-end_task(plan,id,task,texts[i],'rejected','cancelled')
-elseif exhausted(task)then
-end_task(plan,id,task,texts[i],'rejected','lease_expired')
+end
+`;
+const $DM = `local function DM(a,b,c,d)
+local e,f,g=0,0,0
+for k=#b,1,-DF do
+local l=math.max(k-DF+1,1)
+local m={'~set','~stats'}
+for q=l,k do
+m[#m+1]='.'..b[q]
+end
+local n=redis.call('HMGET',a.tasks,unpack(m))
+local o=CZ(a,c)
+if DA(o,n[1],n[2])then
+return e,f,g+k,nil
+end
+local p,q={},{}
+for u=l,k do
+p[u],q[u]=AN('',n[u-l+3])
+end
+BY(o,{unpack(p,l,k)})
+for u=l,k do
+local v,w=b[u],p[u]
+if AC(n[u-l+3])then
+g=g+1
+elseif d(w,v)then
+DH(o,v,w)
+H(w,'expired_leases',1)
+CV(o,'reclaimed',v)
+if w.cancel_requested then
+DK(o,v,w,q[u],'rejected','cancelled')
+elseif AV(w)then
+DK(o,v,w,q[u],'rejected','lease_expired')
 else
-wait_again(plan,id,task,texts[i],'front')
+DJ(o,v,w,q[u],'front')
 end
 end
 end
-admit_limited(plan)
-local failed=commit(plan)
-if failed then
-return back,ended,left,failed
+CP(o)
+local r=DE(o)
+if r then
+return e,f,g,r
 end
-back=back+planned_count(plan,'ZREM working')-planned_count(plan,'ZADD expiry')/2
-ended=ended+planned_count(plan,'ZADD expiry')/2
+e=e+U(o,'ZREM working')-U(o,'ZADD expiry')/2
+f=f+U(o,'ZADD expiry')/2
 end
-return back,ended,left,nil
+return e,f,g,nil
 end
 `;
-const $reclaim = `local function reclaim(keys,now,limit)
-local ids=redis.call('ZRANGE',keys.working,'-inf',int(now),'BYSCORE','LIMIT','0',int(limit))
-return take_back(keys,ids,now,function()
+const $DN = `local function DN(a,b,c)
+local d=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
+return DM(a,d,b,function()
 return true
 end)
 end
 `;
-const $FORGOTTEN_AFTER = `local FORGOTTEN_AFTER=3600000
+const $DP = `local DP=3600000
 `;
-const $LOST_FOR = `local LOST_FOR=86400000
+const $DQ = `local DQ=86400000
 `;
-const $note_worker = `local function note_worker(plan,worker,info,alarm)
-local deadline=plan.now+(tonumber((string.match(info,'^%d+')))or FORGOTTEN_AFTER)
-plan_write(plan,'ZADD workers',int(deadline),worker)
-plan_write(plan,'HSET tasks','~w:'..worker,'1;'..int(plan.now)..';'..info)
-if not alarm or tonumber(alarm)>deadline then
-plan_write(plan,'HSET tasks','~alarm',int(deadline))
-plan_write(plan,'timers',int(deadline),'~w')
+const $DR = `local function DR(a,b,c,d)
+local e=a.now+(tonumber((string.match(c,'^%d+')))or DP)
+T(a,'ZADD workers',C(e),b)
+T(a,'HSET tasks','~w:'..b,'1;'..C(a.now)..';'..c)
+if not d or tonumber(d)>e then
+T(a,'HSET tasks','~alarm',C(e))
+T(a,'timers',C(e),'~w')
 end
-end
-`;
-const $leases_of = `local function leases_of(keys,worker,from,limit)
-local least,most='['..worker_lease(worker,from,''),'('..worker..'!'
-return redis.call('ZRANGE',keys.worker_leases,least,most,'BYLEX','LIMIT','0',int(limit))
 end
 `;
-const $unregister_workers = `local function unregister_workers(keys,workers,being_failed)
-local fields={}
-for i,worker in ipairs(workers)do
-fields[i]='~w:'..worker
-end
-write('HDEL',keys.tasks,fields)
-write('ZREM',keys.workers,being_failed and{}or workers)
+const $DS = `local function DS(a,b,c,d)
+local e,f='['..DG(b,c,''),'('..b..'!'
+return redis.call('ZRANGE',a.worker_leases,e,f,'BYLEX','LIMIT','0',C(d))
 end
 `;
-const $note_lost_workers = `local function note_lost_workers(keys,owners,now)
-local fields,ends={},{}
-for _,owner in ipairs(sorted_keys(owners))do
-append(fields,'~f:'..owner,'1;'..int(now))
-append(ends,int(now+LOST_FOR),'~f:'..owner)
+const $DT = `local function DT(a,b,c)
+local d={}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
 end
-pcall(write,'HSET',keys.tasks,fields)
-write('ZADD',keys.expiry,ends)
+I('HDEL',a.tasks,d)
+I('ZREM',a.workers,c and{}or b)
 end
 `;
-const $fail_worker = `local function fail_worker(keys,worker,now,limit)
-local least,most='['..worker..' ','('..worker..'!'
-local members=
-redis.call('ZRANGE',keys.worker_leases,most,least,'BYLEX','REV','LIMIT','0',int(limit+1))
-local more=#members>limit
-members[limit+1]=nil
-local leases,by_id,owners,stale={},{},{},{}
-for i,member in ipairs(members)do
-local owner,number,id=string.match(member,'^(%S+ %S*) (%d+) (%S+)$')
-leases[i]={id=id,owner=owner,number=tonumber(number),member=member}
-by_id[id]=leases[i]
+const $DU = `local function DU(a,b,c)
+local d,e={},{}
+for i,j in ipairs(G(b))do
+F(d,'~f:'..j,'1;'..C(c))
+F(e,C(c+DQ),'~f:'..j)
 end
-table.sort(leases,function(one,other)
-return one.number<other.number
+pcall(I,'HSET',a.tasks,d)
+I('ZADD',a.expiry,e)
+end
+`;
+const $DV = `local function DV(a,b,c,d)
+local e,f='['..b..' ','('..b..'!'
+local g=
+redis.call('ZRANGE',a.worker_leases,f,e,'BYLEX','REV','LIMIT','0',C(d+1))
+local h=#g>d
+g[d+1]=nil
+local i,j,k,l={},{},{},{}
+for p,q in ipairs(g)do
+local r,s,t=string.match(q,'^(%S+ %S*) (%d+) (%S+)$')
+i[p]={id=t,owner=r,number=tonumber(s),member=q}
+j[t]=i[p]
+end
+table.sort(i,function(m,n)
+return m.number<n.number
 end)
-local ids={}
-for i,lease in ipairs(leases)do
-ids[i]=lease.id
+local m={}
+for q,r in ipairs(i)do
+m[q]=r.id
 end
-local back,ended,left,failed=take_back(keys,ids,now,function(task,id)
-local lease=by_id[id]
+local n,o,p,q=DM(a,m,c,function(n,o)
+local p=j[o]
 if
-task.state==STATE.working
-and task.worker==lease.owner
-and tonumber(task.lease_number)==lease.number
+n.state==AD.working
+and n.worker==p.owner
+and tonumber(n.lease_number)==p.number
 then
-owners[lease.owner]=true
+k[p.owner]=true
 return true
 end
-stale[#stale+1]=lease.member
+l[#l+1]=p.member
 end)
-write('ZREM',keys.worker_leases,stale)
-if back+ended>0 then
-note_lost_workers(keys,owners,now)
+I('ZREM',a.worker_leases,l)
+if n+o>0 then
+DU(a,k,c)
 end
-return back,ended,left,failed,more and back+ended+#stale>0
+return n,o,p,q,h and n+o+#l>0
 end
 `;
-const $fail_silent_workers = `local function fail_silent_workers(keys,now)
-local silent=redis.call('ZRANGE',keys.workers,'-inf',int(now),'BYSCORE','LIMIT','0','10')
-local names,removed,unfinished,staying,back,ended={},{},{},{},0,0
-for i,worker in ipairs(silent)do
-names[i]='~w:'..worker
+const $DW = `local function DW(a,b)
+local c=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
+local d,e,f,g,h,i={},{},{},{},0,0
+for m,n in ipairs(c)do
+d[m]='~w:'..n
 end
-local infos=read('HMGET',keys.tasks,names)
-for i,worker in ipairs(silent)do
-if back+ended==SLICE then
+local j=K('HMGET',a.tasks,d)
+for n,o in ipairs(c)do
+if h+i==B then
 break
 end
-local failed,more
-local listed=infos[i]and not string.find(infos[i],'^1;%d+;%d')
-if not listed then
-local returned,lost,_
-returned,lost,_,failed,more=fail_worker(keys,worker,now,SLICE-back-ended)
-back,ended=back+returned,ended+lost
+local p,q
+local r=j[n]and not string.find(j[n],'^1;%d+;%d')
+if not r then
+local s,t,u
+s,t,u,p,q=DV(a,o,b,B-h-i)
+h,i=h+s,i+t
 end
-if listed and leases_of(keys,worker,'0',1)[1]then
-append(staying,int(now+FORGOTTEN_AFTER),worker)
+if r and DS(a,o,'0',1)[1]then
+F(g,C(b+DP),o)
 else
-append((failed or more)and unfinished or removed,worker)
+F((p or q)and f or e,o)
 end
 end
-write('ZADD',keys.workers,staying)
-unregister_workers(keys,removed)
-unregister_workers(keys,unfinished,true)
-local alarm,plan=lowest_score(keys.workers),new_plan(keys,now)
-if alarm then
-plan_write(plan,'timers',int(alarm),'~w')
-commit(plan)
-if store_fields(keys.tasks,{'~alarm',int(alarm)})then
-redis.call('HDEL',keys.tasks,'~alarm')
+I('ZADD',a.workers,g)
+DT(a,e)
+DT(a,f,true)
+local k,l=M(a.workers),CZ(a,b)
+if k then
+T(l,'timers',C(k),'~w')
+DE(l)
+if P(a.tasks,{'~alarm',C(k)})then
+redis.call('HDEL',a.tasks,'~alarm')
 end
 else
-redis.call('HDEL',keys.tasks,'~alarm')
+redis.call('HDEL',a.tasks,'~alarm')
 end
-return back,ended,alarm and alarm<=now and back+ended+#removed+#staying>0
-end
-`;
-const $parse_wake = `local function parse_wake(text)
-local sent,awake,window=string.match(text or'','^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0),tonumber(awake or 0),tonumber(window or 0)
+return h,i,k and k<=b and h+i+#e+#g>0
 end
 `;
-const $nobody_awake = `local function nobody_awake(text,now,patience)
-local sent,awake,window=parse_wake(text)
-local over=now>=awake or now<awake-window
-return over or(patience and awake==sent+window and now>=sent+patience)
+const $DX = `local function DX(a)
+local b,c,d=string.match(a or'','^(%d+) (%d+) (%d+)$')
+return tonumber(b or 0),tonumber(c or 0),tonumber(d or 0)
 end
 `;
-const $awake_text = `local function awake_text(now,window,text)
-local sent,_,given=parse_wake(text)
-window=tonumber(window or given)
-return int(text and sent or now)..' '..int(now+window)..' '..int(window)
+const $DY = `local function DY(a,b,c)
+local d,e,f=DX(a)
+local g=b>=e or b<e-f
+return g or(c and e==d+f and b>=d+c)
 end
 `;
-const $RETRY = `local RETRY=60000
-`;
-const $upcoming = `local function upcoming(delayed,deadline)
-local first=redis.call('ZRANGE',delayed,'0','1','WITHSCORES')
-local due=first[2]and math.floor(tonumber(finite(first[2])))
-local wake=(first[1]~='~w'or deadline)and due or(first[4]and math.floor(tonumber(finite(first[4]))))
-return due,wake and math.min(wake,deadline or wake)or deadline
+const $DZ = `local function DZ(a,b,c)
+local d,e,f=DX(c)
+b=tonumber(b or f)
+return C(c and d or a)..' '..C(a+b)..' '..C(b)
 end
 `;
-const $look_ahead = `local function look_ahead(working,delayed,time)
-local deadline=lowest_score(working)
-local due,next_due=upcoming(delayed,deadline)
-local now=(due or deadline)and tonumber(time())
-local is_due,expired=due and due<=now,deadline and deadline<=now
-return{due=is_due,expired=expired,deadline=deadline,next_due=next_due or 0}
+const $EA = `local EA=60000
+`;
+const $EB = `local function EB(a,b)
+local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
+local d=c[2]and math.floor(tonumber(L(c[2])))
+local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
+return d,e and math.min(e,b or e)or b
 end
 `;
-const $nothing_due = `local function nothing_due(working,delayed,time)
-local fine,ahead=pcall(look_ahead,working,delayed,time)
-local found=fine and ahead or nil
-return found and not(found.due or found.expired),found
+const $EC = `local function EC(a,b,c)
+local d=M(a)
+local e,f=EB(b,d)
+local g=(e or d)and tonumber(c())
+local h,i=e and e<=g,d and d<=g
+return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $run_timers = `local function run_timers(keys,timers,now)
-redis.call('ZREM',keys.delayed,unpack(timers))
-redis.call('HINCRBY',keys.tasks,'~fired',int(#timers))
-local plan,groups,alarm=new_plan(keys,now),{},false
-for _,timer in ipairs(timers)do
-if string.sub(timer,2,2)=='g'then
-groups[#groups+1]={group=string.sub(timer,4)}
+const $ED = `local function ED(a,b,c)
+local d,e=pcall(EC,a,b,c)
+local f=d and e or nil
+return f and not(f.due or f.expired),f
+end
+`;
+const $EE = `local function EE(a,b,c)
+redis.call('ZREM',a.delayed,unpack(b))
+redis.call('HINCRBY',a.tasks,'~fired',C(#b))
+local d,e,f=CZ(a,c),{},false
+for j,k in ipairs(b)do
+if string.sub(k,2,2)=='g'then
+e[#e+1]={group=string.sub(k,4)}
 else
-alarm=true
+f=true
 end
 end
-open_groups(plan,groups)
-for _,task in ipairs(groups)do
-group_of(plan,task)
+BY(d,e)
+for j,k in ipairs(e)do
+BZ(d,k)
 end
-admit_limited(plan)
-if commit(plan)then
-local again=new_plan(keys,now)
-for _,task in ipairs(groups)do
-plan_write(again,'timers',int(now+RETRY),'~g:'..task.group)
+CP(d)
+if DE(d)then
+local g=CZ(a,c)
+for k,l in ipairs(e)do
+T(g,'timers',C(c+EA),'~g:'..l.group)
 end
-commit(again)
+DE(g)
 end
-if alarm then
-return fail_silent_workers(keys,now)
+if f then
+return DW(a,c)
 end
 return 0,0,false
 end
 `;
-const $reset_timers = `local function reset_timers(keys,now,times)
-local plan,ids,names,from=new_plan(keys,now),{},{},times.reset_from or 0
-while from and#ids<32 do
-local least=int(from*LIMITED_GROUP)
-local first=
-redis.call('ZRANGE',keys.limited,least,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
-if first[1]then
-ids[#ids+1]=first[1]
-append(names,first[1],'.'..first[1])
+const $EF = `local function EF(a,b,c)
+local d,e,f,g=CZ(a,b),{},{},c.reset_from or 0
+while g and#e<32 do
+local h=C(g*BN)
+local i=
+redis.call('ZRANGE',a.limited,h,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+if i[1]then
+e[#e+1]=i[1]
+F(f,i[1],'.'..i[1])
 end
-from=first[1]and math.floor(tonumber(first[2])/LIMITED_GROUP)+1
+g=i[1]and math.floor(tonumber(i[2])/BN)+1
 end
-local lines,tasks=read_first_lines(keys.tasks,names),{}
-for i,id in ipairs(ids)do
-tasks[i]=parse_with(lines[id]or'',lines['.'..id])
+local h,i=AB(a.tasks,f),{}
+for m,n in ipairs(e)do
+i[m]=AN(h[n]or'',h['.'..n])
 end
-times.written_at,times.reset_from=now,from
-plan.times,plan.fair_changed=times,true
-open_groups(plan,tasks)
-for _,task in ipairs(tasks)do
-if grouped(task)then
-group_of(plan,task)
+c.written_at,c.reset_from=b,g
+d.times,d.fair_changed=c,true
+BY(d,i)
+for m,n in ipairs(i)do
+if BQ(n)then
+BZ(d,n)
 end
 end
-admit_limited(plan)
-commit(plan)
+CP(d)
+DE(d)
 end
 `;
-const $promote_grouped = `local function promote_grouped(keys,ids,now)
-for first=1,#ids,PLAN do
-local names={}
-for i=first,math.min(first+PLAN-1,#ids)do
-names[#names+1]='.'..ids[i]
+const $EG = `local function EG(a,b,c)
+for g=1,#b,DF do
+local h={}
+for l=g,math.min(g+DF-1,#b)do
+h[#h+1]='.'..b[l]
 end
-local records=redis.call('HMGET',keys.tasks,unpack(names))
-local plan,tasks=new_plan(keys,now),{}
-for i=1,#names do
-tasks[i]=parse(records[i])
+local i=redis.call('HMGET',a.tasks,unpack(h))
+local j,k=CZ(a,c),{}
+for o=1,#h do
+k[o]=AM(i[o])
 end
-open_groups(plan,tasks)
-for i,task in ipairs(tasks)do
-if newer(records[i])then
-plan_write(plan,'ZADD delayed',int(now+RETRY)..'.5',ids[first+i-1])
+BY(j,k)
+for o,p in ipairs(k)do
+if AC(i[o])then
+T(j,'ZADD delayed',C(c+EA)..'.5',b[g+o-1])
 else
-make_ready(plan,ids[first+i-1],task,'back')
+CN(j,b[g+o-1],p,'back')
 end
 end
-if commit(plan)then
-for i=first,#ids do
-redis.call('ZADD',keys.delayed,int(now+RETRY)..'.5',ids[i])
+if DE(j)then
+for o=g,#b do
+redis.call('ZADD',a.delayed,C(c+EA)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $promote = `local function promote(keys,now,limit)
-local TIMERS=100
-local latest,most=int(now)..'.5',int(limit+TIMERS)
-local due=redis.call('ZRANGE',keys.delayed,'-inf',latest,'BYSCORE','LIMIT','0',most,'WITHSCORES')
-local promoted,back,fair,timers,left={},{},{},{},0
-for i=1,#due,2 do
-local id,score=due[i],due[i+1]
-if string.sub(id,1,1)=='~'then
-left=left+(#timers==TIMERS and 1 or 0)
-append(timers,#timers<TIMERS and id or nil)
-elseif#promoted<limit then
-promoted[#promoted+1]=id
-local ids=string.sub(score,-2)=='.5'and fair or back
-ids[#ids+1]=id
+const $EH = `local function EH(a,b,c)
+local d=100
+local e,f=C(b)..'.5',C(c+d)
+local g=redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
+local h,i,j,k,l={},{},{},{},0
+for p=1,#g,2 do
+local q,r=g[p],g[p+1]
+if string.sub(q,1,1)=='~'then
+l=l+(#k==d and 1 or 0)
+F(k,#k<d and q or nil)
+elseif#h<c then
+h[#h+1]=q
+local s=string.sub(r,-2)=='.5'and j or i
+s[#s+1]=q
 end
 end
-write('ZREM',keys.delayed,promoted)
-write('LPUSH',keys.pending,back)
-promote_grouped(keys,fair,now)
-local more=left>0 or#due==2*(limit+TIMERS)
-if#timers==0 then
-return#promoted,0,0,more
+I('ZREM',a.delayed,h)
+I('LPUSH',a.pending,i)
+EG(a,j,b)
+local m=l>0 or#g==2*(c+d)
+if#k==0 then
+return#h,0,0,m
 end
-local returned,ended,unfinished=run_timers(keys,timers,now)
-return#promoted,returned,ended,unfinished or more
-end
-`;
-const $CONTROL = `local CONTROL=8
-`;
-const $slice_end = `local function slice_end(ids,first)
-return math.min(first==1 and 32 or first+127,#ids)
+local n,o,p=EE(a,k,b)
+return#h,n,o,p or m
 end
 `;
-const $read_waiting = `local function read_waiting(tasks,slot,ids,first,last,beside)
-local names=first<=last and{'',''}or{}
-for i=first,last do
-local place=2*(i-first)
-names[place+1],names[place+2]=ids[i],'.'..ids[i]
+const $EI = `local EI=8
+`;
+const $EJ = `local function EJ(a,b)
+return math.min(b==1 and 32 or b+127,#a)
 end
-for i,name in ipairs(beside or{})do
-names[2*(last-first+1)+i]=name
+`;
+const $EK = `local function EK(a,b,c,d,e,f)
+local g=d<=e and{'',''}or{}
+for k=d,e do
+local l=2*(k-d)
+g[l+1],g[l+2]=c[k],'.'..c[k]
+end
+for k,l in ipairs(f or{})do
+g[2*(e-d+1)+k]=l
 end
 return redis.pcall(
 'HMGET',
-tasks,
+a,
 '~lease',
-slot,
+b,
 '~set',
 '~stats',
 '~fair',
 '~rate',
 '~alarm',
 '~wake',
-unpack(names)
+unpack(g)
 )
 end
 `;
-const $control_in = `local function control_in(found)
-local lease,slot,set,stats,fair,rate,alarm,wake=unpack(found,1,CONTROL)
-local control={lease=lease,slot=slot,set=set,stats=stats}
-control.fair,control.rate,control.alarm,control.wake=fair,rate,alarm,wake
-return control
+const $EL = `local function EL(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EI)
+local j={lease=b,slot=c,set=d,stats=e}
+j.fair,j.rate,j.alarm,j.wake=f,g,h,i
+return j
 end
 `;
-const $new_taken = `local function new_taken(keys,popped,ahead,reads)
-return{keys=keys,list_refund=0,popped_ids=popped,ahead=ahead,reads=reads}
+const $EM = `local function EM(a,b,c,d)
+return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $in_list = `local function in_list(entry)
-return entry.listed or not entry.score
+const $EN = `local function EN(a)
+return a.listed or not a.score
 end
 `;
-const $refund_list = `local function refund_list(taken)
-if taken.times and taken.times.list_tag then
-taken.times.list_tag=math.max(0,taken.times.list_tag-taken.list_refund)
+const $EO = `local function EO(a)
+if a.times and a.times.list_tag then
+a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
-taken.list_refund=0
+a.list_refund=0
 end
 `;
-const $pop_with_fair = `local function pop_with_fair(taken,most)
-refund_list(taken)
-local keys,times=taken.keys,taken.times
-local ids=redis.call('RPOP',keys.pending,int(most))or{}
-local fair=redis.call('ZPOPMIN',keys.fair,int(most))
-local tag=#ids>0 and(times.list_tag or(times[0]or 0)+SHARE)
-local i,j,before=1,1,#taken
-while#taken-before<most and(ids[i]or fair[j])do
-local score=ids[i]and 9*BAND+tag
-if score and not(fair[j]and tonumber(fair[j+1])<score)then
-taken[#taken+1]={id=ids[i],score=int(score),listed=true}
-tag,i=tag+SHARE,i+1
+const $EP = `local function EP(a,b)
+EO(a)
+local c,d=a.keys,a.times
+local e=redis.call('RPOP',c.pending,C(b))or{}
+local f=redis.call('ZPOPMIN',c.fair,C(b))
+local g=#e>0 and(d.list_tag or(d[0]or 0)+BJ)
+local h,i,j=1,1,#a
+while#a-j<b and(e[h]or f[i])do
+local k=e[h]and 9*BK+g
+if k and not(f[i]and tonumber(f[i+1])<k)then
+a[#a+1]={id=e[h],score=C(k),listed=true}
+g,h=g+BJ,h+1
 else
-taken[#taken+1]={id=fair[j],score=fair[j+1]}
-j=j+2
+a[#a+1]={id=f[i],score=f[i+1]}
+i=i+2
 end
 end
-times.list_tag=(#ids==most or ids[i])and tag or nil
-write('RPUSH',keys.pending,reversed(ids,i))
-local rest={}
-for first=j,#fair,2 do
-append(rest,fair[first+1],fair[first])
+d.list_tag=(#e==b or e[h])and g or nil
+I('RPUSH',c.pending,J(e,h))
+local k={}
+for o=i,#f,2 do
+F(k,f[o+1],f[o])
 end
-write('ZADD',keys.fair,rest)
-return#taken-before
-end
-`;
-const $pop = `local function pop(taken,most)
-if taken.times then
-return pop_with_fair(taken,most)
-end
-local ids=taken.popped_ids or redis.call('RPOP',taken.keys.pending,int(most))or{}
-taken.popped_ids=nil
-for _,id in ipairs(ids)do
-taken[#taken+1]={id=id}
-end
-return#ids
+I('ZADD',c.fair,k)
+return#a-j
 end
 `;
-const $put_back = `local function put_back(taken,first)
-local ids,scores={},{}
-taken.reads=nil
-taken.list_refund=first>1 and taken.list_refund or 0
-for i=#taken,first,-1 do
-local entry=taken[i]
-if in_list(entry)then
-ids[#ids+1]=entry.id
-if entry.score then
-taken.times.list_tag=entry.score%BAND
+const $EQ = `local function EQ(a,b)
+if a.times then
+return EP(a,b)
+end
+local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
+a.popped_ids=nil
+for g,h in ipairs(c)do
+a[#a+1]={id=h}
+end
+return#c
+end
+`;
+const $ER = `local function ER(a,b)
+local c,d={},{}
+a.reads=nil
+a.list_refund=b>1 and a.list_refund or 0
+for h=#a,b,-1 do
+local i=a[h]
+if EN(i)then
+c[#c+1]=i.id
+if i.score then
+a.times.list_tag=i.score%BK
 end
 else
-append(scores,entry.score,entry.id)
+F(d,i.score,i.id)
 end
-taken[i]=nil
-taken.drained=false
+a[h]=nil
+a.drained=false
 end
-write('RPUSH',taken.keys.pending,ids)
-write('ZADD',taken.keys.fair,scores)
-end
-`;
-const $bring_due = `local function bring_due(taken,first,most,time)
-local keys,ahead=taken.keys,taken.ahead or look_ahead(taken.keys.working,taken.keys.delayed,time)
-taken.ahead,taken.next_due=nil,ahead.next_due
-if ahead.due or ahead.expired then
-put_back(taken,first)
-local deadline=ahead.deadline
-local leases_end=ahead.expired
-if ahead.expired then
-reclaim(keys,time(),math.max(most,32))
-end
-if ahead.due then
-local _,back,ended=promote(keys,time(),math.max(most,32))
-leases_end=leases_end or back+ended>0
-end
-if leases_end then
-deadline=lowest_score(keys.working)
-end
-local _,following=upcoming(keys.delayed,deadline)
-taken.next_due=following or 0
-end
-return ahead.due or ahead.expired
+I('RPUSH',a.keys.pending,c)
+I('ZADD',a.keys.fair,d)
 end
 `;
-const $fetch = `local function fetch(taken,most,time)
-local first=#taken+1
-taken.drained=pop(taken,most)<most
+const $ES = `local function ES(a,b,c,d)
+local e,f=a.keys,a.ahead or EC(a.keys.working,a.keys.delayed,d)
+a.ahead,a.next_due=nil,f.next_due
+if f.due or f.expired then
+ER(a,b)
+local g=f.deadline
+local h=f.expired
+if f.expired then
+DN(e,d(),math.max(c,32))
+end
+if f.due then
+local i,j,k=EH(e,d(),math.max(c,32))
+h=h or j+k>0
+end
+if h then
+g=M(e.working)
+end
+local i,j=EB(e.delayed,g)
+a.next_due=j or 0
+end
+return f.due or f.expired
+end
+`;
+const $ET = `local function ET(a,b,c)
+local d=#a+1
+a.drained=EQ(a,b)<b
 if
-taken.drained
-and not taken.next_due
-and not taken.groups_in_use
-and bring_due(taken,first,most,time)
+a.drained
+and not a.next_due
+and not a.groups_in_use
+and ES(a,d,b,c)
 then
-taken.drained=pop(taken,most)<most
-taken.fair_unseen=taken.control_read
+a.drained=EQ(a,b)<b
+a.fair_unseen=a.control_read
 end
 end
 `;
-const $when_again = `local function when_again(taken,plan)
-local next_due=taken.drained and not taken.fair_unseen and taken.next_due or plan.now
-if taken.drained and plan.times and plan.times.limited>0 and plan.times.stuck>0 then
-local soon=plan.now+ASK_AGAIN
-next_due=math.min(next_due>0 and next_due or soon,soon)
+const $EU = `local function EU(a,b)
+local c=a.drained and not a.fair_unseen and a.next_due or b.now
+if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
+local d=b.now+BE
+c=math.min(c>0 and c or d,d)
 end
-local timers=planned_writes(plan,'timers')
-for i=1,#timers,2 do
-local when=tonumber(timers[i])
-if timers[i+1]~='~w'then
-next_due=math.min(next_due>0 and next_due or when,when)
+local d=S(b,'timers')
+for h=1,#d,2 do
+local i=tonumber(d[h])
+if d[h+1]~='~w'then
+c=math.min(c>0 and c or i,i)
 end
 end
-return next_due
-end
-`;
-const $new_batch = `local function new_batch(max,bytes)
-local batch={max=max,most=max,most_bytes=bytes,bytes=0,entries={}}
-batch.ghosts,batch.broken,batch.ghost_entries=0,0,{}
-return batch
+return c
 end
 `;
-const $entry_of = `local function entry_of(batch,id,fixed,record)
-if not batch.entries[id]then
-local task,text=parse_with(fixed or'',record)
-batch.entries[id]={id=id,fixed=fixed,record=record,task=task,text=text}
-end
-return batch.entries[id]
+const $EV = `local function EV(a,b)
+local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
+c.ghosts,c.broken,c.ghost_entries=0,0,{}
+return c
 end
 `;
-const $skip_undeliverable = `local function skip_undeliverable(batch,entry,place)
-local task=entry.task
-if tonumber(task.ghosts or 0)>0 and in_list(place)then
-add(task,'ghosts',-1)
-task.ghosts=task.ghosts~='0'and task.ghosts or nil
-batch.ghosts=batch.ghosts+1
-if not entry.changed then
-entry.changed=true
-batch.ghost_entries[#batch.ghost_entries+1]=entry
+const $EW = `local function EW(a,b,c,d)
+if not a.entries[b]then
+local e,f=AN(c or'',d)
+a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
+end
+return a.entries[b]
+end
+`;
+const $EX = `local function EX(a,b,c)
+local d=b.task
+if tonumber(d.ghosts or 0)>0 and EN(c)then
+H(d,'ghosts',-1)
+d.ghosts=d.ghosts~='0'and d.ghosts or nil
+a.ghosts=a.ghosts+1
+if not b.changed then
+b.changed=true
+a.ghost_entries[#a.ghost_entries+1]=b
 end
 return true
 end
-if task.state~=STATE.waiting or not has_payload(entry.fixed)then
-batch.broken=batch.broken+1
-return true
-end
-return false
-end
-`;
-const $move_if_limited = `local function move_if_limited(plan,entry,place)
-local task=entry.task
-if in_list(place)or not grouped(task)then
-return false
-end
-local group=group_of(plan,task)
-if deliverable(group,plan.now)<1 then
-take_turn(plan,task,place.score,entry.id)
-make_ready(plan,entry.id,task,'aside')
+if d.state~=AD.waiting or not AJ(b.fixed)then
+a.broken=a.broken+1
 return true
 end
 return false
 end
 `;
-const $add_to_batch = `local function add_to_batch(batch,entry)
-local task,most=entry.task,batch.most
-if task.expired_leases then
-most=math.min(most,math.max(1,math.floor(batch.max/10^tonumber(task.expired_leases))))
-end
-local size=batch.bytes+#entry.fixed
-if#batch>=most or(#batch>0 and size>batch.most_bytes)then
+const $EY = `local function EY(a,b,c)
+local d=b.task
+if EN(c)or not BQ(d)then
 return false
 end
-batch.most,batch.bytes=most,size
-batch[#batch+1]=entry
-task.state=STATE.working
+local e=BZ(a,d)
+if CA(e,a.now)<1 then
+CI(a,d,c.score,b.id)
+CN(a,b.id,d,'aside')
+return true
+end
+return false
+end
+`;
+const $EZ = `local function EZ(a,b)
+local c,d=b.task,a.most
+if c.expired_leases then
+d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
+end
+local e=a.bytes+#b.fixed
+if#a>=d or(#a>0 and e>a.most_bytes)then
+return false
+end
+a.most,a.bytes=d,e
+a[#a+1]=b
+c.state=AD.working
 return true
 end
 `;
-const $read_taken = `local function read_taken(taken,slot,first,last)
-local found=taken.reads and table.remove(taken.reads,1)
-if not found or error_of(found)then
-local ids={}
-for i=first,last do
-ids[i]=taken[i].id
+const $FA = `local function FA(a,b,c,d)
+local e=a.reads and table.remove(a.reads,1)
+if not e or N(e)then
+local f={}
+for j=c,d do
+f[j]=a[j].id
 end
-found=read_waiting(taken.keys.tasks,slot,ids,first,last)
+e=EK(a.keys.tasks,b,f,c,d)
 end
-return error_of(found)and error(found)or found
+return N(e)and error(e)or e
 end
 `;
-const $select_tasks = `local function select_tasks(plan,taken,batch,first,last,found)
-local known,first_newer={},nil
-for i=first,last do
-local fixed,record=found[CONTROL+2*(i-first)+1],found[CONTROL+2*(i-first)+2]
-if newer(fixed)or newer(record)then
-first_newer=i
+const $FB = `local function FB(a,b,c,d,e,f)
+local g,h={},nil
+for l=d,e do
+local m,n=f[EI+2*(l-d)+1],f[EI+2*(l-d)+2]
+if AC(m)or AC(n)then
+h=l
 break
 end
-known[#known+1]=entry_of(batch,taken[i].id,fixed,record).task
+g[#g+1]=EW(c,b[l].id,m,n).task
 end
-open_groups(plan,known)
-for i=first,first_newer and first_newer-1 or last do
-local place=taken[i]
-local entry=batch.entries[place.id]
-if plan.bound and tonumber(place.score)>=plan.bound then
-put_back(taken,i)
+BY(a,g)
+for l=d,h and h-1 or e do
+local m=b[l]
+local n=c.entries[m.id]
+if a.bound and tonumber(m.score)>=a.bound then
+ER(b,l)
 return true
 end
-if skip_undeliverable(batch,entry,place)then
-if place.listed then
-taken.list_refund=taken.list_refund+SHARE
-elseif place.score and grouped(entry.task)then
-take_turn(plan,entry.task,place.score,entry.id)
+if EX(c,n,m)then
+if m.listed then
+b.list_refund=b.list_refund+BJ
+elseif m.score and BQ(n.task)then
+CI(a,n.task,m.score,n.id)
 end
-elseif not move_if_limited(plan,entry,place)then
-if not add_to_batch(batch,entry)then
-put_back(taken,i)
+elseif not EY(a,n,m)then
+if not EZ(c,n)then
+ER(b,l)
 return true
 end
-if taken.times then
-note_delivery(plan,entry.id,entry.task,place)
+if b.times then
+CT(a,n.id,n.task,m)
 end
 end
 end
-if first_newer then
-put_back(taken,#batch>0 and first_newer or 1)
-return#batch>0 or{'newer_schema'}
+if h then
+ER(b,#c>0 and h or 1)
+return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $write_skipped = `local function write_skipped(batch,tasks)
-local fields,removed={},{}
-for _,entry in ipairs(batch.ghost_entries)do
-if not entry.written then
-local name,left='.'..entry.id,entry.task.ghosts
-local version,enqueued_at,state=string.match(entry.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if left or enqueued_at~=''or(state~=STATE.ghost and version~='1')then
-local record=string.gsub(entry.record,';g=%d+',left and';g='..left or'',1)
-append(fields,name,record)
+const $FC = `local function FC(a,b)
+local c,d={},{}
+for h,i in ipairs(a.ghost_entries)do
+if not i.written then
+local j,k='.'..i.id,i.task.ghosts
+local l,m,n=string.match(i.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
+if k or m~=''or(n~=AD.ghost and l~='1')then
+local o=string.gsub(i.record,';g=%d+',k and';g='..k or'',1)
+F(c,j,o)
 else
-append(removed,name,state==STATE.ghost and entry.id or nil)
+F(d,j,n==AD.ghost and i.id or nil)
 end
 end
 end
-write('HDEL',tasks,removed)
-write('HSET',tasks,fields)
-if batch.ghosts>0 then
-redis.call('HINCRBY',tasks,'~dropped',int(batch.ghosts))
+I('HDEL',b,d)
+I('HSET',b,c)
+if a.ghosts>0 then
+redis.call('HINCRBY',b,'~dropped',C(a.ghosts))
 end
-if batch.broken>0 then
-redis.call('HINCRBY',tasks,'~broken',int(batch.broken))
+if a.broken>0 then
+redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $LEASES = `local LEASES=490
+const $FD = `local FD=490
 `;
-const $lease_slice = `local function lease_slice(plan,batch,call,first,last)
-local ids,deadlines,members={},{},{}
-for i=first,last do
-local entry=batch[i]
-local task=entry.task
-transition(task,'working',plan.now)
-add(task,'attempts',1)
-add(task,'charged',1)
-task.lease_number,task.lease_token,task.dequeued_at=int(call.counter+i),call.token,int(plan.now)
-task.worker=call.worker
-task.leased_for=lease_of(entry.fixed,call.lease)
-entry.deadline,entry.written=plan.now+tonumber(task.leased_for),true
-ids[#ids+1]=entry.id
-append(deadlines,int(entry.deadline),entry.id)
-plan_write(plan,'HSET tasks','.'..entry.id,format(task,entry.text))
-append(
-members,
-call.worker and'0',
-call.worker and worker_lease(call.worker,task.lease_number,entry.id)
+const $FE = `local function FE(a,b,c,d,e)
+local f,g,h={},{},{}
+for l=d,e do
+local m=b[l]
+local n=m.task
+AQ(n,'working',a.now)
+H(n,'attempts',1)
+H(n,'charged',1)
+n.lease_number,n.lease_token,n.dequeued_at=C(c.counter+l),c.token,C(a.now)
+n.worker=c.worker
+n.leased_for=AI(m.fixed,c.lease)
+m.deadline,m.written=a.now+tonumber(n.leased_for),true
+f[#f+1]=m.id
+F(g,C(m.deadline),m.id)
+T(a,'HSET tasks','.'..m.id,AP(n,m.text))
+F(
+h,
+c.worker and'0',
+c.worker and DG(c.worker,n.lease_number,m.id)
 )
 end
-local failed=error_of(redis.pcall('ZADD',plan.keys.working,unpack(deadlines)))
-if failed then
-return failed
+local i=N(redis.pcall('ZADD',a.keys.working,unpack(g)))
+if i then
+return i
 end
-failed=store_fields(plan.keys.tasks,planned_writes(plan,'HSET tasks'))
-if failed then
-redis.call('ZREM',plan.keys.working,unpack(ids))
+i=P(a.keys.tasks,S(a,'HSET tasks'))
+if i then
+redis.call('ZREM',a.keys.working,unpack(f))
 else
-write('ZADD',plan.keys.worker_leases,members)
+I('ZADD',a.keys.worker_leases,h)
 end
-return failed
-end
-`;
-const $put_back_unleased = `local function put_back_unleased(taken,batch,first)
-for i=#batch,first,-1 do
-local entry=batch[i]
-redis.call('RPUSH',taken.keys.pending,entry.id)
-local ghosts_left=entry.task.ghosts
-entry.task,entry.text=parse_with(entry.fixed,entry.record)
-entry.task.ghosts,entry.written,batch[i]=ghosts_left,nil,nil
-end
-taken.drained=false
+return i
 end
 `;
-const $lease_all = `local function lease_all(plan,taken,batch,call)
-local names={call.token}
-for i,entry in ipairs(batch)do
-names[i+1]=entry.id
-note_event(plan,'dequeued',entry.id)
+const $FF = `local function FF(a,b,c)
+for g=#b,c,-1 do
+local h=b[g]
+redis.call('RPUSH',a.keys.pending,h.id)
+local i=h.task.ghosts
+h.task,h.text=AN(h.fixed,h.record)
+h.task.ghosts,h.written,b[g]=i,nil,nil
 end
-finish_plan(plan)
-if#batch==0 then
+a.drained=false
+end
+`;
+const $FG = `local function FG(a,b,c,d)
+local e={d.token}
+for i,j in ipairs(c)do
+e[i+1]=j.id
+CV(a,'dequeued',j.id)
+end
+DC(a)
+if#c==0 then
 return nil
 end
-plan_write(plan,'HSET tasks','~lease',int(call.counter+#batch))
-plan_write(plan,'HSET tasks',call.slot,table.concat(names,' '))
-if plan.settings.rate then
-local _,_,used=measure_rate(plan.settings.rate,call.used,plan.now,#batch)
-plan_write(plan,'HSET tasks','~rate',used)
+T(a,'HSET tasks','~lease',C(d.counter+#c))
+T(a,'HSET tasks',d.slot,table.concat(e,' '))
+if a.settings.rate then
+local f,g,h=BC(a.settings.rate,d.used,a.now,#c)
+T(a,'HSET tasks','~rate',h)
 end
-for first=1,#batch,LEASES do
-local last=math.min(first+LEASES-1,#batch)
-local failed=batch[first]and lease_slice(plan,batch,call,first,last)
-plan.writes['HSET tasks']=nil
-if failed and first==1 then
-return failed
-elseif failed then
-put_back_unleased(taken,batch,first)
+for i=1,#c,FD do
+local j=math.min(i+FD-1,#c)
+local k=c[i]and FE(a,c,d,i,j)
+a.writes['HSET tasks']=nil
+if k and i==1 then
+return k
+elseif k then
+FF(b,c,i)
 end
 end
-end
-`;
-const $slot_of = `local function slot_of(token,max)
-local a,b,c,d=string.byte(token,-4,-1)
-local hash=((a*31+b)*31+c)*31+d
-return max>100 and'~R'..int(hash%64)or'~r'..int(hash%1024)
 end
 `;
-const $use_up_token = `local function use_up_token(tasks,slot,token)
-redis.pcall('HSET',tasks,slot,token)
+const $FH = `local function FH(a,b)
+local c,d,e,f=string.byte(a,-4,-1)
+local g=((c*31+d)*31+e)*31+f
+return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $append_task = `local function append_task(reply,id,task,deadline,fixed)
-append(reply,id,tonumber(task.attempts))
-append(reply,tonumber(task.lease_number),deadline)
-reply[#reply+1]=fixed
+const $FI = `local function FI(a,b,c)
+redis.pcall('HSET',a,b,c)
 end
 `;
-const $still_leased = `local function still_leased(keys,now,token,leased)
-local ids,fields={},{}
-for id in string.gmatch(leased,'%S+')do
-ids[#ids+1]=id
-append(fields,id,'.'..id)
-end
-local found=read('HMGET',keys.tasks,fields)
-local deadlines=read('ZMSCORE',keys.working,ids)
-local reply={'ok',now}
-for i,id in ipairs(ids)do
-local task=parse(found[2*i])
-if task.state==STATE.working and task.lease_token==token then
-append_task(reply,id,task,tonumber(deadlines[i]or 0),found[2*i-1])
-end
-end
-return reply
+const $FJ = `local function FJ(a,b,c,d,e)
+F(a,b,tonumber(c.attempts))
+F(a,tonumber(c.lease_number),d)
+a[#a+1]=e
 end
 `;
-const $earlier_answer = `local function earlier_answer(operator_calls,token)
-local notes=redis.call('GET',operator_calls)or''
-local _,stop=string.find(notes,' '..token..'=',1,true)
-return stop and string.match(string.sub(notes,stop+1),'^%S*'),notes
+const $FK = `local function FK(a,b,c,d)
+local e,f={},{}
+for j in string.gmatch(d,'%S+')do
+e[#e+1]=j
+F(f,j,'.'..j)
+end
+local g=K('HMGET',a.tasks,f)
+local h=K('ZMSCORE',a.working,e)
+local i={'ok',b}
+for m,n in ipairs(e)do
+local o=AM(g[2*m])
+if o.state==AD.working and o.lease_token==c then
+FJ(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+end
+end
+return i
 end
 `;
-const $note_call = `local function note_call(operator_calls,notes,token,answer)
-local _,count=string.gsub(notes,'=','')
-if count>=16 then
-notes=string.match(notes,'^ %S+(.*)$')
-end
-redis.pcall('SET',operator_calls,notes..' '..token..'='..answer,'PX',int(RESEND_WINDOW))
+const $FL = `local function FL(a,b)
+local c=redis.call('GET',a)or''
+local d,e=string.find(c,' '..b..'=',1,true)
+return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $SETTLEMENT = `local SETTLEMENT=4
+const $FM = `local function FM(a,b,c,d)
+local e,f=string.gsub(b,'=','')
+if f>=16 then
+b=string.match(b,'^ %S+(.*)$')
+end
+redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
+end
 `;
-const $append_settled = `local function append_settled(names,items,from)
-for place=from+1,#items,SETTLEMENT do
-names[#names+1]='.'..items[place]
+const $FN = `local FN=4
+`;
+const $FO = `local function FO(a,b,c)
+for g=c+1,#b,FN do
+a[#a+1]='.'..b[g]
 end
-return names
+return a
 end
 `;
-const $settle_in_full = `local function settle_in_full(keys,now,call,items,from,records)
-local count=(#items-from)/SETTLEMENT
-local function item(i)
-local id,proof,terms,text=unpack(items,from+(i-1)*SETTLEMENT+1,from+i*SETTLEMENT)
-local outcome,ms,uncounted=string.match(terms,'^(%a+) ?(%d*) ?(%a*)$')
-return id,proof,text,outcome,ms,uncounted~=''
+const $FP = `local function FP(a,b,c,d,e,f)
+local g=(#d-e)/FN
+local function h(i)
+local j,k,l,m=unpack(d,e+(i-1)*FN+1,e+i*FN)
+local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
+return j,k,m,n,o,p~=''
 end
-local extended={}
-for i=1,count do
-local id,_,_,outcome=item(i)
-append(extended,outcome=='extend'and id or nil)
+local i={}
+for m=1,g do
+local n,o,p,q=h(m)
+F(i,q=='extend'and n or nil)
 end
-local deadlines={}
-for i,deadline in ipairs(read('ZMSCORE',keys.working,extended))do
-deadlines[extended[i]]=tonumber(finite(deadline)or 0)
+local j={}
+for n,o in ipairs(K('ZMSCORE',a.working,i))do
+j[i[n]]=tonumber(L(o)or 0)
 end
-local plan=new_plan(keys,now)
-if read_settings(plan,records[1],records[2])then
+local k=CZ(a,b)
+if DA(k,f[1],f[2])then
 return{'newer_schema'}
 end
-local longer={}
-local open={}
-local known={}
-local function answer(state,reason,when,flag)
-return state=='completed'and flag==0 and state or{state,reason,when,flag}
+local l={}
+local m={}
+local n={}
+local function o(p,q,r,s)
+return p=='completed'and s==0 and p or{p,q,r,s}
 end
-local function destination(task,outcome,ms)
-if outcome=='complete'then
+local function p(q,r,s)
+if r=='complete'then
 return'completed','',0
-elseif task.cancel_requested then
+elseif q.cancel_requested then
 return'rejected','cancelled',0
-elseif outcome=='reject'then
+elseif r=='reject'then
 return'rejected','rejected',0
-elseif outcome=='return'then
+elseif r=='return'then
 return'pending','',0
-elseif exhausted(task)then
+elseif AV(q)then
 return'rejected','attempts_exhausted',0
-elseif tonumber(ms)>0 then
-return'delayed','',now+tonumber(ms)
+elseif tonumber(s)>0 then
+return'delayed','',b+tonumber(s)
 end
 return'pending','',0
 end
-local function settle_one(id,task,old_text,outcome,ms,uncounted,text,receipt)
-if uncounted or outcome=='return'then
-add(task,'charged',-1)
+local function q(r,s,t,u,v,w,x,y)
+if w or u=='return'then
+H(s,'charged',-1)
 end
-local state,reason,due=destination(task,outcome,ms)
-local flag=task.cancel_requested and 1 or 0
-text=(text~=''or outcome=='complete')and text or old_text
-task.last_settlement=table.concat({receipt,state,reason,int(due),int(flag)},',')
-end_lease(plan,id,task)
-longer[id]=nil
-if state=='completed'or state=='rejected'then
-end_task(plan,id,task,text,state,reason,outcome~='requeue'and ms~=''and ms or nil)
+local z,aa,ab=p(s,u,v)
+local ac=s.cancel_requested and 1 or 0
+x=(x~=''or u=='complete')and x or t
+s.last_settlement=table.concat({y,z,aa,C(ab),C(ac)},',')
+DH(k,r,s)
+l[r]=nil
+if z=='completed'or z=='rejected'then
+DK(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
 else
-if outcome=='requeue'then
-task.requeued_at,task.expired_leases=int(now),nil
-add(task,'requeues',1)
-note_event(plan,'requeued',id)
+if u=='requeue'then
+s.requeued_at,s.expired_leases=C(b),nil
+H(s,'requeues',1)
+CV(k,'requeued',r)
 end
-wait_again(plan,id,task,text,outcome=='return'and'kept'or'back',due>0 and due or nil)
+DJ(k,r,s,x,u=='return'and'kept'or'back',ab>0 and ab or nil)
 end
-return answer(state,reason,due,flag)
+return o(z,aa,ab,ac)
 end
-local function is_latest(task)
-local MARKS=8
-local mark,marks=','..string.sub(call,1,8),task.progress_calls or''
-local known_call=call~=''and string.find(marks,mark,1,true)
-if call~=''and not known_call then
-task.progress_calls=string.sub(marks..mark,-MARKS*#mark)
+local function r(s)
+local t=8
+local u,v=','..string.sub(c,1,8),s.progress_calls or''
+local w=c~=''and string.find(v,u,1,true)
+if c~=''and not w then
+s.progress_calls=string.sub(v..u,-t*#u)
 end
-return not known_call or string.sub(marks,-#mark)==mark
+return not w or string.sub(v,-#u)==u
 end
-local function extend(id,task,old_text,ms,progress)
-local deadline=now+tonumber(ms~=''and ms or task.leased_for~=''and task.leased_for or 0)
-longer[id]=math.max(longer[id]or deadlines[id],deadline)
-if progress~=''and is_latest(task)then
-task.progress=progress
-plan_write(plan,'HSET tasks','.'..id,format(task,old_text))
+local function s(t,u,v,w,x)
+local y=b+tonumber(w~=''and w or u.leased_for~=''and u.leased_for or 0)
+l[t]=math.max(l[t]or j[t],y)
+if x~=''and r(u)then
+u.progress=x
+T(k,'HSET tasks','.'..t,AP(u,v))
 end
-return{'working','',longer[id],task.cancel_requested and 1 or 0}
+return{'working','',l[t],u.cancel_requested and 1 or 0}
 end
-local function earlier_settlement(task,receipt)
-local prefix=receipt..','
-if task.last_settlement and string.sub(task.last_settlement,1,#prefix)==prefix then
-local state,reason,due,flag=
-string.match(string.sub(task.last_settlement,#prefix+1),'^(%a*),([%a_]*),(%d*),(%d)$')
-return answer(state,reason,tonumber(due),tonumber(flag))
+local function t(u,v)
+local w=v..','
+if u.last_settlement and string.sub(u.last_settlement,1,#w)==w then
+local x,y,z,aa=
+string.match(string.sub(u.last_settlement,#w+1),'^(%a*),([%a_]*),(%d*),(%d)$')
+return o(x,y,tonumber(z),tonumber(aa))
 end
 return{'lost','',0,0}
 end
-for i=1,count do
-local id=item(i)
-if not open[id]then
-local task,text=parse(records[i+2])
-open[id]={task=task,text=text}
-append(known,task.state==STATE.working and task or nil)
+for x=1,g do
+local y=h(x)
+if not m[y]then
+local z,aa=AM(f[x+2])
+m[y]={task=z,text=aa}
+F(n,z.state==AD.working and z or nil)
 end
 end
-open_groups(plan,known)
-local reply={'ok'}
-for i=1,count do
-local id,proof,text,outcome,ms,uncounted=item(i)
-local task=open[id].task
-local receipt=proof..','..outcome
-if newer(records[i+2])then
-reply[i+1]={'newer','',0,0}
-elseif task.state~=STATE.working or task.lease_number..','..task.lease_token~=proof then
-reply[i+1]=earlier_settlement(task,receipt)
-elseif outcome=='extend'then
-reply[i+1]=extend(id,task,open[id].text,ms,text)
+BY(k,n)
+local u={'ok'}
+for y=1,g do
+local z,aa,ab,ac,ad,ae=h(y)
+local af=m[z].task
+local ag=aa..','..ac
+if AC(f[y+2])then
+u[y+1]={'newer','',0,0}
+elseif af.state~=AD.working or af.lease_number..','..af.lease_token~=aa then
+u[y+1]=t(af,ag)
+elseif ac=='extend'then
+u[y+1]=s(z,af,m[z].text,ad,ab)
 else
-reply[i+1]=settle_one(id,task,open[id].text,outcome,ms,uncounted,text,receipt)
+u[y+1]=q(z,af,m[z].text,ac,ad,ae,ab,ag)
 end
 if
-planned_count(plan,'ZREM working')==PLAN
-or planned_count(plan,'HSET tasks')>=4*PLAN
-or i==count
+U(k,'ZREM working')==DF
+or U(k,'HSET tasks')>=4*DF
+or y==g
 then
-admit_limited(plan)
-local failed=commit(plan)
-if failed then
-return failed
+CP(k)
+local ah=DE(k)
+if ah then
+return ah
 end
-clear_plan(plan)
+CY(k)
 end
 end
-put_deadlines(keys,longer)
-return reply
+DL(a,l)
+return u
 end
 `;
-const $dequeue_in_full = `local function dequeue_in_full(keys,call,popped,ahead,reads)
-local MOST_IN_FAIR=200
-local MOST_GROUPS_READ=90
-local MOST_SKIPPED=200
-local tasks,max,slot,token,worker=keys.tasks,call.max,call.slot,call.token,call.worker
-local plan,taken=new_plan(keys,call.now),new_taken(keys,popped,ahead,reads)
-local batch=new_batch(max,tonumber(call.max_bytes))
-local counter,used,alarm,wake
-local function time()
-plan.now=plan.now or clock(call.test_now)
-return plan.now
+const $FQ = `local function FQ(a,b,c,d,e)
+local f=200
+local g=90
+local h=200
+local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
+local n,o=CZ(a,b.now),EM(a,c,d,e)
+local p=EV(j,tonumber(b.max_bytes))
+local q,r,s,t
+local function u()
+n.now=n.now or E(b.test_now)
+return n.now
 end
-local function use_up()
-if call.resend=='1'then
-use_up_token(tasks,slot,token)
+local function v()
+if b.resend=='1'then
+FI(i,k,l)
 end
 end
-local function check_control(control)
-counter=tonumber(control.lease or 0)or error('~lease is not a number')
-used,alarm,wake=control.rate or'',control.alarm,control.wake
-if control.slot and string.match(control.slot,'^%S+')==token then
-batch.given=true
-local again=still_leased(keys,time(),token,string.sub(control.slot,#token+1))
-local paused=#again==2 and not newer(control.set)and parse_settings(control.set or nil).paused
-return paused and{'paused'}or again,false
-elseif read_settings(plan,control.set,control.stats)then
+local function w(x)
+q=tonumber(x.lease or 0)or error('~lease is not a number')
+r,s,t=x.rate or'',x.alarm,x.wake
+if x.slot and string.match(x.slot,'^%S+')==l then
+p.given=true
+local y=FK(a,u(),l,string.sub(x.slot,#l+1))
+local z=#y==2 and not AC(x.set)and AZ(x.set or nil).paused
+return z and{'paused'}or y,false
+elseif DA(n,x.set,x.stats)then
 return{'newer_schema'},false
-elseif plan.settings.paused then
-use_up()
+elseif n.settings.paused then
+v()
 return{'paused'},false
 end
-if(plan.settings.max_working or plan.settings.rate)and(#taken>0 or control.fair)then
-local again,jumped
-local leased=plan.settings.max_working and redis.call('ZCARD',keys.working)
-batch.most,again,used,jumped=allowed(plan.settings,max,leased,used,time())
-if jumped then
-redis.pcall('HSET',tasks,'~rate',used)
+if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
+local y,z
+local aa=n.settings.max_working and redis.call('ZCARD',a.working)
+p.most,y,r,z=BF(n.settings,j,aa,r,u())
+if z then
+redis.pcall('HSET',i,'~rate',r)
 end
-if batch.most<1 then
-return{'ok',again},true
+if p.most<1 then
+return{'ok',y},true
 end
 end
 end
-local function fill_batch()
-fetch(taken,max,time)
-local first,last=1,slice_end(taken,1)
-local found=read_taken(taken,slot,first,last)
-local control=control_in(found)
-taken.control_read=true
-local reply,full=check_control(control)
-if reply then
-put_back(taken,1)
-if full and plan.settings.max_working and not taken.next_due and bring_due(taken,1,max,time)then
-return fill_batch()
-elseif full then
-use_up()
+local function x()
+ET(o,j,u)
+local y,z=1,EJ(o,1)
+local aa=FA(o,k,y,z)
+local ab=EL(aa)
+o.control_read=true
+local ac,ad=w(ab)
+if ac then
+ER(o,1)
+if ad and n.settings.max_working and not o.next_due and ES(o,1,j,u)then
+return x()
+elseif ad then
+v()
 end
-return reply
+return ac
 end
-taken.groups_in_use=plan.events
-if control.fair then
-put_back(taken,1)
-local times=parse_clock(control.fair)
+o.groups_in_use=n.events
+if ab.fair then
+ER(o,1)
+local ae=BW(ab.fair)
 if
-not taken.timers_reset
-and times.limited>0
-and((times.written_at or 0)>time()or times.reset_from)
+not o.timers_reset
+and ae.limited>0
+and((ae.written_at or 0)>u()or ae.reset_from)
 then
-reset_timers(keys,plan.now,times)
-taken.timers_reset,taken.control_read,taken.groups_in_use,taken.next_due=true,nil,nil,nil
-return fill_batch()
+EF(a,n.now,ae)
+o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
+return x()
 end
-if not taken.next_due and times.limited>0 and bring_due(taken,1,max,time)then
-taken.groups_in_use=nil
-return fill_batch()
+if not o.next_due and ae.limited>0 and ES(o,1,j,u)then
+o.groups_in_use=nil
+return x()
 end
-plan.times,plan.fair_changed,taken.times=times,true,times
-taken.groups_in_use,batch.most=true,math.min(batch.most,MOST_IN_FAIR)
-time()
-fetch(taken,batch.most)
-last,found=128,nil
-elseif batch.most<#taken then
-put_back(taken,batch.most+1)
+n.times,n.fair_changed,o.times=ae,true,ae
+o.groups_in_use,p.most=true,math.min(p.most,f)
+u()
+ET(o,p.most)
+z,aa=128,nil
+elseif p.most<#o then
+ER(o,p.most+1)
 end
-while first<=#taken do
-last=math.min(last,#taken)
-local ended=
-select_tasks(plan,taken,batch,first,last,found or read_taken(taken,slot,first,last))
-if ended then
-return ended~=true and ended or nil
+while y<=#o do
+z=math.min(z,#o)
+local ae=
+FB(n,o,p,y,z,aa or FA(o,k,y,z))
+if ae then
+return ae~=true and ae or nil
 end
-first,last,found=last+1,last+128,nil
-if#batch>=batch.most then
-put_back(taken,first)
+y,z,aa=z+1,z+128,nil
+if#p>=p.most then
+ER(o,y)
 elseif
-first>#taken
-and not taken.drained
-and#taken-#batch<MOST_SKIPPED
-and plan.groups_read<MOST_GROUPS_READ
+y>#o
+and not o.drained
+and#o-#p<h
+and n.groups_read<g
 then
-local looked=taken.next_due
-fetch(taken,math.max(batch.most-#batch,math.min(#taken,128)),time)
-if worker~=''and taken.next_due~=looked then
-alarm=redis.call('HGET',tasks,'~alarm')
+local af=o.next_due
+ET(o,math.max(p.most-#p,math.min(#o,128)),u)
+if m~=''and o.next_due~=af then
+s=redis.call('HGET',i,'~alarm')
 end
 end
 end
 end
-local fine,answer=pcall(fill_batch)
-if not fine then
-put_back(taken,1)
-return error_reply_for(answer)
-elseif answer then
-if worker~=''and not batch.given and answer[1]~='newer_schema'then
-time()
-note_worker(plan,worker,call.info,alarm)
-return commit(plan)or answer
+local y,z=pcall(x)
+if not y then
+ER(o,1)
+return O(z)
+elseif z then
+if m~=''and not p.given and z[1]~='newer_schema'then
+u()
+DR(n,m,b.info,s)
+return DE(n)or z
 end
-return answer
+return z
 end
-if#batch>0 or not taken.drained or worker~=''then
-time()
+if#p>0 or not o.drained or m~=''then
+u()
 end
-if worker~=''then
-note_worker(plan,worker,call.info,alarm)
+if m~=''then
+DR(n,m,b.info,s)
 end
-refund_list(taken)
-plan.drained=taken.drained
-move_up_all(plan)
-local holder=worker~=''and worker or nil
-local terms=
-{counter=counter,token=token,slot=slot,lease=call.lease,worker=holder,used=used}
-if wake and#batch>0 then
-plan_write(plan,'HSET tasks','~wake',awake_text(plan.now,nil,wake))
+EO(o)
+n.drained=o.drained
+CL(n)
+local aa=m~=''and m or nil
+local ab=
+{counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
+if t and#p>0 then
+T(n,'HSET tasks','~wake',DZ(n.now,nil,t))
 end
-local failed=lease_all(plan,taken,batch,terms)or commit(plan)
-if failed then
-put_back(taken,1)
-return failed
+local ac=FG(n,o,p,ab)or DE(n)
+if ac then
+ER(o,1)
+return ac
 end
-write_skipped(batch,tasks)
-if#batch==0 and(taken.fair_unseen or not(taken.drained and taken.next_due))then
-return{'more',time()}
-elseif#batch==0 then
-use_up()
-write('HDEL',tasks,{wake and taken.drained and'~wake'or nil})
+FC(p,i)
+if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
+return{'more',u()}
+elseif#p==0 then
+v()
+I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local reply={'ok',when_again(taken,plan)}
-for _,entry in ipairs(batch)do
-append_task(reply,entry.id,entry.task,entry.deadline,entry.fixed)
+local ad={'ok',EU(o,n)}
+for ah,ai in ipairs(p)do
+FJ(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
-return reply
-end
-`;
-const $PLAIN = `local PLAIN=true
-`;
-const $PLAIN_SETTLEMENTS = `local PLAIN_SETTLEMENTS=240
-`;
-const $try_store = `local function try_store(tasks,fields)
-return type(redis.pcall('HSET',tasks,unpack(fields)))=='number'
+return ad
 end
 `;
-const $lease_plainly = `local function lease_plainly(
-working,
-tasks,
-ids,
-reads,
-slot,
-token,
-resend,
-lease,
-most,
-time,
-ahead,
-more_fields
+const $FR = `local FR=true
+`;
+const $FS = `local FS=240
+`;
+const $FT = `local function FT(a,b)
+return type(redis.pcall('HSET',a,unpack(b)))=='number'
+end
+`;
+const $FU = `local function FU(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k,
+l
 )
-local found,first,last=reads[1],1,slice_end(ids,1)
-local last_lease,slot_text,set,_,times,_,_,wake=unpack(found,1,CONTROL)
-local number=tonumber(last_lease or 0)
-local a_copy=slot_text and string.find(slot_text,token,1,true)==1
-if set or times or wake or a_copy or not number or found.err then
+local m,n,o=d[1],1,EJ(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,EI)
+local x=tonumber(p or 0)
+local y=q and string.find(q,f,1,true)==1
+if r or t or w or y or not x or m.err then
 return nil
-elseif#ids==0 then
-local spent={unpack(more_fields or{})}
-if resend=='1'then
-spent[#spent+1],spent[#spent+2]=slot,token
+elseif#c==0 then
+local z={unpack(l or{})}
+if g=='1'then
+z[#z+1],z[#z+2]=e,f
 end
-return(#spent==0 or try_store(tasks,spent))and{'ok',ahead.next_due}or nil
+return(#z==0 or FT(b,z))and{'ok',k.next_due}or nil
 end
-local now_text,most_bytes,bytes=time(),tonumber(most),0
-local now=tonumber(now_text)
-local letters,kept,length,deadline='','',lease,now+tonumber(lease)
-local deadline_text,last_enqueued_at,since,number_text=int(deadline),'','',''
-local deadlines,from={'',''},more_fields and#more_fields or 0
-local fields={'~lease','',slot,'','','',unpack(more_fields or{})}
-local reply={'ok',ahead and ahead.next_due or now,'',0,0,0,''}
-for i,id in ipairs(ids)do
-if i>last then
-first,last=i,slice_end(ids,i)
-found=read_waiting(tasks,slot,ids,first,last)
-reads[#reads+1]=found
+local z,aa,ab=j(),tonumber(i),0
+local ac=tonumber(z)
+local ad,ae,af,ag='','',h,ac+tonumber(h)
+local ah,ai,aj,ak=C(ag),'','',''
+local al,am={'',''},l and#l or 0
+local an={'~lease','',e,'','','',unpack(l or{})}
+local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
+for as,at in ipairs(c)do
+if as>o then
+n,o=as,EJ(c,as)
+m=EK(b,e,c,n,o)
+d[#d+1]=m
 end
-local place=CONTROL+2*(i-first)+1
-local fixed,record=found[place],found[place+1]
-local enqueued_at,own_letters=string.match(fixed or'','^1;(%d+)([^\\n]*)\\n')
-number,bytes=number+1,bytes+#(fixed or'')
-if record or not enqueued_at or(bytes>most_bytes and i>1)then
-return nil
-end
-if own_letters~=letters then
-if string.find(own_letters,';[GP]=')or string.find(own_letters,string.rep('%d',17))then
+local au=EI+2*(as-n)+1
+local av,aw=m[au],m[au+1]
+local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
+x,ab=x+1,ab+#(av or'')
+if aw or not ax or(ab>aa and as>1)then
 return nil
 end
-letters,kept=own_letters,''
-for letter in string.gmatch('mrdt','%a')do
-kept=kept..(string.match(letters,';'..letter..'=[^;]*')or'')
+if ay~=ad then
+if string.find(ay,';[GP]=')or string.find(ay,string.rep('%d',17))then
+return nil
 end
-length=string.match(letters,';l=(%d+)')or lease
-deadline=now+tonumber(length)
-deadline_text=int(deadline)
+ad,ae=ay,''
+for bc in string.gmatch('mrdt','%a')do
+ae=ae..(string.match(ad,';'..bc..'=[^;]*')or'')
 end
-if enqueued_at~=last_enqueued_at then
-last_enqueued_at,since=enqueued_at,int(math.max(0,now-tonumber(enqueued_at)))
+af=string.match(ad,';l=(%d+)')or h
+ag=ac+tonumber(af)
+ah=C(ag)
 end
-number_text=int(number)
-deadlines[2*i-1],deadlines[2*i]=deadline_text,id
-local to=(i>1 and from or 0)+2*i+3
-fields[to]='.'..id
-fields[to+1]='1;2;'
-..enqueued_at
+if ax~=ai then
+ai,aj=ax,C(math.max(0,ac-tonumber(ax)))
+end
+ak=C(x)
+al[2*as-1],al[2*as]=ah,at
+local az=(as>1 and am or 0)+2*as+3
+an[az]='.'..at
+an[az+1]='1;2;'
+..ax
 ..';1;1;w;'
-..number_text
+..ak
 ..';'
-..token
+..f
 ..';'
-..now_text
+..z
 ..';'
-..length
-..kept
+..af
+..ae
 ..';h=w'
-..since
+..aj
 ..'\\n'
-local next=5*i-2
-reply[next],reply[next+1],reply[next+2],reply[next+3],reply[next+4]=
-id,1,number,deadline,fixed
+local ba=5*as-2
+ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
+at,1,x,ag,av
 end
-fields[2],fields[4]=number_text,token..' '..table.concat(ids,' ')
-local leased=redis.pcall('ZADD',working,unpack(deadlines))==#ids and try_store(tasks,fields)
-if not leased then
-redis.pcall('ZREM',working,unpack(ids))
+an[2],an[4]=ak,f..' '..table.concat(c,' ')
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FT(b,an)
+if not ap then
+redis.pcall('ZREM',a,unpack(c))
 end
-return leased and reply
+return ap and ao
 end
 `;
-const $WORKING_RECORD = `local WORKING_RECORD='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $FV = `local FV='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $complete_plainly = `local function complete_plainly(working,expiry,items,from,records,now_text)
-local count=(#items-from)/SETTLEMENT
-if records[1]or count<1 or count>PLAIN_SETTLEMENTS then
+const $FW = `local function FW(a,b,c,d,e,f)
+local g=(#c-d)/FN
+if e[1]or g<1 or g>FS then
 return nil,nil,nil
 end
-local ids,fields,ends,reply={''},{'','','',''},{'',''},{'ok',''}
-local now,last_enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
-for i=1,count do
-local place=from+SETTLEMENT*(i-1)
-local id,proof,terms,text=unpack(items,place+1,place+SETTLEMENT)
-local version,enqueued_at,attempts,charged,number,token,dequeued_at,letters,history=
-string.match(records[i+2]or'',WORKING_RECORD)
-if terms~='complete'or not version then
+local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
+local l,m,n,o,p=tonumber(f),'','',-1,''
+for t=1,g do
+local u=d+FN*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FN)
+local z,aa,ab,ac,ad,ae,af,ag,ah=
+string.match(e[t+2]or'',FV)
+if x~='complete'or not z then
 return nil,nil,nil
 end
-if number..','..token~=proof or tonumber(version)>HISTORY then
+if ad..','..ae~=w or tonumber(z)>Z then
 return nil,nil,nil
 end
-local own,ttl='',DEFAULT_RESULT_TTL
-if letters~=''then
-if string.find(letters,';[^mrdt]')or string.find(letters,string.rep('%d',17))then
+local ai,aj='',X
+if ag~=''then
+if string.find(ag,';[^mrdt]')or string.find(ag,string.rep('%d',17))then
 return nil,nil,nil
 end
-own=string.match(letters,';t=[^;]*')or''
-ttl=tonumber(string.match(letters,';r=(%d+)')or ttl)
+ai=string.match(ag,';t=[^;]*')or''
+aj=tonumber(string.match(ag,';r=(%d+)')or aj)
 end
-if ttl~=kept_for then
-kept_for,over=ttl,int(now+math.max(ttl,RESEND_WINDOW))
+if aj~=o then
+o,p=aj,C(l+math.max(aj,A))
 end
-if enqueued_at~=last_enqueued_at then
-last_enqueued_at,since=enqueued_at,int(math.max(0,now-tonumber(enqueued_at)))
+if aa~=m then
+m,n=aa,C(math.max(0,l-tonumber(aa)))
 end
-ids[i]=id
-local next=4*i
-fields[next-3],fields[next-2],fields[next-1]=id,'','.'..id
-fields[next]='1;'
-..int(version+1)
+h[t]=v
+local ak=4*t
+i[ak-3],i[ak-2],i[ak-1]=v,'','.'..v
+i[ak]='1;'
+..C(z+1)
 ..';'
-..enqueued_at
+..aa
 ..';'
-..attempts
+..ab
 ..';'
-..charged
+..ac
 ..';c;'
-..number
+..ad
 ..';;'
-..dequeued_at
+..af
 ..';;z='
-..now_text
-..own
+..f
+..ai
 ..';h='
-..history
+..ah
 ..'c'
-..since
+..n
 ..';p='
-..proof
+..w
 ..',complete,completed,,0,0\\n'
-..(ttl>0 and text or'')
-ends[2*i-1],ends[2*i]=over,id
-reply[i+1]='completed'
+..(aj>0 and y or'')
+j[2*t-1],j[2*t]=p,v
+k[t+1]='completed'
 end
-if redis.pcall('ZREM',working,unpack(ids))~=count then
+if redis.pcall('ZREM',a,unpack(h))~=g then
 return nil,nil,nil
 end
-return type(redis.pcall('ZADD',expiry,unpack(ends)))=='number'and reply,fields,ids
+return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $store_completed = `local function store_completed(tasks,expiry,fields,ids)
-local fine=try_store(tasks,fields)
-if not fine then
-redis.pcall('ZREM',expiry,unpack(ids))
+const $FX = `local function FX(a,b,c,d)
+local e=FT(a,c)
+if not e then
+redis.pcall('ZREM',b,unpack(d))
 end
-return fine
+return e
 end
 `;
-const $LOOK = `local LOOK=1000
+const $FY = `local FY=1000
 `;
-const $LOOK_BYTES = `local LOOK_BYTES=8000000
+const $FZ = `local FZ=8000000
 `;
-const $FILTER_FIELDS = `local FILTER_FIELDS={
+const $GA = `local GA={
 G='group',
 y='reason',
 z='ended_from',
@@ -2379,535 +2379,535 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $parse_filter = `local function parse_filter(argument)
-local letters,text=string.match(argument,'^([^\\n]*)\\n?(.*)$')
-local filter=parse_named(letters,FILTER_FIELDS)
-filter.text=text
-return filter
+const $GB = `local function GB(a)
+local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
+local d=AW(b,GA)
+d.text=c
+return d
 end
 `;
-const $within = `local function within(instant,from,to)
-if not(from or to)then
+const $GC = `local function GC(a,b,c)
+if not(b or c)then
 return true
 end
-instant=tonumber(instant)
-return instant and instant>=tonumber(from or instant)and not(to and instant>=tonumber(to))
+a=tonumber(a)
+return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $matches = `local function matches(filter,task,text)
-return(not filter.group or task.group==filter.group)
-and(not filter.reason or task.reason==filter.reason)
-and within(task.ended_at,filter.ended_from,filter.ended_before)
-and within(task.enqueued_at,filter.enqueued_from,filter.enqueued_before)
+const $GD = `local function GD(a,b,c)
+return(not a.group or b.group==a.group)
+and(not a.reason or b.reason==a.reason)
+and GC(b.ended_at,a.ended_from,a.ended_before)
+and GC(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
-filter.text==''or string.sub(text,1,1)=='j'and string.find(text,filter.text,2,true)~=nil
+a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 )
 end
 `;
-const $zset_of_state = `local function zset_of_state(keys,state,filter)
-if state=='completed'or(state=='rejected'and filter.reason=='cancelled')then
-return keys.expiry
+const $GE = `local function GE(a,b,c)
+if b=='completed'or(b=='rejected'and c.reason=='cancelled')then
+return a.expiry
 end
-return state=='rejected'and keys.dead or keys[state]
-end
-`;
-const $precedes = `local function precedes(first,second)
-for i=1,math.min(#first,#second)do
-local one,other=string.byte(first,i,i),string.byte(second,i,i)
-if one~=other then
-return one<other
-end
-end
-return#first<#second
+return b=='rejected'and a.dead or a[b]
 end
 `;
-const $place_from = `local function place_from(from)
-return(from or'0')..' -'
+const $GF = `local function GF(a,b)
+for f=1,math.min(#a,#b)do
+local g,h=string.byte(a,f,f),string.byte(b,f,f)
+if g~=h then
+return g<h
+end
+end
+return#a<#b
 end
 `;
-const $entries_after = `local function entries_after(key,place,before)
-local score,id=string.match(place,'^(%S+) (.+)$')
-local low=redis.call('ZCOUNT',key,'-inf','('..score)
-local high=redis.call('ZCOUNT',key,'-inf',score)
-while low<high do
-local middle=math.floor((low+high)/2)
-if precedes(id,redis.call('ZRANGE',key,int(middle),int(middle))[1])then
-high=middle
+const $GG = `local function GG(a)
+return(a or'0')..' -'
+end
+`;
+const $GH = `local function GH(a,b,c)
+local d,e=string.match(b,'^(%S+) (.+)$')
+local f=redis.call('ZCOUNT',a,'-inf','('..d)
+local g=redis.call('ZCOUNT',a,'-inf',d)
+while f<g do
+local h=math.floor((f+g)/2)
+if GF(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
+g=h
 else
-low=middle+1
+f=h+1
 end
 end
-local found=redis.call('ZRANGE',key,int(low),int(low+LOOK-1),'WITHSCORES')
-local entries={}
-for i=1,#found,2 do
-if before and tonumber(found[i+1])>=tonumber(before)then
+local h=redis.call('ZRANGE',a,C(f),C(f+FY-1),'WITHSCORES')
+local i={}
+for m=1,#h,2 do
+if c and tonumber(h[m+1])>=tonumber(c)then
 break
 end
-entries[#entries+1]={id=found[i],score=found[i+1],place=found[i+1]..' '..found[i]}
+i[#i+1]={id=h[m],score=h[m+1],place=h[m+1]..' '..h[m]}
 end
-return entries
-end
-`;
-const $turns_after = `local function turns_after(fair_by_group,group,place)
-local score,id=string.match(place,'^(%S+) (.+)$')
-local first,last='('..turn_of(group,score,id),'('..group..'!'
-local entries={}
-local found=redis.call('ZRANGE',fair_by_group,first,last,'BYLEX','LIMIT','0',int(LOOK))
-for i,member in ipairs(found)do
-local own_score,own_id=string.match(member,' 0*(%d+) (%S+)$')
-entries[i]={id=own_id,score=own_score,place=own_score..' '..own_id}
-end
-return entries
+return i
 end
 `;
-const $visit_entries = `local function visit_entries(tasks,entries,visit)
-local done,bytes,slice=0,0,16
-local most=math.min(#entries,LOOK)
-while done<most and bytes<LOOK_BYTES do
-local names={}
-for i=done+1,math.min(done+slice,most)do
-append(names,entries[i].id,'.'..entries[i].id)
+const $GI = `local function GI(a,b,c)
+local d,e=string.match(c,'^(%S+) (.+)$')
+local f,g='('..CF(b,d,e),'('..b..'!'
+local h={}
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(FY))
+for m,n in ipairs(i)do
+local o,p=string.match(n,' 0*(%d+) (%S+)$')
+h[m]={id=p,score=o,place=o..' '..p}
 end
-local found=redis.call('HMGET',tasks,unpack(names))
-for i=1,#names,2 do
-local entry=entries[done+1]
-entry.fixed,entry.record=found[i]or'',found[i+1]
-bytes=bytes+#entry.fixed+#(entry.record or'')
-if string.sub(entry.id,1,1)~='~'then
-if newer(entry.fixed)or newer(entry.record)then
-entry.left_alone=true
+return h
+end
+`;
+const $GJ = `local function GJ(a,b,c)
+local d,e,f=0,0,16
+local g=math.min(#b,FY)
+while d<g and e<FZ do
+local h={}
+for l=d+1,math.min(d+f,g)do
+F(h,b[l].id,'.'..b[l].id)
+end
+local i=redis.call('HMGET',a,unpack(h))
+for m=1,#h,2 do
+local n=b[d+1]
+n.fixed,n.record=i[m]or'',i[m+1]
+e=e+#n.fixed+#(n.record or'')
+if string.sub(n.id,1,1)~='~'then
+if AC(n.fixed)or AC(n.record)then
+n.left_alone=true
 else
-entry.task,entry.text=parse_with(entry.fixed,entry.record)
-if visit(entry,done+1)then
-return done
+n.task,n.text=AN(n.fixed,n.record)
+if c(n,d+1)then
+return d
 end
 end
 end
-done=done+1
+d=d+1
 end
-slice=math.max(1,math.min(128,math.floor((LOOK_BYTES-bytes)/(bytes/done+1))))
+f=math.max(1,math.min(128,math.floor((FZ-e)/(e/d+1))))
 end
-return done
-end
-`;
-const $count_left_alone = `local function count_left_alone(entries,done)
-local left=0
-for i=1,done do
-left=left+(entries[i].left_alone and 1 or 0)
-end
-return left
+return d
 end
 `;
-const $place_after = `local function place_after(entries,done,place)
-if done==#entries and done<LOOK then
+const $GK = `local function GK(a,b)
+local c=0
+for g=1,b do
+c=c+(a[g].left_alone and 1 or 0)
+end
+return c
+end
+`;
+const $GL = `local function GL(a,b,c)
+if b==#a and b<FY then
 return''
 end
-return done>0 and entries[done].place or place
+return b>0 and a[b].place or c
 end
 `;
-const $write_chosen = `local function write_chosen(keys,now,chosen,done,write_plan)
-for first=1,#chosen,PLAN do
-local plan,ids,known=open_plan(keys,now),{},{}
-for i=first,math.min(first+PLAN-1,#chosen)do
-append(ids,chosen[i].id)
-append(known,chosen[i].task)
+const $GM = `local function GM(a,b,c,d,e)
+for i=1,#c,DF do
+local j,k,l=DB(a,b),{},{}
+for p=i,math.min(i+DF-1,#c)do
+F(k,c[p].id)
+F(l,c[p].task)
 end
-local failed=not plan and{'newer_schema'}or write_plan(plan,ids,known,first-1)
-if failed and first==1 then
-return failed,nil
-elseif failed then
-return first-1,chosen[first].number-1
+local m=not j and{'newer_schema'}or e(j,k,l,i-1)
+if m and i==1 then
+return m,nil
+elseif m then
+return i-1,c[i].number-1
 end
 end
-return#chosen,done
+return#c,d
 end
 `;
-const $erase = `local function erase(plan,id,task)
-local known_until=math.min(tonumber(task.ended_at or 0),plan.now)+RESEND_WINDOW
-if known_until>plan.now then
-add(task,'version',1)
-task.state,task.history,task.reason=STATE.deleted,nil,nil
-task.max_attempts,task.result_ttl,task.dead_ttl=nil,nil,nil
-plan_write(plan,'HSET tasks',id,'')
-plan_write(plan,'HSET tasks','.'..id,format(task,''))
-plan_write(plan,'ZADD expiry',int(known_until),id)
+const $GN = `local function GN(a,b,c)
+local d=math.min(tonumber(c.ended_at or 0),a.now)+A
+if d>a.now then
+H(c,'version',1)
+c.state,c.history,c.reason=AD.deleted,nil,nil
+c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
+T(a,'HSET tasks',b,'')
+T(a,'HSET tasks','.'..b,AP(c,''))
+T(a,'ZADD expiry',C(d),b)
 else
-forget_task(planned_writes(plan,'HSET tasks'),planned_writes(plan,'HDEL tasks'),id,task)
-plan_write(plan,'ZREM expiry',id)
+AS(S(a,'HSET tasks'),S(a,'HDEL tasks'),b,c)
+T(a,'ZREM expiry',b)
 end
-plan_write(plan,'ZREM dead',id)
-note_event(plan,'deleted',id)
+T(a,'ZREM dead',b)
+CV(a,'deleted',b)
 end
 `;
-const $ZSETS = `local ZSETS={'fair','limited','working','delayed','dead','expiry'}
+const $GO = `local GO={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $RARE = `local RARE={limited=true,delayed=true,dead=true}
+const $GP = `local GP={limited=true,delayed=true,dead=true}
 `;
-const $BLANK = `local BLANK='-'
+const $GQ = `local GQ='-'
 `;
-const $READ_BYTES = `local READ_BYTES=4000000
+const $GR = `local GR=4000000
 `;
-const $new_repair = `local function new_repair(keys,now)
-local repair={keys=keys,now=now,plan=new_plan(keys,now),report={},ghosts=0,bytes=0}
-repair.removals,repair.deadlines,repair.lost=
+const $GS = `local function GS(a,b)
+local c={keys=a,now=b,plan=CZ(a,b),report={},ghosts=0,bytes=0}
+c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
-repair.worker_leases,repair.turns={},{}
-for _,place in ipairs(ZSETS)do
-repair.removals[place]={}
+c.worker_leases,c.turns={},{}
+for g,h in ipairs(GO)do
+c.removals[h]={}
 end
-return repair
-end
-`;
-const $report_fault = `local function report_fault(repair,fault,id)
-append(repair.report,fault,id)
+return c
 end
 `;
-const $remove_from = `local function remove_from(repair,place,id)
-local ids=repair.removals[place]
-ids[#ids+1]=id
+const $GT = `local function GT(a,b,c)
+F(a.report,b,c)
 end
 `;
-const $scores_in = `local function scores_in(repair,place,members)
-local found={}
-local seen=repair.seen and repair.seen[place]
-if not seen then
-return read('ZMSCORE',repair.keys[place],members)
-end
-for i,member in ipairs(members)do
-found[i]=seen[member]or false
-end
-return found
+const $GU = `local function GU(a,b,c)
+local d=a.removals[b]
+d[#d+1]=c
 end
 `;
-const $fields_in = `local function fields_in(repair,names)
-local found={}
-local seen=repair.seen and repair.seen.tasks
-if not seen then
-return read('HMGET',repair.keys.tasks,names)
+const $GV = `local function GV(a,b,c)
+local d={}
+local e=a.seen and a.seen[b]
+if not e then
+return K('ZMSCORE',a.keys[b],c)
 end
-for i,name in ipairs(names)do
-found[i]=seen[name]or false
+for i,j in ipairs(c)do
+d[i]=e[j]or false
 end
-return found
-end
-`;
-const $read_records = `local function read_records(repair,ids)
-local entries,bytes,slice={},0,16
-while#entries<#ids do
-local names={}
-local first=#entries==0 and 3 or 1
-if first==3 then
-append(names,'~set','~lease')
-end
-for i=#entries+1,math.min(#entries+slice,#ids)do
-append(names,ids[i],'.'..ids[i])
-end
-local found=fields_in(repair,names)
-if first==3 then
-repair.newer,repair.lease=newer(found[1]),tonumber(found[2]or 0)
-end
-for i=first,#names,2 do
-local entry={id=names[i],expected=0}
-bytes=bytes+#(found[i]or'')+#(found[i+1]or'')
-entry.fixed=not string.find(entry.id,'^[.~]')and found[i]and first_line(found[i])
-entry.record=found[i+1]and first_line(found[i+1])
-entry.newer=newer(entry.fixed)or newer(entry.record)
-entries[#entries+1]=entry
-end
-slice=math.max(1,math.min(SLICE/2-1,math.floor(READ_BYTES*#entries/(bytes+1))))
-end
-repair.bytes=repair.bytes+bytes
-return entries
+return d
 end
 `;
-const $find_entries = `local function find_entries(repair,ids)
-local keys,entries=repair.keys,read_records(repair,ids)
-local rare_empty=not repair.seen and redis.call('EXISTS',keys.limited,keys.delayed,keys.dead)==0
-for _,place in ipairs(ZSETS)do
-for i,score in ipairs(rare_empty and RARE[place]and{}or scores_in(repair,place,ids))do
-entries[i][place]=finite(score)
+const $GW = `local function GW(a,b)
+local c={}
+local d=a.seen and a.seen.tasks
+if not d then
+return K('HMGET',a.keys.tasks,b)
 end
+for h,i in ipairs(b)do
+c[h]=d[i]or false
 end
-return entries
-end
-`;
-const $set_aside = `local function set_aside(repair,field)
-local plan,kept=repair.plan,'~b:'..field
-plan_write(plan,'HSET tasks',kept,redis.call('HGET',repair.keys.tasks,field))
-plan_write(plan,'ZADD expiry',int(repair.now+DEFAULT_DEAD_TTL),kept)
-report_fault(repair,'record_broken',field)
+return c
 end
 `;
-const $rewritten = `local function rewritten(repair,entry)
-local _,text=parse(entry.record and redis.call('HGET',repair.keys.tasks,'.'..entry.id))
-return format(entry.task,text)
+const $GX = `local function GX(a,b)
+local c,d,e={},0,16
+while#c<#b do
+local f={}
+local g=#c==0 and 3 or 1
+if g==3 then
+F(f,'~set','~lease')
+end
+for k=#c+1,math.min(#c+e,#b)do
+F(f,b[k],'.'..b[k])
+end
+local h=GW(a,f)
+if g==3 then
+a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
+end
+for l=g,#f,2 do
+local m={id=f[l],expected=0}
+d=d+#(h[l]or'')+#(h[l+1]or'')
+m.fixed=not string.find(m.id,'^[.~]')and h[l]and AA(h[l])
+m.record=h[l+1]and AA(h[l+1])
+m.newer=AC(m.fixed)or AC(m.record)
+c[#c+1]=m
+end
+e=math.max(1,math.min(B/2-1,math.floor(GR*#c/(d+1))))
+end
+a.bytes=a.bytes+d
+return c
 end
 `;
-const $put_field = `local function put_field(repair,field,before,after)
-if after and after~=before then
-plan_write(repair.plan,'HSET tasks',field,after)
-elseif before and not after then
-plan_write(repair.plan,'HDEL tasks',field)
+const $GY = `local function GY(a,b)
+local c,d=a.keys,GX(a,b)
+local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
+for i,j in ipairs(GO)do
+for n,o in ipairs(e and GP[j]and{}or GV(a,j,b))do
+d[n][j]=L(o)
+end
+end
+return d
+end
+`;
+const $GZ = `local function GZ(a,b)
+local c,d=a.plan,'~b:'..b
+T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
+T(c,'ZADD expiry',C(a.now+Y),d)
+GT(a,'record_broken',b)
+end
+`;
+const $HA = `local function HA(a,b)
+local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
+return AP(b.task,d)
+end
+`;
+const $HB = `local function HB(a,b,c,d)
+if d and d~=c then
+T(a.plan,'HSET tasks',b,d)
+elseif c and not d then
+T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $keep_in = `local function keep_in(repair,entry,first,second)
-local elsewhere=false
-for _,place in ipairs(ZSETS)do
-if entry[place]and place~=first and place~=second then
-remove_from(repair,place,entry.id)
-entry[place],elsewhere=false,true
+const $HC = `local function HC(a,b,c,d)
+local e=false
+for i,j in ipairs(GO)do
+if b[j]and j~=c and j~=d then
+GU(a,j,b.id)
+b[j],e=false,true
 end
 end
-return elsewhere
-end
-`;
-const $missing_names = `local function missing_names(repair,place,expected,fault)
-local ids,members,missing={},{},{}
-for i=1,#expected,2 do
-append(ids,expected[i])
-append(members,expected[i+1])
-end
-for i,score in ipairs(scores_in(repair,place,members))do
-if tonumber(score or 1)~=0 then
-append(missing,'0',members[i])
-report_fault(repair,fault,ids[i])
-end
-end
-return missing
+return e
 end
 `;
-const $write_repairs = `local function write_repairs(repair)
-local failed=commit(repair.plan)
-if failed then
-return failed
+const $HD = `local function HD(a,b,c,d)
+local e,f,g={},{},{}
+for k=1,#c,2 do
+F(e,c[k])
+F(f,c[k+1])
 end
-for place,ids in pairs(repair.removals)do
-write('ZREM',repair.keys[place],ids)
-repair.removals[place]={}
+for k,l in ipairs(GV(a,b,f))do
+if tonumber(l or 1)~=0 then
+F(g,'0',f[k])
+GT(a,d,e[k])
 end
-write('ZADD',repair.keys.working,repair.deadlines)
-write(
+end
+return g
+end
+`;
+const $HE = `local function HE(a)
+local b=DE(a.plan)
+if b then
+return b
+end
+for f,g in pairs(a.removals)do
+I('ZREM',a.keys[f],g)
+a.removals[f]={}
+end
+I('ZADD',a.keys.working,a.deadlines)
+I(
 'ZADD',
-repair.keys.worker_leases,
-missing_names(repair,'worker_leases',repair.worker_leases,'worker_lease_wrong')
+a.keys.worker_leases,
+HD(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
-write('ZADD',repair.keys.fair_by_group,missing_names(repair,'fair_by_group',repair.turns,'turn_wrong'))
-repair.worker_leases,repair.turns,repair.deadlines={},{},{}
-clear_plan(repair.plan)
+I('ZADD',a.keys.fair_by_group,HD(a,'fair_by_group',a.turns,'turn_wrong'))
+a.worker_leases,a.turns,a.deadlines={},{},{}
+CY(a.plan)
 end
 `;
-const $blank = `local function blank(repair,indexes)
-local keys,count=repair.keys,#indexes
-if count==0 then
+const $HF = `local function HF(a,b)
+local c,d=a.keys,#b
+if d==0 then
 return nil
 end
-local found=redis.call('HMGET',keys.tasks,'.'..BLANK,'~ghosts')
-local task=parse(found[1])
-local record=bare_record(STATE.ghost,int(tonumber(task.ghosts or 0)+count))
-local ghosts=int((tonumber(found[2]or 0)or 0)+count)
-local failed=store_fields(keys.tasks,{'.'..BLANK,record,'~ghosts',ghosts})
-if failed then
-return failed
+local e=redis.call('HMGET',c.tasks,'.'..GQ,'~ghosts')
+local f=AM(e[1])
+local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
+local h=C((tonumber(e[2]or 0)or 0)+d)
+local i=P(c.tasks,{'.'..GQ,g,'~ghosts',h})
+if i then
+return i
 end
-repair.ghosts=repair.ghosts+count
-for _,index in ipairs(indexes)do
-redis.call('LSET',keys.pending,int(index),BLANK)
+a.ghosts=a.ghosts+d
+for m,n in ipairs(b)do
+redis.call('LSET',c.pending,C(n),GQ)
 end
-end
-`;
-const $LAST = `local LAST=8640000000000000
-`;
-const $LONGEST = `local LONGEST=630720000000
-`;
-const $LATEST_TAG = `local LATEST_TAG=BAND/2
-`;
-const $known_state = `local function known_state(task)
-local state=task.state
-return state==STATE.waiting or state==STATE.working or state==STATE.ghost or has_ended(task)
 end
 `;
-const $interpret = `local function interpret(repair,entry)
-local id,seen=entry.id,parse(entry.record)
-local named=id==BLANK or(#id<=128 and string.find(id,'^[A-Za-z0-9][!-~]*$')~=nil)
-local readable=named and known_state(seen)and#seen.version<=15 and#seen.lease_number<=15
-entry.live=named and has_payload(entry.fixed)
-entry.had_fixed,entry.had_record=entry.fixed,entry.record
-if entry.record and not readable then
-set_aside(repair,'.'..id)
-entry.record=false
-end
-if entry.fixed and not entry.live and(entry.fixed~=''or not named)then
-set_aside(repair,id)
-entry.fixed=false
-end
-entry.task=parse_with(entry.live and entry.fixed or'',entry.record)
-entry.ghosts=tonumber(entry.task.ghosts or 0)
+const $HG = `local HG=8640000000000000
+`;
+const $HH = `local HH=630720000000
+`;
+const $HI = `local HI=BK/2
+`;
+const $HJ = `local function HJ(a)
+local b=a.state
+return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $zset_of_waiting = `local function zset_of_waiting(repair,entry)
-local plan,task,due=repair.plan,entry.task,tonumber(entry.delayed)
-local band,place=tonumber(task.priority or 0),tonumber(entry.limited)
-local own_band,tag=read_score(tonumber(entry.fair or 0))
-local number=place and grouped(task)and tonumber(plan.groups[task.group or''].settings.number)
-if due and due>=repair.now+1 then
+const $HK = `local function HK(a,b)
+local c,d=b.id,AM(b.record)
+local e=c==GQ or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HJ(d)and#d.version<=15 and#d.lease_number<=15
+b.live=e and AJ(b.fixed)
+b.had_fixed,b.had_record=b.fixed,b.record
+if b.record and not f then
+GZ(a,'.'..c)
+b.record=false
+end
+if b.fixed and not b.live and(b.fixed~=''or not e)then
+GZ(a,c)
+b.fixed=false
+end
+b.task=AN(b.live and b.fixed or'',b.record)
+b.ghosts=tonumber(b.task.ghosts or 0)
+end
+`;
+const $HL = `local function HL(a,b)
+local c,d,e=a.plan,b.task,tonumber(b.delayed)
+local f,g=tonumber(d.priority or 0),tonumber(b.limited)
+local h,i=BM(tonumber(b.fair or 0))
+local j=g and BQ(d)and tonumber(c.groups[d.group or''].settings.number)
+if e and e>=a.now+1 then
 return'delayed'
-elseif entry.fair and grouped(task)and own_band==band and tag<LATEST_TAG then
+elseif b.fair and BQ(d)and h==f and i<HI then
 return'fair'
-elseif number and math.floor(place/LIMITED_BAND)==number*LIMITED_GROUP/LIMITED_BAND+9-band then
+elseif j and math.floor(g/BO)==j*BN/BO+9-f then
 return'limited'
-elseif due and not(entry.listed and entry.ghosts==0)then
+elseif e and not(b.listed and b.ghosts==0)then
 return'delayed'
 end
 end
 `;
-const $repair_waiting = `local function repair_waiting(repair,entry)
-local id,task,plan=entry.id,entry.task,repair.plan
-local home=zset_of_waiting(repair,entry)
-if keep_in(repair,entry,home)then
-report_fault(repair,(home or entry.listed)and'two_places'or'wrong_place',id)
+const $HM = `local function HM(a,b)
+local c,d,e=b.id,b.task,a.plan
+local f=HL(a,b)
+if HC(a,b,f)then
+GT(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
-entry.waits=home and 0 or 1
-if home=='fair'then
-append(repair.turns,id,turn_of(task.group or'',entry.fair,id))
-elseif home=='delayed'then
-local due=tonumber(entry.delayed)
-local whole=due>=0 and due<=LAST and math.floor(due)or repair.now
-local score=score_when_due(task,whole)
-if due~=tonumber(score)then
-plan_write(plan,'ZADD delayed',score,id)
-report_fault(repair,'time_broken',id)
+b.waits=f and 0 or 1
+if f=='fair'then
+F(a.turns,c,CF(d.group or'',b.fair,c))
+elseif f=='delayed'then
+local g=tonumber(b.delayed)
+local h=g>=0 and g<=HG and math.floor(g)or a.now
+local i=DI(d,h)
+if g~=tonumber(i)then
+T(e,'ZADD delayed',i,c)
+GT(a,'time_broken',c)
 end
-if grouped(task)and not string.find(entry.record or'','^1;%d+;%d')then
-entry.record=rewritten(repair,entry)
-report_fault(repair,'record_incomplete',id)
+if BQ(d)and not string.find(b.record or'','^1;%d+;%d')then
+b.record=HA(a,b)
+GT(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $repair_working = `local function repair_working(repair,entry)
-local id,task=entry.id,entry.task
-if not entry.working or task.lease_token==''or task.leased_for==''or task.lease_number=='0'then
-keep_in(repair,entry)
-repair.lost[#repair.lost+1]=id
-report_fault(repair,'lease_missing',id)
+const $HN = `local function HN(a,b)
+local c,d=b.id,b.task
+if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
+HC(a,b)
+a.lost[#a.lost+1]=c
+GT(a,'lease_missing',c)
 return
 end
-if keep_in(repair,entry,'working')then
-report_fault(repair,'two_places',id)
+if HC(a,b,'working')then
+GT(a,'two_places',c)
 end
-local deadline=tonumber(entry.working)
-if deadline<0 or deadline>repair.now+LONGEST then
-append(repair.deadlines,int(repair.now),id)
-report_fault(repair,'time_broken',id)
+local e=tonumber(b.working)
+if e<0 or e>a.now+HH then
+F(a.deadlines,C(a.now),c)
+GT(a,'time_broken',c)
 end
-if task.worker then
-append(repair.worker_leases,id,worker_lease(task.worker,task.lease_number,id))
+if d.worker then
+F(a.worker_leases,c,DG(d.worker,d.lease_number,c))
 end
-if tonumber(task.lease_number)>(repair.lease or 0)then
-repair.lease=math.max(repair.now,tonumber(task.lease_number))
-plan_write(repair.plan,'HSET tasks','~lease',int(repair.lease))
-report_fault(repair,'control_broken','~lease')
+if tonumber(d.lease_number)>(a.lease or 0)then
+a.lease=math.max(a.now,tonumber(d.lease_number))
+T(a.plan,'HSET tasks','~lease',C(a.lease))
+GT(a,'control_broken','~lease')
 end
 end
 `;
-const $repair_ended = `local function repair_ended(repair,entry)
-local id,task,plan=entry.id,entry.task,repair.plan
-local dead_letter=entry.live and task.state==STATE.rejected and task.reason~='cancelled'
-local ttl=tonumber(
-task.state==STATE.completed and(task.result_ttl or DEFAULT_RESULT_TTL)
-or task.dead_ttl
-or DEFAULT_DEAD_TTL
+const $HO = `local function HO(a,b)
+local c,d,e=b.id,b.task,a.plan
+local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
+local g=tonumber(
+d.state==AD.completed and(d.result_ttl or X)
+or d.dead_ttl
+or Y
 )
-local over=tonumber(entry.expiry)
-if keep_in(repair,entry,'expiry',dead_letter and'dead')then
-report_fault(repair,'wrong_place',id)
+local h=tonumber(b.expiry)
+if HC(a,b,'expiry',f and'dead')then
+GT(a,'wrong_place',c)
 end
-if dead_letter and not entry.dead then
-plan_write(plan,'ZADD dead',task.ended_at or int(repair.now),id)
-report_fault(repair,'place_missing',id)
+if f and not b.dead then
+T(e,'ZADD dead',d.ended_at or C(a.now),c)
+GT(a,'place_missing',c)
 end
-if not over or over>repair.now+LONGEST then
-local kept=(dead_letter or task.state==STATE.completed)and ttl or 0
-over=math.max((tonumber(task.ended_at)or repair.now)+kept,repair.now+RESEND_WINDOW)
-plan_write(plan,'ZADD expiry',int(over),id)
-report_fault(repair,entry.expiry and'time_broken'or'expiry_missing',id)
+if not h or h>a.now+HH then
+local i=(f or d.state==AD.completed)and g or 0
+h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
+T(e,'ZADD expiry',C(h),c)
+GT(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
-if not dead_letter and entry.fixed~=''then
-entry.fixed=''
-report_fault(repair,'record_incomplete',id)
+if not f and b.fixed~=''then
+b.fixed=''
+GT(a,'record_incomplete',c)
 end
-if not entry.record then
-entry.record=bare_record(STATE.deleted)
-report_fault(repair,'record_incomplete',id)
+if not b.record then
+b.record=AR(AD.deleted)
+GT(a,'record_incomplete',c)
 end
-end
-`;
-const $repair_lost = `local function repair_lost(repair,entry)
-local id,task=entry.id,entry.task
-local known=task.state~=STATE.ghost and(entry.had_fixed or entry.had_record)
-if keep_in(repair,entry)or known then
-report_fault(repair,'payload_missing',id)
-elseif entry.live then
-report_fault(repair,'record_incomplete',id)
-end
-local ghosts=entry.ghosts>0
-entry.fixed=ghosts and id~=BLANK and''or false
-entry.record=ghosts
-and(task.state==STATE.ghost and entry.record or bare_record(STATE.ghost,task.ghosts,task.version))
 end
 `;
-const $repair_entry = `local function repair_entry(repair,entry)
-local task=entry.task
-entry.waits=0
-if has_ended(task)or(entry.fixed==''and not entry.record)then
-repair_ended(repair,entry)
-elseif not entry.live or task.state==STATE.ghost then
-repair_lost(repair,entry)
-elseif task.state==STATE.working then
-repair_working(repair,entry)
+const $HP = `local function HP(a,b)
+local c,d=b.id,b.task
+local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
+if HC(a,b)or e then
+GT(a,'payload_missing',c)
+elseif b.live then
+GT(a,'record_incomplete',c)
+end
+local f=b.ghosts>0
+b.fixed=f and c~=GQ and''or false
+b.record=f
+and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
+end
+`;
+const $HQ = `local function HQ(a,b)
+local c=b.task
+b.waits=0
+if AU(c)or(b.fixed==''and not b.record)then
+HO(a,b)
+elseif not b.live or c.state==AD.ghost then
+HP(a,b)
+elseif c.state==AD.working then
+HN(a,b)
 else
-repair_waiting(repair,entry)
+HM(a,b)
 end
-entry.expected=entry.ghosts+entry.waits
-entry.witness=table.concat({task.version,task.enqueued_at,task.ghosts or'',int(entry.waits)},';')
+b.expected=b.ghosts+b.waits
+b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $repair_entries = `local function repair_entries(repair,entries,then_do)
-local tasks={}
-for _,entry in ipairs(entries)do
-if not entry.newer then
-interpret(repair,entry)
-append(tasks,(entry.limited or then_do)and entry.live and entry.task or nil)
+const $HR = `local function HR(a,b,c)
+local d={}
+for h,i in ipairs(b)do
+if not i.newer then
+HK(a,i)
+F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
-open_groups(repair.plan,tasks)
-for _,entry in ipairs(entries)do
-if entry.newer then
-report_fault(repair,'record_newer',entry.id)
+BY(a.plan,d)
+for h,i in ipairs(b)do
+if i.newer then
+GT(a,'record_newer',i.id)
 else
-repair_entry(repair,entry)
-if then_do then
-then_do(entry)
+HQ(a,i)
+if c then
+c(i)
 end
-put_field(repair,entry.id,entry.had_fixed,entry.fixed)
-put_field(repair,'.'..entry.id,entry.had_record,entry.record)
+HB(a,i.id,i.had_fixed,i.fixed)
+HB(a,'.'..i.id,i.had_record,i.record)
 end
-local failed=planned_count(repair.plan,'HSET tasks')>=2*PLAN and write_repairs(repair)
-if failed then
-return failed
+local j=U(a.plan,'HSET tasks')>=2*DF and HE(a)
+if j then
+return j
 end
 end
-local failed,_=write_repairs(repair),nil
-if not failed then
-_,_,_,failed=take_back(repair.keys,repair.lost,repair.now,function(task)
-return task.state==STATE.working
+local e,f=HE(a),nil
+if not e then
+f,f,f,e=DM(a.keys,a.lost,a.now,function(g)
+return g.state==AD.working
 end)
 end
-return failed
+return e
 end
 `;
-const $SETTINGS = `local SETTINGS={
+const $HS = `local HS={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -2918,2767 +2918,2767 @@ weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
 }
 `;
-const $MOST_GROUPS = `local MOST_GROUPS=131071
+const $HT = `local HT=131071
 `;
-const $SPARE_GROUPS = `local SPARE_GROUPS=65536
+const $HU = `local HU=65536
 `;
-const $repair_settings = `local function repair_settings(repair,field,text,last)
-local plan,settings,readable=repair.plan,parse_settings(text),string.find(text,'^1')~=nil
-if newer(text)then
-return last
+const $HV = `local function HV(a,b,c,d)
+local e,f,g=a.plan,AZ(c),string.find(c,'^1')~=nil
+if AC(c)then
+return d
 end
-for name,value in pairs(settings)do
-readable=readable and string.find(value,SETTINGS[name]or'')~=nil
+for k,l in pairs(f)do
+g=g and string.find(l,HS[k]or'')~=nil
 end
-if not readable then
-set_aside(repair,field)
-plan_write(plan,'HDEL tasks',field)
-return last
+if not g then
+GZ(a,b)
+T(e,'HDEL tasks',b)
+return d
 end
-local number=tonumber(settings.number)
-local needed=field~='~set'and(settings.max_working or settings.rate or number)
-if needed and(number or MOST_GROUPS)>=MOST_GROUPS then
-number=math.max(last,SPARE_GROUPS)+1
-settings.number=int(number)
-plan_write(plan,'HSET tasks',field,format_settings(settings))
-report_fault(repair,'control_broken',field)
-elseif needed and number>last then
-report_fault(repair,'control_broken','~groups')
+local h=tonumber(f.number)
+local i=b~='~set'and(f.max_working or f.rate or h)
+if i and(h or HT)>=HT then
+h=math.max(d,HU)+1
+f.number=C(h)
+T(e,'HSET tasks',b,BA(f))
+GT(a,'control_broken',b)
+elseif i and h>d then
+GT(a,'control_broken','~groups')
 end
-return needed and math.max(last,number)or last
+return i and math.max(d,h)or d
 end
 `;
-const $repair_group_settings = `local function repair_group_settings(repair,texts)
-if not next(texts)then
+const $HW = `local function HW(a,b)
+if not next(b)then
 return
 end
-local last=tonumber(fields_in(repair,{'~groups'})[1]or 0)or 0
-local most=last
-for _,field in ipairs(sorted_keys(texts))do
-most=repair_settings(repair,field,texts[field],most)
+local c=tonumber(GW(a,{'~groups'})[1]or 0)or 0
+local d=c
+for h,i in ipairs(G(b))do
+d=HV(a,i,b[i],d)
 end
-if most>last then
-plan_write(repair.plan,'HSET tasks','~groups',int(most))
-end
-end
-`;
-const $repair_worker_records = `local function repair_worker_records(repair,names)
-for i,score in ipairs(scores_in(repair,'workers',names))do
-if not score then
-plan_write(repair.plan,'HDEL tasks','~w:'..names[i])
-report_fault(repair,'worker_wrong',names[i])
-end
+if d>c then
+T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $repair_kept = `local function repair_kept(repair,names,texts)
-for i,score in ipairs(scores_in(repair,'expiry',names))do
-if not score then
-local until_at=string.match(texts[i],'^(%d+) ')or int(repair.now+LOST_FOR)
-plan_write(repair.plan,'ZADD expiry',until_at,names[i])
-report_fault(repair,'expiry_missing',names[i])
+const $HX = `local function HX(a,b)
+for f,g in ipairs(GV(a,'workers',b))do
+if not g then
+T(a.plan,'HDEL tasks','~w:'..b[f])
+GT(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $repair_times = `local function repair_times(repair,names)
-for i,text in ipairs(fields_in(repair,names))do
-if not text then
-remove_from(repair,'expiry',names[i])
-report_fault(repair,'record_missing',names[i])
+const $HY = `local function HY(a,b,c)
+for g,h in ipairs(GV(a,'expiry',b))do
+if not h then
+local i=string.match(c[g],'^(%d+) ')or C(a.now+DQ)
+T(a.plan,'ZADD expiry',i,b[g])
+GT(a,'expiry_missing',b[g])
 end
 end
 end
 `;
-const $repair_turns = `local function repair_turns(repair,members)
-local ids={}
-for i,member in ipairs(members)do
-ids[i]=string.match(member,'%S*$')
-end
-for i,entry in ipairs(find_entries(repair,ids))do
-local task=parse_with(has_payload(entry.fixed)and entry.fixed or'',entry.record)
-local own=entry.fair and turn_of(task.group or'',entry.fair,ids[i])
-if not entry.newer and own~=members[i]then
-remove_from(repair,'fair_by_group',members[i])
-report_fault(repair,'turn_wrong',ids[i])
+const $HZ = `local function HZ(a,b)
+for f,g in ipairs(GW(a,b))do
+if not g then
+GU(a,'expiry',b[f])
+GT(a,'record_missing',b[f])
 end
 end
 end
 `;
-const $repair_leases = `local function repair_leases(repair,members)
-local ids,names={},{}
-for i,member in ipairs(members)do
-ids[i]=string.match(member,'%S*$')
-names[i]='.'..ids[i]
+const $IA = `local function IA(a,b)
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-for i,record in ipairs(fields_in(repair,names))do
-local task=parse(record)
-local holds=task.state==STATE.working
-and task.worker
-and worker_lease(task.worker,task.lease_number,ids[i])==members[i]
-if not(holds or newer(record))then
-remove_from(repair,'worker_leases',members[i])
-report_fault(repair,'worker_lease_wrong',ids[i])
+for g,h in ipairs(GY(a,c))do
+local i=AN(AJ(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CF(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+GU(a,'fair_by_group',b[g])
+GT(a,'turn_wrong',c[g])
 end
 end
 end
 `;
-const $repair_workers = `local function repair_workers(repair,workers)
-local keys,names=repair.keys,{}
-for i,worker in ipairs(workers)do
-names[i]='~w:'..worker
+const $IB = `local function IB(a,b)
+local c,d={},{}
+for h,i in ipairs(b)do
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
 end
-local silent=scores_in(repair,'workers',workers)
-for i,info in ipairs(fields_in(repair,names))do
-local worker,score=workers[i],tonumber(finite(silent[i]))
-if not info and#leases_of(keys,worker,'0',1)==0 then
-remove_from(repair,'workers',worker)
-elseif score<0 or score>repair.now+LONGEST then
-plan_write(repair.plan,'ZADD workers',int(repair.now),worker)
-report_fault(repair,'time_broken',worker)
+for h,i in ipairs(GW(a,d))do
+local j=AM(i)
+local k=j.state==AD.working
+and j.worker
+and DG(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+GU(a,'worker_leases',b[h])
+GT(a,'worker_lease_wrong',c[h])
+end
+end
+end
+`;
+const $IC = `local function IC(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=GV(a,'workers',b)
+for i,j in ipairs(GW(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DS(c,k,'0',1)==0 then
+GU(a,'workers',k)
+elseif l<0 or l>a.now+HH then
+T(a.plan,'ZADD workers',C(a.now),k)
+GT(a,'time_broken',k)
 end
 end
 end
 `;
-const $repair_fields = `local function repair_fields(repair,found)
-local ids,seen,groups={},{},{}
-local settings,infos,kept,texts={},{},{},{}
-for i=1,#found,2 do
-local field,text=found[i],found[i+1]
-repair.bytes=repair.bytes+#text
-local kind=string.match(field,'^~%a:')
-if kind=='~g:'then
-append(groups,string.sub(field,4),text)
-elseif kind=='~s:'then
-settings[field]=text
-elseif kind=='~w:'then
-infos[#infos+1]=string.sub(field,4)
-elseif kind=='~d:'or kind=='~f:'or kind=='~b:'then
-kept[#kept+1],texts[#texts+1]=field,text
-elseif string.sub(field,1,1)~='~'then
-local id=string.gsub(field,'^%.','')
-append(ids,not seen[id]and id or nil)
-seen[id]=true
+const $ID = `local function ID(a,b)
+local c,d,e={},{},{}
+local f,g,h,i={},{},{},{}
+for m=1,#b,2 do
+local n,o=b[m],b[m+1]
+a.bytes=a.bytes+#o
+local p=string.match(n,'^~%a:')
+if p=='~g:'then
+F(e,string.sub(n,4),o)
+elseif p=='~s:'then
+f[n]=o
+elseif p=='~w:'then
+g[#g+1]=string.sub(n,4)
+elseif p=='~d:'or p=='~f:'or p=='~b:'then
+h[#h+1],i[#i+1]=n,o
+elseif string.sub(n,1,1)~='~'then
+local q=string.gsub(n,'^%.','')
+F(c,not d[q]and q or nil)
+d[q]=true
 end
 end
-repair_group_settings(repair,settings)
-repair_worker_records(repair,infos)
-repair_kept(repair,kept,texts)
-return ids,groups
-end
-`;
-const $PAIRS = `local PAIRS={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed'}
-`;
-const $NUMBERS = `local NUMBERS={'~lease','~groups','~alarm',unpack(PAIRS)}
-`;
-const $CONTROL_NAMES = `local CONTROL_NAMES={'~set','~fair',unpack(NUMBERS)}
-`;
-const $repair_control = `local function repair_control(repair,found,observed)
-local plan,now=repair.plan,repair.now
-local spare=
-{['~lease']=now,['~groups']=SPARE_GROUPS,['~broken']=tonumber(found['~reviewed']or 0)}
-local limits={['~groups']=MOST_GROUPS}
-for _,name in ipairs(NUMBERS)do
-local value=found[name]
-local readable=value and#value<=15 and string.find(value,'^%-?%d+$')
-if value and not(readable and tonumber(value)<(limits[name]or LAST))then
-report_fault(repair,'control_broken',name)
-found[name]=spare[name]and int(spare[name])
-put_field(repair,name,value,found[name])
-end
-end
-if tonumber(found['~reviewed']or 0)>tonumber(found['~broken']or 0)then
-report_fault(repair,'control_broken','~reviewed')
-put_field(repair,'~reviewed',found['~reviewed'],found['~broken'])
-found['~reviewed']=found['~broken']
-end
-if found['~set']then
-repair_settings(repair,'~set',found['~set'],0)
-end
-local times=parse_clock(found['~fair'])
-local lost=not found['~fair']and observed.fair>0
-for band=0,9 do
-if lost or(times[band]or 0)>=LATEST_TAG then
-local least,before=score_at(band,0),score_at(band,LATEST_TAG)
-local range={int(least),'('..int(before)}
-local next_in_line=
-redis.call('ZRANGE',repair.keys.fair,range[1],range[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
-times[band],lost=math.max(0,tonumber(next_in_line[2]or least)-least-SHARE),true
-end
-end
-if(times.list_tag or 0)>=LATEST_TAG then
-times.list_tag,lost=nil,true
-end
-if lost or times.limited~=observed.limited then
-times.limited=observed.limited
-plan_write(plan,'HSET tasks','~fair',format_clock(times))
-report_fault(repair,'control_broken','~fair')
-end
-local timer,alarm=observed.timer,tonumber(found['~alarm'])
-local first_silent=observed.first and math.max(0,math.min(observed.first,now+LONGEST))
-local timer_late=first_silent
-and(not timer or timer>math.max(first_silent,now)or not alarm or alarm>first_silent)
-if timer_late or(timer and not alarm)then
-local when=first_silent or math.floor(timer)
-plan_write(plan,'timers',int(when),'~w')
-plan_write(plan,'HSET tasks','~alarm',int(when))
-report_fault(repair,'timer_wrong','~alarm')
-elseif alarm and not timer then
-put_field(repair,'~alarm',alarm)
-report_fault(repair,'timer_wrong','~alarm')
-end
+HW(a,f)
+HX(a,g)
+HY(a,h,i)
+return c,e
 end
 `;
-const $count_ready = `local function count_ready(group,score)
-local band,tag=read_score(score)
-local share=add_ready(group,band,1)
-share.last_tag=math.max(share.last_tag,tag%LATEST_TAG)
+const $IE = `local IE={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed'}
+`;
+const $IG = `local IG={'~lease','~groups','~alarm',unpack(IE)}
+`;
+const $IH = `local IH={'~set','~fair',unpack(IG)}
+`;
+const $II = `local function II(a,b,c)
+local d,e=a.plan,a.now
+local f=
+{['~lease']=e,['~groups']=HU,['~broken']=tonumber(b['~reviewed']or 0)}
+local g={['~groups']=HT}
+for k,l in ipairs(IG)do
+local m=b[l]
+local n=m and#m<=15 and string.find(m,'^%-?%d+$')
+if m and not(n and tonumber(m)<(g[l]or HG))then
+GT(a,'control_broken',l)
+b[l]=f[l]and C(f[l])
+HB(a,l,m,b[l])
+end
+end
+if tonumber(b['~reviewed']or 0)>tonumber(b['~broken']or 0)then
+GT(a,'control_broken','~reviewed')
+HB(a,'~reviewed',b['~reviewed'],b['~broken'])
+b['~reviewed']=b['~broken']
+end
+if b['~set']then
+HV(a,'~set',b['~set'],0)
+end
+local h=BW(b['~fair'])
+local i=not b['~fair']and c.fair>0
+for m=0,9 do
+if i or(h[m]or 0)>=HI then
+local n,o=BL(m,0),BL(m,HI)
+local p={C(n),'('..C(o)}
+local q=
+redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
+h[m],i=math.max(0,tonumber(q[2]or n)-n-BJ),true
+end
+end
+if(h.list_tag or 0)>=HI then
+h.list_tag,i=nil,true
+end
+if i or h.limited~=c.limited then
+h.limited=c.limited
+T(d,'HSET tasks','~fair',BX(h))
+GT(a,'control_broken','~fair')
+end
+local j,k=c.timer,tonumber(b['~alarm'])
+local l=c.first and math.max(0,math.min(c.first,e+HH))
+local m=l
+and(not j or j>math.max(l,e)or not k or k>l)
+if m or(j and not k)then
+local n=l or math.floor(j)
+T(d,'timers',C(n),'~w')
+T(d,'HSET tasks','~alarm',C(n))
+GT(a,'timer_wrong','~alarm')
+elseif k and not j then
+HB(a,'~alarm',k)
+GT(a,'timer_wrong','~alarm')
+end
 end
 `;
-const $count_working = `local function count_working(group)
-group.working=group.working+1
+const $IJ = `local function IJ(a,b)
+local c,d=BM(b)
+local e=CD(a,c,1)
+e.last_tag=math.max(e.last_tag,d%HI)
 end
 `;
-const $correct_group = `local function correct_group(group,actual,text)
-local wrong=group.working~=actual.working or group.limited~=actual.limited
-wrong=wrong or(not group.changed and format_group(group)~=text)
-if actual.limited>0 and group.last_back_place==0 then
-group.last_back_place=LIMITED_LATER/2
+const $IK = `local function IK(a)
+a.working=a.working+1
 end
-group.working,group.limited,group.ready=actual.working,actual.limited,actual.ready
-for band=0,9 do
-local share=group.bands[band]or{last_tag=0,ready=0}
-local real=actual.bands[band]or{last_tag=0,ready=0}
-wrong=wrong or share.ready~=real.ready or share.last_tag>=LATEST_TAG
-if real.ready>0 then
-local last=share.last_tag<LATEST_TAG and share.last_tag or 0
-group.bands[band]=
-{last_tag=math.max(last,real.last_tag),ready=real.ready,moved_up_to=share.moved_up_to}
+`;
+const $IL = `local function IL(a,b,c)
+local d=a.working~=b.working or a.limited~=b.limited
+d=d or(not a.changed and BU(a)~=c)
+if b.limited>0 and a.last_back_place==0 then
+a.last_back_place=BP/2
+end
+a.working,a.limited,a.ready=b.working,b.limited,b.ready
+for h=0,9 do
+local i=a.bands[h]or{last_tag=0,ready=0}
+local j=b.bands[h]or{last_tag=0,ready=0}
+d=d or i.ready~=j.ready or i.last_tag>=HI
+if j.ready>0 then
+local k=i.last_tag<HI and i.last_tag or 0
+a.bands[h]=
+{last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
-group.bands[band]=nil
+a.bands[h]=nil
 end
 end
-return wrong
+return d
 end
 `;
-const $lacks_timer = `local function lacks_timer(repair,group)
-if group.limited==0 then
+const $IM = `local function IM(a,b)
+if b.limited==0 then
 return false
 end
-local plan=repair.plan
-set_timer(plan,group)
-local needed=planned_count(plan,'timers')>0
-plan.writes.timers=nil
-return needed and not scores_in(repair,'delayed',{'~g:'..group.name})[1]
+local c=a.plan
+CQ(c,b)
+local d=U(c,'timers')>0
+c.writes.timers=nil
+return d and not GV(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
 export const configure: Script = {
   name: "configure",
   get source() {
-    return `local fair=KEYS[1]
-local fair_by_group=KEYS[2]
-local limited=KEYS[3]
-local delayed=KEYS[4]
-local tasks=KEYS[5]
-local operator_calls=KEYS[6]
-local test_now=ARGV[1]
-local token=ARGV[2]
-local group=ARGV[3]
-local changes=ARGV
-${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,nil,delayed,tasks)
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}local plan=new_plan(keys,clock(test_now))
-local field=group==''and'~set'or'~s:'..group
-local found=redis.call('HMGET',tasks,field,'~groups','~rate')
-if group~=''then
-${$SLICE}${$append}${$read}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,{{group=group}})
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=ARGV[1]
+local h=ARGV[2]
+local i=ARGV[3]
+local j=ARGV
+${$Q}local k=Q(nil,a,b,c,nil,d,e)
+${$C}${$D}${$E}${$CY}${$CZ}local l=CZ(k,E(g))
+local m=i==''and'~set'or'~s:'..i
+local n=redis.call('HMGET',e,m,'~groups','~rate')
+if i~=''then
+${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{{group=i}})
 end
-${$newer}if newer(found[1])or newer(plan.stored_before['~g:'..group])then
+${$AC}if AC(n[1])or AC(l.stored_before['~g:'..i])then
 return{'newer_schema'}
 end
-${$earlier_answer}local done,notes=earlier_answer(operator_calls,token)
-if done or#changes==3 then
-return{'ok',found[1]or''}
+${$FL}local o,p=FL(f,h)
+if o or#j==3 then
+return{'ok',n[1]or''}
 end
-${$parse_named}${$SETTING_NAMES}${$parse_settings}local was,settings=parse_settings(found[1]),parse_settings(found[1])
-for i=4,#changes,2 do
-local name,value=SETTING_NAMES[changes[i]]or changes[i],changes[i+1]
-settings[name]=value~=''and value or nil
+${$AW}${$AY}${$AZ}local q,r=AZ(n[1]),AZ(n[1])
+for v=4,#j,2 do
+local w,x=AY[j[v]]or j[v],j[v+1]
+r[w]=x~=''and x or nil
 end
-${$parse_rate}${$convert_counts}local function recounted(used)
-return was.rate and settings.rate and convert_counts(used,was.rate,settings.rate,plan.now)or''
+${$BB}${$BD}local function s(t)
+return q.rate and r.rate and BD(t,q.rate,r.rate,l.now)or''
 end
-${$append}${$planned_writes}${$plan_write}local function follow_queue()
-local used=recounted(found[3]or'')
-if used~=''then
-plan_write(plan,'HSET tasks','~rate',used)
-elseif found[3]then
-plan_write(plan,'HDEL tasks','~rate')
+${$F}${$S}${$T}local function t()
+local u=s(n[3]or'')
+if u~=''then
+T(l,'HSET tasks','~rate',u)
+elseif n[3]then
+T(l,'HDEL tasks','~rate')
 end
-if was.statistics and not settings.statistics then
-plan_write(plan,'HDEL tasks','~stats')
-for i=0,59 do
-plan_write(plan,'HDEL tasks','~m'..int(i))
-end
-end
-end
-${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$limited_of}${$admit_limited}local function follow_group()
-local state=plan.groups[group]
-local used=recounted(state.used)
-state.settings=settings
-if state.limited>0 or state.used~=used then
-group_of(plan,{group=group}).used=used
-admit_limited(plan)
-end
-if not(settings.max_working or settings.rate)and state.limited==0 then
-settings.number=nil
-elseif not settings.number then
-settings.number=int(tonumber(found[2]or 0)+1)
-plan_write(plan,'HSET tasks','~groups',settings.number)
+if q.statistics and not r.statistics then
+T(l,'HDEL tasks','~stats')
+for y=0,59 do
+T(l,'HDEL tasks','~m'..C(y))
 end
 end
-if group==''then
-follow_queue()
+end
+${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}local function u()
+local v=l.groups[i]
+local w=s(v.used)
+v.settings=r
+if v.limited>0 or v.used~=w then
+BZ(l,{group=i}).used=w
+CP(l)
+end
+if not(r.max_working or r.rate)and v.limited==0 then
+r.number=nil
+elseif not r.number then
+r.number=C(tonumber(n[2]or 0)+1)
+T(l,'HSET tasks','~groups',r.number)
+end
+end
+if i==''then
+t()
 else
-follow_group()
+u()
 end
-${$sorted_keys}${$format_named}${$format_settings}local text=format_settings(settings)
-if text~=''then
-plan_write(plan,'HSET tasks',field,text)
-elseif found[1]then
-plan_write(plan,'HDEL tasks',field)
+${$G}${$AX}${$BA}local v=BA(r)
+if v~=''then
+T(l,'HSET tasks',m,v)
+elseif n[1]then
+T(l,'HDEL tasks',m)
 end
-${$SLICE}${$add}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}local failed=commit(plan)
-if failed then
-return failed
+${$B}${$H}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local w=DE(l)
+if w then
+return w
 end
-${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,'')
-return{'ok',text}
+${$A}${$FM}FM(f,p,h,'')
+return{'ok',v}
 `;
   },
-  sha1: "1f29af6ba036616cca010a075dcfe76e3b7266c7",
-  keyLockingSha1: "85674e44bfffeda5f550be142d829e2dd586984b",
+  sha1: "85c71ea868d5319a9c3c13205d504eba1f05c519",
+  keyLockingSha1: "d00b18e7f12495a574f9319263c9ee213d77dd1a",
 };
 
 export const count: Script = {
   name: "count",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local limited=KEYS[3]
-local working=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local dead=KEYS[7]
-local workers=KEYS[8]
-local test_now=ARGV[1]
-local MOST=1000
-local PAGE=100
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local function age_from(enqueued_at)
-return math.max(0,now-tonumber(enqueued_at))
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=1000
+local k=100
+${$C}${$D}${$E}local l=E(i)
+local function m(n)
+return math.max(0,l-tonumber(n))
 end
-${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}local function may_wait(record)
-return not newer(record)and(parse(record).state or STATE.waiting)==STATE.waiting
+${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}local function n(o)
+return not AC(o)and(AM(o).state or AD.waiting)==AD.waiting
 end
-${$FIXED_FIELDS}${$parse_fixed}${$has_payload}local function age_of(fixed)
-return has_payload(fixed)and age_from(parse_fixed(fixed).enqueued_at)or nil
+${$AE}${$AH}${$AJ}local function o(p)
+return AJ(p)and m(AH(p).enqueued_at)or nil
 end
-${$first_line}${$read_first_lines}local function first_age(ids)
-local first,last=1,1
-while first<=#ids do
-local fixed=read_first_lines(tasks,{unpack(ids,first,last)})
-for i=first,last do
-local age=age_of(fixed[ids[i]])
-if age then
-return age
-end
-end
-first=last+1
-last=#ids
+${$AA}${$AB}local function p(q)
+local r,s=1,1
+while r<=#q do
+local t=AB(f,{unpack(q,r,s)})
+for x=r,s do
+local y=o(t[q[x]])
+if y then
+return y
 end
 end
-${$reversed}local function page_of(place,skipped)
-if place==pending then
-return reversed(redis.call('LRANGE',pending,int(-skipped-PAGE),int(-skipped-1)),1)
-end
-return redis.call('ZRANGE',place,int(skipped),int(skipped+PAGE-1))
-end
-${$SLICE}${$read}local function age_behind(place)
-local seen,bound={},nil
-for skipped=0,MOST-1,PAGE do
-local ids,names,waiting=page_of(place,skipped),{},{}
-for i,id in ipairs(ids)do
-names[i]='.'..id
-end
-local records=read('HMGET',tasks,names)
-for i,id in ipairs(ids)do
-local task=parse(records[i])
-seen[id]=(seen[id]or 0)+1
-if place==pending and seen[id]<=tonumber(task.ghosts or 0)then
-if(task.enqueued_at or'')~=''then
-bound=age_from(task.enqueued_at)
-end
-elseif may_wait(records[i])then
-waiting[#waiting+1]=id
+r=s+1
+s=#q
 end
 end
-local age=first_age(waiting)
-if age or#ids<PAGE then
-return age
+${$J}local function q(r,s)
+if r==a then
+return J(redis.call('LRANGE',a,C(-s-k),C(-s-1)),1)
+end
+return redis.call('ZRANGE',r,C(s),C(s+k-1))
+end
+${$B}${$K}local function r(s)
+local t,u={},nil
+for y=0,j-1,k do
+local z,aa,ab=q(s,y),{},{}
+for af,ag in ipairs(z)do
+aa[af]='.'..ag
+end
+local ac=K('HMGET',f,aa)
+for ag,ah in ipairs(z)do
+local ai=AM(ac[ag])
+t[ah]=(t[ah]or 0)+1
+if s==a and t[ah]<=tonumber(ai.ghosts or 0)then
+if(ai.enqueued_at or'')~=''then
+u=m(ai.enqueued_at)
+end
+elseif n(ac[ag])then
+ab[#ab+1]=ah
 end
 end
-return bound
+local ad=p(ab)
+if ad or#z<k then
+return ad
 end
-local next_listed=redis.call('LRANGE',pending,'-1','-1')[1]
-local next_fair=redis.call('ZRANGE',fair,'0','0')[1]
-local fields={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed','~fair','~set'}
-local next_ids={}
-${$append}append(next_ids,next_listed,next_fair)
-for _,id in ipairs(next_ids)do
-append(fields,id,'.'..id)
 end
-local found,values={},redis.call('HMGET',tasks,unpack(fields))
-for i,field in ipairs(fields)do
-found[field]=values[i]
+return u
 end
-local function age_in(place,id)
-local record=found['.'..id]
-local is_ghost=place==pending and tonumber(parse(record).ghosts or 0)>0
-return not is_ghost and may_wait(record)and age_of(found[id])or age_behind(place)
+local s=redis.call('LRANGE',a,'-1','-1')[1]
+local t=redis.call('ZRANGE',b,'0','0')[1]
+local u={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed','~fair','~set'}
+local v={}
+${$F}F(v,s,t)
+for z,aa in ipairs(v)do
+F(u,aa,'.'..aa)
 end
-${$remaining}local listed=(next_listed and redis.call('LLEN',pending)or 0)-remaining(found,'~ghosts','~dropped')
-local in_fair=next_fair and redis.call('ZCARD',fair)or 0
-${$CLOCK_FIELDS}${$parse_clock}local in_limited=parse_clock(found['~fair']or nil).limited
-local waiting=listed+in_fair+in_limited
-local ages={}
-append(ages,next_listed and listed>0 and age_in(pending,next_listed)or nil)
-append(ages,next_fair and age_in(fair,next_fair))
-if#ages==0 and in_limited>0 then
-append(ages,age_behind(limited))
+local w,x={},redis.call('HMGET',f,unpack(u))
+for ab,ac in ipairs(u)do
+w[ac]=x[ab]
 end
-local oldest=#ages>0 and math.max(unpack(ages))
-${$parse_named}${$SETTING_NAMES}${$parse_settings}local settings=parse_settings(found['~set']or nil)
-${$finite}${$lowest_score}${$upcoming}local _,wake=upcoming(delayed,lowest_score(working))
+local function y(z,aa)
+local ab=w['.'..aa]
+local ac=z==a and tonumber(AM(ab).ghosts or 0)>0
+return not ac and n(ab)and o(w[aa])or r(z)
+end
+${$BG}local z=(s and redis.call('LLEN',a)or 0)-BG(w,'~ghosts','~dropped')
+local aa=t and redis.call('ZCARD',b)or 0
+${$BV}${$BW}local ab=BW(w['~fair']or nil).limited
+local ac=z+aa+ab
+local ad={}
+F(ad,s and z>0 and y(a,s)or nil)
+F(ad,t and y(b,t))
+if#ad==0 and ab>0 then
+F(ad,r(c))
+end
+local ae=#ad>0 and math.max(unpack(ad))
+${$AW}${$AY}${$AZ}local af=AZ(w['~set']or nil)
+${$L}${$M}${$EB}local ag,ah=EB(e,M(d))
 return{
 'ok',
-waiting,
-redis.call('ZCARD',delayed)-remaining(found,'~timers','~fired'),
-redis.call('ZCARD',working),
-redis.call('ZCARD',dead),
-oldest or(waiting>0 and 0)or-1,
-wake or 0,
-remaining(found,'~broken','~reviewed'),
-redis.call('ZCARD',workers),
-settings.paused and 1 or 0,
+ac,
+redis.call('ZCARD',e)-BG(w,'~timers','~fired'),
+redis.call('ZCARD',d),
+redis.call('ZCARD',g),
+ae or(ac>0 and 0)or-1,
+ah or 0,
+BG(w,'~broken','~reviewed'),
+redis.call('ZCARD',h),
+af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "77ac88e3972d37a910e5554fbaf424e87cfc3db4",
-  keyLockingSha1: "19e46a0e899a308daff422db78aab94006cfcb54",
+  sha1: "57f1d95830e335bdf77d1699e74dd0e6e73f0f5a",
+  keyLockingSha1: "fac7db5494bea49db452635c63ab3638aa18648b",
 };
 
 export const deleteQueue: Script = {
   name: "deleteQueue",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local schedules=KEYS[12]
-local timetable=KEYS[13]
-local operator_calls=KEYS[14]
-local test_now=ARGV[1]
-local token=ARGV[2]
-local force=ARGV[3]
-${$earlier_answer}local done,notes=earlier_answer(operator_calls,token)
-if not done then
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}local plan=new_plan({tasks=tasks},clock(test_now))
-${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if read_settings(plan,redis.call('HGET',tasks,'~set'))then
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=KEYS[12]
+local m=KEYS[13]
+local n=KEYS[14]
+local o=ARGV[1]
+local p=ARGV[2]
+local q=ARGV[3]
+${$FL}local r,s=FL(n,p)
+if not r then
+${$C}${$D}${$E}${$CY}${$CZ}local t=CZ({tasks=g},E(o))
+${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(t,redis.call('HGET',g,'~set'))then
 return{'newer_schema'}
 end
-local count=force=='1'and 0 or redis.call('ZCARD',working)
-if count==0 then
-local parts=
-{pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
-${$append}append(parts,schedules,timetable)
-redis.call('UNLINK',unpack(parts))
-if plan.settings.events then
-${$note_event}note_event(plan,'deleted','*')
-${$sorted_keys}${$publish_events}publish_events(plan)
+local u=q=='1'and 0 or redis.call('ZCARD',e)
+if u==0 then
+local v=
+{a,b,c,d,e,f,g,h,i,j,k}
+${$F}F(v,l,m)
+redis.call('UNLINK',unpack(v))
+if t.settings.events then
+${$CV}CV(t,'deleted','*')
+${$G}${$CX}CX(t)
 end
 end
-done=count>0 and'working,'..int(count)or'ok,'..int(plan.now)
-${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,done)
+r=u>0 and'working,'..C(u)or'ok,'..C(t.now)
+${$A}${$FM}FM(n,s,p,r)
 end
-local status,number=string.match(done,'^(%a+),(%d+)$')
-return{status,tonumber(number)}
+local t,u=string.match(r,'^(%a+),(%d+)$')
+return{t,tonumber(u)}
 `;
   },
-  sha1: "0e9d3e721e3f98ac494162b139e2938392b19fb9",
-  keyLockingSha1: "948388ee3033636f2391a72a1fd16c605b695bff",
+  sha1: "21cdcf98b041dbacbc97e7d7384065cc601e8928",
+  keyLockingSha1: "caf734c9cc32f4bff593a7861c6b9d259d43ab89",
 };
 
 export const failWorker: Script = {
   name: "failWorker",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local test_now=ARGV[1]
-local worker=ARGV[2]
-local limit=ARGV[3]
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV[2]
+local n=ARGV[3]
+${$Q}local o=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$LOST_FOR}${$note_lost_workers}${$fail_worker}local back,ended,left,failed,more=fail_worker(keys,worker,clock(test_now),tonumber(limit))
-if failed then
-return failed
-elseif left>0 and back+ended==0 then
+${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DQ}${$DU}${$DV}local p,q,r,s,t=DV(o,m,E(l),tonumber(n))
+if s then
+return s
+elseif r>0 and p+q==0 then
 return{'newer_schema'}
 end
-local removed={worker}
-if not string.find(worker,' ',1,true)then
-removed={}
-for _,registered in ipairs(redis.call('ZRANGE',workers,'0','999'))do
-append(removed,string.match(registered,'^%S+')==worker and registered or nil)
+local u={m}
+if not string.find(m,' ',1,true)then
+u={}
+for y,z in ipairs(redis.call('ZRANGE',j,'0','999'))do
+F(u,string.match(z,'^%S+')==m and z or nil)
 end
 end
-${$unregister_workers}unregister_workers(keys,removed,more)
-return{'ok',back,ended,more and 1 or 0}
+${$DT}DT(o,u,t)
+return{'ok',p,q,t and 1 or 0}
 `;
   },
-  sha1: "3aa39aa00e69dd2cee6c14da8f581b62ad154316",
-  keyLockingSha1: "5759009b3a593190bb6522f8624e62db1f92d78b",
+  sha1: "0d0d488ada38b42e5600b0dcba4ccf9d3c0e17b9",
+  keyLockingSha1: "b0aebdc1fe02fb47b0b6cc230b86565339facfb5",
 };
 
 export const listWorkers: Script = {
   name: "listWorkers",
   get source() {
-    return `local tasks=KEYS[1]
-local workers=KEYS[2]
-local worker_leases=KEYS[3]
-local test_now=ARGV[1]
-local cursor=ARGV[2]
-local size=ARGV[3]
-local most=ARGV[4]
-local page=redis.call('ZSCAN',workers,cursor,'COUNT',size)
-${$queue_keys}local keys=queue_keys(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,worker_leases)
-local names,silent={},{}
-${$append}for i=1,#page[2],2 do
-append(names,'~w:'..page[2][i])
-append(silent,tonumber(page[2][i+1]))
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]
+local g=ARGV[4]
+local h=redis.call('ZSCAN',b,e,'COUNT',f)
+${$Q}local i=Q(nil,nil,nil,nil,nil,nil,a,nil,nil,b,c)
+local j,k={},{}
+${$F}for o=1,#h[2],2 do
+F(j,'~w:'..h[2][o])
+F(k,tonumber(h[2][o+1]))
 end
-${$SLICE}${$read}local records=read('HMGET',tasks,names)
-${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
-${$worker_lease}${$leases_of}for i,name in ipairs(names)do
-local worker=string.sub(name,4)
-local members=leases_of(keys,worker,0,tonumber(most))
-local count=#members
-if count==tonumber(most)then
-count=redis.call('ZLEXCOUNT',worker_leases,'['..worker..' ','('..worker..'!')
+${$B}${$K}local l=K('HMGET',a,j)
+${$C}${$D}${$E}local m={'ok',E(d),h[1]}
+${$DG}${$DS}for q,r in ipairs(j)do
+local s=string.sub(r,4)
+local t=DS(i,s,0,tonumber(g))
+local u=#t
+if u==tonumber(g)then
+u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
 end
-local row={worker,records[i]or'',silent[i],count}
-for _,member in ipairs(members)do
-append(row,(string.match(member,'%S+$')))
+local v={s,l[q]or'',k[q],u}
+for z,aa in ipairs(t)do
+F(v,(string.match(aa,'%S+$')))
 end
-append(reply,row)
+F(m,v)
 end
-return reply
+return m
 `;
   },
-  sha1: "6491dff9a402c06d9a37684a707b807752a4b316",
-  keyLockingSha1: "c267e9c3c0205b950cf05d88103c17c0f66e42fb",
+  sha1: "9fc17afd5466e6589d83c210d58886cac358d16b",
+  keyLockingSha1: "ea907a1626ba2f543394eb44f27c6ccd5482dbc6",
 };
 
 export const list: Script = {
   name: "list",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local limited=KEYS[3]
-local working=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local expiry=KEYS[7]
-local dead=KEYS[8]
-local state=ARGV[1]
-local cursor=ARGV[2]
-local size=ARGV[3]
-local filter=ARGV[4]
-local payloads=ARGV[5]
-local max_bytes=ARGV[6]
-local keys={working=working,delayed=delayed,expiry=expiry,dead=dead}
-${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
-${$STATE}local states={working=STATE.working,completed=STATE.completed,rejected=STATE.rejected}
-local recorded_state=states[state]or STATE.waiting
-local entries
-${$int}${$SHARE}${$BAND}${$CLOCK_FIELDS}${$parse_clock}${$LOOK}${$precedes}${$entries_after}local function read_pending(place)
-local index,fair_place,limited_place=string.match(place,'^(%d+) (%S+ %S+) (%S+ %S+)$')
-index=tonumber(index)
-local control=redis.call('HGET',tasks,'~fair')
-local times=parse_clock(control)
-local ids=redis.call('LRANGE',pending,int(-index-LOOK),int(-index-1))
-local sharing=control and entries_after(fair,fair_place)or{}
-local tag=9*BAND+(times.list_tag or(times[0]or 0)+SHARE)+index*SHARE
-local found,i,j={},#ids,1
-while ids[i]or sharing[j]do
-if ids[i]and not(sharing[j]and tonumber(sharing[j].score)<tag)then
-found[#found+1]={id=ids[i],listed=true}
-i,tag=i-1,tag+SHARE
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=ARGV[2]
+local k=ARGV[3]
+local l=ARGV[4]
+local m=ARGV[5]
+local n=ARGV[6]
+local o={working=d,delayed=e,expiry=g,dead=h}
+${$AW}${$GA}${$GB}local p=GB(l)
+${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
+local r=q[i]or AD.waiting
+local s
+${$C}${$BJ}${$BK}${$BV}${$BW}${$FY}${$GF}${$GH}local function t(u)
+local v,w,x=string.match(u,'^(%d+) (%S+ %S+) (%S+ %S+)$')
+v=tonumber(v)
+local y=redis.call('HGET',f,'~fair')
+local z=BW(y)
+local aa=redis.call('LRANGE',a,C(-v-FY),C(-v-1))
+local ab=y and GH(b,w)or{}
+local ac=9*BK+(z.list_tag or(z[0]or 0)+BJ)+v*BJ
+local ad,ae,af={},#aa,1
+while aa[ae]or ab[af]do
+if aa[ae]and not(ab[af]and tonumber(ab[af].score)<ac)then
+ad[#ad+1]={id=aa[ae],listed=true}
+ae,ac=ae-1,ac+BJ
 else
-found[#found+1]=sharing[j]
-j=j+1
+ad[#ad+1]=ab[af]
+af=af+1
 end
 end
-local waiting=#found
-for _,entry in ipairs(control and waiting<LOOK and entries_after(limited,limited_place)or{})do
-found[#found+1]=entry
+local ag=#ad
+for ak,al in ipairs(y and ag<FY and GH(c,x)or{})do
+ad[#ad+1]=al
 end
-return found,
-function(done)
-for k=1,done do
-if found[k].listed then
-index=index+1
-elseif k<=waiting then
-fair_place=found[k].place
+return ad,
+function(ah)
+for al=1,ah do
+if ad[al].listed then
+v=v+1
+elseif al<=ag then
+w=ad[al].place
 else
-limited_place=found[k].place
+x=ad[al].place
 end
 end
-return int(index)..' '..fair_place..' '..limited_place
+return C(v)..' '..w..' '..x
 end
 end
-local seen={}
-${$grouped}local function is_shown_or_ghost(entry)
-local task=entry.task
-if not entry.listed or tonumber(task.ghosts or 0)==0 then
+local u={}
+${$BQ}local function v(w)
+local x=w.task
+if not w.listed or tonumber(x.ghosts or 0)==0 then
 return false
 end
-local again=seen[entry.id]or grouped(task)or redis.call('ZSCORE',delayed,entry.id)
-seen[entry.id]=true
-return again
+local y=u[w.id]or BQ(x)or redis.call('ZSCORE',e,w.id)
+u[w.id]=true
+return y
 end
-local reply,bytes={'ok','',0},0
-${$append}${$first_line}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$without_payload}${$within}${$matches}local function show(entry)
-local task=entry.task
-if task.state~=recorded_state or not matches(wanted,task,entry.text)or is_shown_or_ghost(entry)then
+local w,x={'ok','',0},0
+${$F}${$AA}${$AE}${$AG}${$AH}${$AJ}${$AK}${$GC}${$GD}local function y(z)
+local aa=z.task
+if aa.state~=r or not GD(p,aa,z.text)or v(z)then
 return false
 elseif
-entry.fixed==''and recorded_state==STATE.waiting
-or not(has_payload(entry.fixed)or entry.fixed=='')
+z.fixed==''and r==AD.waiting
+or not(AJ(z.fixed)or z.fixed=='')
 then
-entry.left_alone=true
+z.left_alone=true
 return false
 end
-local fixed,record=without_payload(entry.fixed),entry.record or''
-local payload=payloads=='1'and string.sub(entry.fixed,#fixed+1)or''
-bytes=bytes+#fixed+#payload+#record
-if#reply>3 and(bytes>tonumber(max_bytes)or#reply>=3+5*tonumber(size))then
+local ab,ac=AK(z.fixed),z.record or''
+local ad=m=='1'and string.sub(z.fixed,#ab+1)or''
+x=x+#ab+#ad+#ac
+if#w>3 and(x>tonumber(n)or#w>=3+5*tonumber(k))then
 return true
 end
-local timed=state=='working'or state=='delayed'
-append(reply,entry.id,timed and math.floor(tonumber(entry.score))or 0)
-append(reply,fixed,payload)
-reply[#reply+1]=record
+local ae=i=='working'or i=='delayed'
+F(w,z.id,ae and math.floor(tonumber(z.score))or 0)
+F(w,ab,ad)
+w[#w+1]=ac
 end
-local place,place_of=cursor,nil
-if state=='pending'then
-place=place~=''and place or'0 0 - 0 -'
-entries,place_of=read_pending(place)
+local z,aa=j,nil
+if i=='pending'then
+z=z~=''and z or'0 0 - 0 -'
+s,aa=t(z)
 else
-${$zset_of_state}local key=zset_of_state(keys,state,wanted)
-${$place_from}place=place~=''and place or place_from(key==dead and wanted.ended_from)
-entries=entries_after(key,place,key==dead and wanted.ended_before)
+${$GE}local ab=GE(o,i,p)
+${$GG}z=z~=''and z or GG(ab==h and p.ended_from)
+s=GH(ab,z,ab==h and p.ended_before)
 end
-${$newer}${$CHANGING_FIELDS}${$FIXED_PLACES}${$parse}${$parse_with}${$LOOK_BYTES}${$visit_entries}local done=visit_entries(tasks,entries,show)
-if place_of and(done<#entries or done>=LOOK)then
-reply[2]=place_of(done)
-elseif not place_of then
-${$place_after}reply[2]=place_after(entries,done,place)
+${$AC}${$AF}${$AL}${$AM}${$AN}${$FZ}${$GJ}local ab=GJ(f,s,y)
+if aa and(ab<#s or ab>=FY)then
+w[2]=aa(ab)
+elseif not aa then
+${$GL}w[2]=GL(s,ab,z)
 end
-${$count_left_alone}reply[3]=count_left_alone(entries,done)
-return reply
+${$GK}w[3]=GK(s,ab)
+return w
 `;
   },
-  sha1: "7acbf3bc43bfd7be8c00cdd741a7bba5458d6197",
-  keyLockingSha1: "53177e7c7fdf2d6e0f50e0829677b30747fd6d85",
+  sha1: "27e5a3f24bd4f460d932aeff13493d80d1890ff1",
+  keyLockingSha1: "fb0ed7d0195fa9e8641c18ec9b71593fafafb0ed",
 };
 
 export const purge: Script = {
   name: "purge",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local expiry=KEYS[7]
-local dead=KEYS[8]
-local test_now=ARGV[1]
-local state=ARGV[2]
-local limit=ARGV[3]
-local cursor=ARGV[4]
-local filter=ARGV[5]
-${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
-${$int}${$clock_text}${$clock}local now,most=clock(test_now),tonumber(limit)
-${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
-${$STATE}local recorded_state=state=='completed'and STATE.completed
-or state=='rejected'and STATE.rejected
-or STATE.waiting
-local ended=recorded_state~=STATE.waiting
-local reply={'ok',0,'',0}
-${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$add_ready}${$cost_of}${$turn_of}${$remove_from_fair}${$turns_from}${$move_up}${$move_up_all}${$set_timer}${$refund}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$open_plan}${$finish_plan}${$commit}${$PLAN}${$end_task}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$entries_after}${$turns_after}${$visit_entries}${$count_left_alone}${$place_after}${$write_chosen}${$erase}local function purge_zset(key,place)
-local by_group=key==fair and wanted.group
-local chosen,entries=
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=ARGV[2]
+local k=ARGV[3]
+local l=ARGV[4]
+local m=ARGV[5]
+${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
+${$C}${$D}${$E}local o,p=E(i),tonumber(k)
+${$AW}${$GA}${$GB}local q=GB(m)
+${$AD}local r=j=='completed'and AD.completed
+or j=='rejected'and AD.rejected
+or AD.waiting
+local s=r~=AD.waiting
+local t={'ok',0,'',0}
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DF}${$DK}${$FY}${$FZ}${$GC}${$GD}${$GF}${$GG}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}local function u(v,w)
+local x=v==b and q.group
+local y,z=
 {},
-by_group and turns_after(fair_by_group,wanted.group,place)or entries_after(
-key,
-place,
-key==dead and wanted.ended_before
+x and GI(c,q.group,w)or GH(
+v,
+w,
+v==h and q.ended_before
 )
-local done=visit_entries(tasks,entries,function(entry,number)
-local task=entry.task
-if#chosen==most then
+local aa=GJ(f,z,function(aa,ab)
+local ac=aa.task
+if#y==p then
 return true
-elseif not ended and not(has_payload(entry.fixed)and(key==delayed or grouped(task)))then
-entry.left_alone=true
-elseif task.state==recorded_state and matches(wanted,task,entry.text)then
-entry.number=number
-chosen[#chosen+1]=entry
+elseif not s and not(AJ(aa.fixed)and(v==e or BQ(ac)))then
+aa.left_alone=true
+elseif ac.state==r and GD(q,ac,aa.text)then
+aa.number=ab
+y[#y+1]=aa
 end
 end)
-local scores,lowest={},nil
-local count
-count,done=write_chosen(keys,now,chosen,done,function(plan,ids,known,before)
-if ended then
-for i,id in ipairs(ids)do
-erase(plan,id,known[i])
+local ab,ac={},nil
+local ad
+ad,aa=GM(n,o,y,aa,function(ae,af,ag,ah)
+if s then
+for al,am in ipairs(af)do
+GN(ae,am,ag[al])
 end
-return commit(plan)
+return DE(ae)
 end
-open_groups(plan,key~=delayed and known or{})
-for i,id in ipairs(ids)do
-if key~=delayed then
-refund(plan,id,known[i],key,scores[id]or chosen[before+i].score)
+BY(ae,v~=e and ag or{})
+for al,am in ipairs(af)do
+if v~=e then
+CR(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-end_task(plan,id,known[i],'','rejected','cancelled')
+DK(ae,am,ag[al],'','rejected','cancelled')
 end
-plan.move_up_limit=1
-move_up_all(plan)
-local failed=commit(plan)
-write('ZREM',key,failed and{}or ids)
-local moved=failed and{}or planned_writes(plan,'ZADD fair XX')
-for i=1,#moved,2 do
-scores[moved[i+1]]=moved[i]
-lowest=math.min(lowest or math.huge,tonumber(moved[i]))
+ae.move_up_limit=1
+CL(ae)
+local ai=DE(ae)
+I('ZREM',v,ai and{}or af)
+local aj=ai and{}or S(ae,'ZADD fair XX')
+for an=1,#aj,2 do
+ab[aj[an+1]]=aj[an]
+ac=math.min(ac or math.huge,tonumber(aj[an]))
 end
-return failed
+return ai
 end)
-if not done then
-return count
+if not aa then
+return ad
 end
-local behind_all=lowest and place_from(int(lowest))or place_after(entries,done,place)
-reply[2],reply[3],reply[4]=count,behind_all,count_left_alone(entries,done)
+local ae=ac and GG(C(ac))or GL(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GK(z,aa)
 end
-${$in_list}${$new_batch}${$entry_of}${$skip_undeliverable}${$write_skipped}local function purge_list()
-local plan=open_plan(keys,now)
-if not plan then
+${$EN}${$EV}${$EW}${$EX}${$FC}local function v()
+local w=DB(n,o)
+if not w then
 return{'newer_schema'},nil
 end
-local entries,batch,rest={},new_batch(0,0),{}
-for i,id in ipairs(redis.call('RPOP',pending,int(PLAN))or{})do
-entries[i]={id=id}
+local x,y,z={},EV(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,C(DF))or{})do
+x[ad]={id=ae}
 end
-local count=reply[2]
-local done=visit_entries(tasks,entries,function(entry)
-if count==most then
+local aa=t[2]
+local ab=GJ(f,x,function(ab)
+if aa==p then
 return true
 end
-local known=entry_of(batch,entry.id,entry.fixed,entry.record)
-if not skip_undeliverable(batch,known,entry)then
-count,known.written=count+1,true
-end_task(plan,entry.id,known.task,'','rejected','cancelled')
+local ac=EW(y,ab.id,ab.fixed,ab.record)
+if not EX(y,ac,ab)then
+aa,ac.written=aa+1,true
+DK(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local failed=commit(plan)
-for i=#entries,1,-1 do
-append(rest,(failed or i>done or entries[i].left_alone)and entries[i].id or nil)
+local ac=DE(w)
+for ag=#x,1,-1 do
+F(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
-write('RPUSH',pending,rest)
-if failed then
-return reply[2]==0 and failed,nil
+I('RPUSH',a,z)
+if ac then
+return t[2]==0 and ac,nil
 end
-write_skipped(batch,tasks)
-local all=done==#entries
-local more=#rest<#entries and not(all and#entries<PLAN)
-reply[2],reply[3]=count,more and'pending '..place_from()or''
-reply[4]=more and 0 or count_left_alone(entries,done)
-return nil,more and all
+FC(y,f)
+local ad=ab==#x
+local ae=#z<#x and not(ad and#x<DF)
+t[2],t[3]=aa,ae and'pending '..GG()or''
+t[4]=ae and 0 or GK(x,ab)
+return nil,ae and ad
 end
-if state~='pending'then
-${$zset_of_state}local key=zset_of_state(keys,state,wanted)
-return purge_zset(key,cursor~=''and cursor or place_from(key==dead and wanted.ended_from))or reply
+if j~='pending'then
+${$GE}local w=GE(n,j,q)
+return u(w,l~=''and l or GG(w==h and q.ended_from))or t
 end
-local part,place=string.match(cursor,'^(%a+) (.+)$')
-if not part then
-part,place=redis.call('HEXISTS',tasks,'~fair')==1 and'limited'or'pending',place_from()
+local w,x=string.match(l,'^(%a+) (.+)$')
+if not w then
+w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GG()
 end
-local failed,more=nil,filter==''
-if part~='pending'then
-failed=purge_zset(part=='limited'and limited or fair,place)
-if reply[3]~=''then
-reply[3]=part..' '..reply[3]
-elseif part=='limited'or more then
-reply[3]=(part=='limited'and'fair 'or'pending ')..place_from()
+local y,z=nil,m==''
+if w~='pending'then
+y=u(w=='limited'and d or b,x)
+if t[3]~=''then
+t[3]=w..' '..t[3]
+elseif w=='limited'or z then
+t[3]=(w=='limited'and'fair 'or'pending ')..GG()
 end
-return failed or reply
+return y or t
 end
-for _=1,math.ceil(most/PLAN)do
-if more and not failed and reply[2]<most then
-failed,more=purge_list()
+for ad=1,math.ceil(p/DF)do
+if z and not y and t[2]<p then
+y,z=v()
 end
 end
-return failed or reply
+return y or t
 `;
   },
-  sha1: "683873933151ed54025ffb37d38347d922daea7b",
-  keyLockingSha1: "1cf856aef066b95c6817635496c3699c123abaf0",
+  sha1: "aff4f21bd103f2e061232f393304914c44c09722",
+  keyLockingSha1: "7d78b18408f0dd774854dc24b68ad2147f62e1e6",
 };
 
 export const redrive: Script = {
   name: "redrive",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local expiry=KEYS[7]
-local dead=KEYS[8]
-local test_now=ARGV[1]
-local limit=ARGV[2]
-local dry=ARGV[3]
-local interval=ARGV[4]
-local cursor=ARGV[5]
-local filter=ARGV[6]
-local items=ARGV
-${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local began,slot,place=string.match(cursor,'^(%d+) (%d+) (.+)$')
-slot=math.max(tonumber(slot or now),now)
-${$parse_named}${$FILTER_FIELDS}${$parse_filter}local wanted=parse_filter(filter)
-local chosen={}
-local function choose(entry,number)
-entry.number=number
-chosen[#chosen+1]=entry
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=ARGV[2]
+local k=ARGV[3]
+local l=ARGV[4]
+local m=ARGV[5]
+local n=ARGV[6]
+local o=ARGV
+${$Q}local p=Q(a,b,c,d,nil,e,f,g,h)
+${$C}${$D}${$E}local q=E(i)
+local r,s,t=string.match(m,'^(%d+) (%d+) (.+)$')
+s=math.max(tonumber(s or q),q)
+${$AW}${$GA}${$GB}local u=GB(n)
+local v={}
+local function w(x,y)
+x.number=y
+v[#v+1]=x
 end
-local answers={}
-${$STATE}${$has_payload}local function choose_by_id(entry,number)
-local id,task=entry.id,entry.task
-local waits=task.state==STATE.waiting
-if answers[id]then
+local x={}
+${$AD}${$AJ}local function y(z,aa)
+local ab,ac=z.id,z.task
+local ad=ac.state==AD.waiting
+if x[ab]then
 return false
-elseif#chosen==tonumber(limit)then
+elseif#v==tonumber(j)then
 return true
-elseif task.state==STATE.ghost or task.state==STATE.deleted or(waits and entry.fixed=='')then
-answers[id]='not_found'
-elseif entry.lease~=''and entry.lease~=task.lease_number then
-answers[id]='lease_lost'
-elseif task.state==STATE.rejected and has_payload(entry.fixed)then
-answers[id]='redriven'
-choose(entry,number)
+elseif ac.state==AD.ghost or ac.state==AD.deleted or(ad and z.fixed=='')then
+x[ab]='not_found'
+elseif z.lease~=''and z.lease~=ac.lease_number then
+x[ab]='lease_lost'
+elseif ac.state==AD.rejected and AJ(z.fixed)then
+x[ab]='redriven'
+w(z,aa)
 else
-local redriven=waits and string.find(task.history or'','r%d+[pd]%d+$')
-answers[id]=redriven and'redriven'or'not_dead_letter'
+local ae=ad and string.find(ac.history or'','r%d+[pd]%d+$')
+x[ab]=ae and'redriven'or'not_dead_letter'
 end
 end
-${$within}${$matches}local function choose_matching(entry,number)
-if#chosen==tonumber(limit)then
+${$GC}${$GD}local function z(aa,ab)
+if#v==tonumber(j)then
 return true
-elseif entry.task.state~=STATE.rejected or not has_payload(entry.fixed)then
-entry.left_alone=true
-elseif matches(wanted,entry.task,entry.text)then
-choose(entry,number)
+elseif aa.task.state~=AD.rejected or not AJ(aa.fixed)then
+aa.left_alone=true
+elseif GD(u,aa.task,aa.text)then
+w(aa,ab)
 end
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$HISTORY}${$CHANGING_FIELDS}${$FIXED_PLACES}${$LETTERS}${$format}${$transition}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$finish_plan}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
-open_groups(plan,known)
-for i,task in ipairs(known)do
-local due=math.floor(slot+(before+i-1)*interval)
-task.charged,task.reason,task.ended_at='0',nil,nil
-wait_again(plan,ids[i],task,chosen[before+i].text,'back',due>now and due)
-note_event(plan,'redriven',ids[i])
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AL}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DC}${$DE}${$DI}${$DJ}local function aa(ab,ac,ad,ae)
+BY(ab,ad)
+for ai,aj in ipairs(ad)do
+local ak=math.floor(s+(ae+ai-1)*l)
+aj.charged,aj.reason,aj.ended_at='0',nil,nil
+DJ(ab,ac[ai],aj,v[ae+ai].text,'back',ak>q and ak)
+CV(ab,'redriven',ac[ai])
 end
-plan.writes['ZREM expiry']=ids
-plan.writes['ZREM dead']=ids
-return commit(plan)
+ab.writes['ZREM expiry']=ac
+ab.writes['ZREM dead']=ac
+return DE(ab)
 end
-local entries={}
-for i=7,#items,2 do
-entries[#entries+1]={id=items[i],lease=items[i+1]}
+local ab={}
+for af=7,#o,2 do
+ab[#ab+1]={id=o[af],lease=o[af+1]}
 end
-local by_id=#entries>0
-began=began or int(now)
-if not by_id then
-${$place_from}place=place or place_from(wanted.ended_from)
-${$LOOK}${$precedes}${$entries_after}entries=entries_after(dead,place,math.min(tonumber(wanted.ended_before or began+1),began+1))
+local ac=#ab>0
+r=r or C(q)
+if not ac then
+${$GG}t=t or GG(u.ended_from)
+${$FY}${$GF}${$GH}ab=GH(h,t,math.min(tonumber(u.ended_before or r+1),r+1))
 end
-${$newer}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$parse}${$parse_with}${$LOOK}${$LOOK_BYTES}${$visit_entries}local done=visit_entries(tasks,entries,by_id and choose_by_id or choose_matching)
-local count=#chosen
-if dry~='1'then
-${$clear_plan}${$new_plan}${$read_settings}${$open_plan}${$PLAN}${$write_chosen}count,done=write_chosen(keys,now,chosen,done,redrive)
-if not done then
-return count
+${$AC}${$AE}${$AG}${$AH}${$AM}${$AN}${$FY}${$FZ}${$GJ}local ad=GJ(f,ab,ac and y or z)
+local ae=#v
+if k~='1'then
+${$CY}${$CZ}${$DA}${$DB}${$DF}${$GM}ae,ad=GM(p,q,v,ad,aa)
+if not ad then
+return ae
 end
 end
-local next_place=''
-if not by_id then
-${$place_after}next_place=place_after(entries,done,place)
-elseif done<#entries then
-${$place_from}next_place=place_from()
+local af=''
+if not ac then
+${$GL}af=GL(ab,ad,t)
+elseif ad<#ab then
+${$GG}af=GG()
 end
-if next_place~=''then
-next_place=began..' '..int(math.ceil(slot+count*interval))..' '..next_place
+if af~=''then
+af=r..' '..C(math.ceil(s+ae*l))..' '..af
 end
-${$count_left_alone}local reply={'ok',count,next_place,count_left_alone(entries,done)}
-for i=1,by_id and done or 0 do
-reply[i+4]=entries[i].left_alone and'newer_schema'or answers[entries[i].id]or'not_found'
+${$GK}local ag={'ok',ae,af,GK(ab,ad)}
+for ak=1,ac and ad or 0 do
+ag[ak+4]=ab[ak].left_alone and'newer_schema'or x[ab[ak].id]or'not_found'
 end
-return reply
+return ag
 `;
   },
-  sha1: "7681eaf49d97cd37bd70fe6d2b186325e9064358",
-  keyLockingSha1: "b401cc51f6038ecf7354350830f739263e437e9d",
+  sha1: "09fba2ba60675098bf50fb232279667daef974a5",
+  keyLockingSha1: "495fcda6c2f559606f6dbb92b9050f68e759ae08",
 };
 
 export const remove: Script = {
   name: "remove",
   get source() {
-    return `local tasks=KEYS[1]
-local expiry=KEYS[2]
-local dead=KEYS[3]
-local test_now=ARGV[1]
-local id=ARGV[2]
-${$clear_plan}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
-local found=redis.call('HMGET',tasks,id,'.'..id,'~set','~stats')
-local fixed,record=found[1],found[2]
-${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if newer(fixed)or newer(record)or read_settings(plan,found[3],found[4])then
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=ARGV[1]
+local e=ARGV[2]
+${$CY}${$CZ}local f=CZ({tasks=a,expiry=b,dead=c})
+local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
+local h,i=g[1],g[2]
+${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(h)or AC(i)or DA(f,g[3],g[4])then
 return{'newer_schema'}
 end
-${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}local task=parse_with(fixed or'',record)
-if not fixed or task.state==STATE.ghost then
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AL}${$AM}${$AN}local j=AN(h or'',i)
+if not h or j.state==AD.ghost then
 return{'not_found'}
-elseif task.state==STATE.deleted then
+elseif j.state==AD.deleted then
 return{'removed'}
-elseif task.state~=STATE.completed and task.state~=STATE.rejected then
+elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
-${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-${$RESEND_WINDOW}${$append}${$add}${$planned_writes}${$plan_write}${$LETTERS}${$format}${$bare_record}${$forget_task}${$note_event}${$erase}erase(plan,id,task)
-${$SLICE}${$sorted_keys}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}return commit(plan)or{'removed'}
+${$C}${$D}${$E}f.now=E(d)
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CV}${$GN}GN(f,e,j)
+${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(f)or{'removed'}
 `;
   },
-  sha1: "ba16e48cd1403407b7d131e7e85947ebd7df0c16",
-  keyLockingSha1: "6eddd634c846979a69c2140ead8bb8a5e4bfbd8b",
+  sha1: "5e97a08f24a299d7e53ed0b1ba08ee31a1688683",
+  keyLockingSha1: "926d183ef11781e1b03351b466be6c432586bb84",
 };
 
 export const settings: Script = {
   name: "settings",
   get source() {
-    return `local tasks=KEYS[1]
-local group=ARGV[1]
-local field=group==''and'~set'or'~s:'..group
-local found=redis.call('HMGET',tasks,field,'~g:'..group)
-${$newer}if newer(found[1])or newer(found[2])then
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=b==''and'~set'or'~s:'..b
+local d=redis.call('HMGET',a,c,'~g:'..b)
+${$AC}if AC(d[1])or AC(d[2])then
 return{'newer_schema'}
 end
-${$parse_named}${$SETTING_NAMES}${$parse_settings}${$count_stuck}${$GROUP_FIELDS}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
-return{'ok',found[1]or'',state.ready,state.working,state.limited}
+${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local e=BT(b,b~=''and d[2]or'',d[1])
+return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "13584ff9c5de9a130be69ac08272aace4d6df285",
-  keyLockingSha1: "5ed71b38f639c3a3eecb870e938ccbe0d1f82bb1",
+  sha1: "cf29412a89bec588536af329a7ecc076d9945df9",
+  keyLockingSha1: "cf9943bc405d8a3fb10d1d615332f08f100ed0e6",
 };
 
 export const statistics: Script = {
   name: "statistics",
   get source() {
-    return `local tasks=KEYS[1]
-local test_now=ARGV[1]
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local fields={'~set','~stats'}
-${$append}for i=0,59 do
-append(fields,'~m'..int(i))
+    return `local a=KEYS[1]
+local b=ARGV[1]
+${$C}${$D}${$E}local c=E(b)
+local d={'~set','~stats'}
+${$F}for h=0,59 do
+F(d,'~m'..C(h))
 end
-local found=redis.call('HMGET',tasks,unpack(fields))
-${$newer}if newer(found[1])or newer(found[2])then
+local e=redis.call('HMGET',a,unpack(d))
+${$AC}if AC(e[1])or AC(e[2])then
 return{'newer_schema'}
 end
-${$parse_named}${$SETTING_NAMES}${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).statistics and 1 or 0}
-for i=2,#fields do
-local minute=string.match(found[i]or'','^1;(%d+)')
-if minute and tonumber(minute)>math.floor(now/60000)-60 then
-append(reply,found[i])
+${$AW}${$AY}${$AZ}local f={'ok',c,AZ(e[1]or nil).statistics and 1 or 0}
+for j=2,#d do
+local k=string.match(e[j]or'','^1;(%d+)')
+if k and tonumber(k)>math.floor(c/60000)-60 then
+F(f,e[j])
 end
 end
-return reply
+return f
 `;
   },
-  sha1: "d7380cc7cf33e179120fafa3075b0fe46956f5ad",
-  keyLockingSha1: "aa787166ae3eb5bef50ca0cbb9915b7c9e13ff27",
+  sha1: "a5528267bc104973a9185d7f1d79a04fe90fe780",
+  keyLockingSha1: "7181522c21b4e0f4a1c08942dea1d41dd8b6c35a",
 };
 
 export const blankDuplicates: Script = {
   name: "blankDuplicates",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local test_now=ARGV[1]
-local reach=ARGV[2]
-local items=ARGV
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV[2]
+local n=ARGV
+${$Q}local o=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
-local ids,places,met,again={},{},{},{}
-${$append}for i=3,#items,2 do
-local id,index=items[i],tonumber(items[i+1])
-if not places[id]then
-ids[#ids+1],places[id]=id,{}
+${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local p=GS(o,E(l))
+local q,r,s,t={},{},{},{}
+${$F}for x=3,#n,2 do
+local y,z=n[x],tonumber(n[x+1])
+if not r[y]then
+q[#q+1],r[y]=y,{}
 end
-again[#again+1]=0
-for j,other in ipairs(redis.call('LRANGE',pending,int(index),int(index+reach)))do
-if other==id then
-local place=index+j-1
-local name=id..' '..int(place)
-append(places[id],not met[name]and place or nil)
-met[name],again[#again]=true,1
+t[#t+1]=0
+for ad,ae in ipairs(redis.call('LRANGE',a,C(z),C(z+m)))do
+if ae==y then
+local af=z+ad-1
+local ag=y..' '..C(af)
+F(r[y],not s[ag]and af or nil)
+s[ag],t[#t]=true,1
 end
 end
 end
-${$SLICE}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$find_entries}local entries=find_entries(repair,ids)
-if repair.newer then
+${$B}${$K}${$L}${$AA}${$AC}${$GP}${$GR}${$GV}${$GW}${$GX}${$GY}local u=GY(p,q)
+if p.newer then
 return{'newer_schema'}
 end
-local blanks={}
-${$report_fault}local function blank_extra(entry)
-local sorted=places[entry.id]
-table.sort(sorted)
-for i=1,#sorted-entry.expected do
-append(blanks,sorted[i])
-report_fault(repair,'two_places',entry.id)
+local v={}
+${$GT}local function w(x)
+local y=r[x.id]
+table.sort(y)
+for ac=1,#y-x.expected do
+F(v,y[ac])
+GT(p,'two_places',x.id)
 end
 end
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$has_ended}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$BLANK}${$remove_from}${$set_aside}${$rewritten}${$put_field}${$keep_in}${$missing_names}${$write_repairs}${$blank}${$LAST}${$LONGEST}${$LATEST_TAG}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$repair_entries}local failed=repair_entries(repair,entries,blank_extra)or blank(repair,blanks)
-return failed or{'ok',repair.ghosts,repair.report,unpack(again)}
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$GQ}${$GU}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}local x=HR(p,u,w)or HF(p,v)
+return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "dfcd0b8bcdc69b6c1a45a11d961864500563bf8c",
-  keyLockingSha1: "1b2232c66a0e03c999ca9dc786db520082e99fd2",
+  sha1: "c7ef3fb7080ba9473b46fb9d086b649dc324fc63",
+  keyLockingSha1: "a3ab1c6889b0f727451706c0a12371a17d17ee74",
 };
 
 export const check: Script = {
   name: "check",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local schedules=KEYS[12]
-local timetable=KEYS[13]
-local test_now=ARGV[1]
-local MEMBERS=128
-local PAGES=4
-local FIRST_PAGE=16
-local PAGE=1000
-local BYTES=1000000
-local PLACES=
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=KEYS[12]
+local m=KEYS[13]
+local n=ARGV[1]
+local o=128
+local p=4
+local q=16
+local r=1000
+local s=1000000
+local t=
 {'fair','fair_by_group','limited','working','delayed','expiry','dead','workers','worker_leases'}
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+${$Q}local u=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-local parts=
-{pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
-${$append}append(parts,schedules,timetable)
-if redis.call('EXISTS',unpack(parts))==0 then
+local v=
+{a,b,c,d,e,f,g,h,i,j,k}
+${$F}F(v,l,m)
+if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
-local members,listed,fields={},{},{}
-repair.seen={tasks={}}
-local function read_tasks()
-local cursor,size,bytes,records='0',FIRST_PAGE,0,0
-for _=1,PAGES do
-local page=redis.call('HSCAN',tasks,cursor,'COUNT',int(size))
-for i=1,#page[2],2 do
-local field,text=page[2][i],page[2][i+1]
-if not repair.seen.tasks[field]then
-append(fields,field,text)
-bytes=bytes+#text
-records=records+(string.sub(field,1,1)~='~'and 1 or 0)
+${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local w=GS(u,E(n))
+local x,y,z={},{},{}
+w.seen={tasks={}}
+local function aa()
+local ab,ac,ad,ae='0',q,0,0
+for ai=1,p do
+local aj=redis.call('HSCAN',g,ab,'COUNT',C(ac))
+for an=1,#aj[2],2 do
+local ao,ap=aj[2][an],aj[2][an+1]
+if not w.seen.tasks[ao]then
+F(z,ao,ap)
+ad=ad+#ap
+ae=ae+(string.sub(ao,1,1)~='~'and 1 or 0)
 end
-repair.seen.tasks[field]=text
+w.seen.tasks[ao]=ap
 end
-cursor=page[1]
-if cursor=='0'or bytes>BYTES or records>4*MEMBERS then
+ab=aj[1]
+if ab=='0'or ad>s or ae>4*o then
 break
 end
-size=math.min(PAGE,1+math.floor((BYTES-bytes)*(#fields/2+1)/(bytes+1)))
+ac=math.min(r,1+math.floor((s-ad)*(#z/2+1)/(ad+1)))
 end
-return cursor=='0'
+return ab=='0'
 end
-local function read_places()
-listed=redis.call('LRANGE',pending,'0',int(MEMBERS))
-if#listed>MEMBERS then
+local function ab()
+y=redis.call('LRANGE',a,'0',C(o))
+if#y>o then
 return false
 end
-for _,place in ipairs(PLACES)do
-local found=redis.call('ZRANGE',keys[place],'0',int(MEMBERS),'WITHSCORES')
-repair.seen[place],members[place]={},{}
-for i=1,#found,2 do
-repair.seen[place][found[i]]=found[i+1]
-members[place][(i+1)/2]=found[i]
+for af,ag in ipairs(t)do
+local ah=redis.call('ZRANGE',u[ag],'0',C(o),'WITHSCORES')
+w.seen[ag],x[ag]={},{}
+for al=1,#ah,2 do
+w.seen[ag][ah[al]]=ah[al+1]
+x[ag][(al+1)/2]=ah[al]
 end
-if#members[place]>MEMBERS then
-return false
-end
-end
-return true
-end
-local function nothing_found()
-local found=#repair.report+#repair.deadlines+#repair.lost
-for _,args in pairs(repair.plan.writes)do
-found=found+#args
-end
-for _,ids in pairs(repair.removals)do
-found=found+#ids
-end
-return found==0
-end
-local function split(place)
-local ids,others={},{}
-for _,member in ipairs(members[place])do
-local list=string.sub(member,1,1)=='~'and others or ids
-list[#list+1]=member
-end
-return ids,others
-end
-local looked,known,ids=0,{},{}
-local function take_in(found)
-looked=looked+#found
-for _,id in ipairs(found)do
-if not known[id]then
-known[id]=true
-ids[#ids+1]=id
-end
-end
-end
-${$remaining}local function counts_agree(entries,timers)
-local control,ghosts,places=repair.seen.tasks,0,{}
-for _,id in ipairs(listed)do
-places[id]=(places[id]or 0)+1
-end
-for _,entry in ipairs(entries)do
-ghosts=ghosts+entry.ghosts
-if(places[entry.id]or 0)~=entry.expected then
-return false
-end
-end
-return remaining(control,'~ghosts','~dropped')==ghosts
-and remaining(control,'~timers','~fired')==timers
-and remaining(control,'~broken','~reviewed')==0
-end
-${$SLICE}${$read}${$planned_writes}${$plan_write}${$planned_count}${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$BAND}${$read_score}${$LIMITED_GROUP}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$add_ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct_group}${$lacks_timer}local function groups_agree(entries,names,groups)
-local actual={}
-for _,name in ipairs(names)do
-actual[name]=parse_group(name)
-end
-for _,entry in ipairs(entries)do
-local task=entry.task
-local actual_state=grouped(task)and entry.live and actual[task.group or'']
-if actual_state and entry.fair then
-count_ready(actual_state,tonumber(entry.fair))
-elseif actual_state and entry.working then
-count_working(actual_state)
-end
-end
-for _,name in ipairs(names)do
-local group,actual_state=groups[name],actual[name]
-local number=tonumber(group.settings.number)
-for _,id in ipairs(number and members.limited or{})do
-actual_state.limited=actual_state.limited
-+(math.floor(tonumber(repair.seen.limited[id])/LIMITED_GROUP)==number and 1 or 0)
-end
-local was=repair.plan.stored_before['~g:'..name]or''
-if newer(was)or correct_group(group,actual_state,was)or lacks_timer(repair,group)then
+if#x[ag]>o then
 return false
 end
 end
 return true
 end
-${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$bare_record}${$has_ended}${$format_named}${$format_settings}${$SHARE}${$score_at}${$LIMITED_BAND}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$worker_lease}${$score_when_due}${$LOST_FOR}${$leases_of}${$RARE}${$BLANK}${$READ_BYTES}${$report_fault}${$remove_from}${$fields_in}${$read_records}${$find_entries}${$set_aside}${$rewritten}${$put_field}${$keep_in}${$missing_names}${$LAST}${$LONGEST}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$repair_settings}${$repair_group_settings}${$repair_worker_records}${$repair_kept}${$repair_times}${$repair_turns}${$repair_leases}${$repair_workers}${$repair_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$repair_control}local function is_valid()
-if not(read_places()and read_tasks())then
+local function ac()
+local ad=#w.report+#w.deadlines+#w.lost
+for ah,ai in pairs(w.plan.writes)do
+ad=ad+#ai
+end
+for ah,ai in pairs(w.removals)do
+ad=ad+#ai
+end
+return ad==0
+end
+local function ad(ae)
+local af,ag={},{}
+for ak,al in ipairs(x[ae])do
+local am=string.sub(al,1,1)=='~'and ag or af
+am[#am+1]=al
+end
+return af,ag
+end
+local ae,af,ag=0,{},{}
+local function ah(ai)
+ae=ae+#ai
+for am,an in ipairs(ai)do
+if not af[an]then
+af[an]=true
+ag[#ag+1]=an
+end
+end
+end
+${$BG}local function ai(aj,ak)
+local al,am,an=w.seen.tasks,0,{}
+for ar,as in ipairs(y)do
+an[as]=(an[as]or 0)+1
+end
+for ar,as in ipairs(aj)do
+am=am+as.ghosts
+if(an[as.id]or 0)~=as.expected then
 return false
 end
-local found={}
-for _,name in ipairs(CONTROL_NAMES)do
-found[name]=repair.seen.tasks[name]
 end
-if newer(found['~set'])then
+return BG(al,'~ghosts','~dropped')==am
+and BG(al,'~timers','~fired')==ak
+and BG(al,'~broken','~reviewed')==0
+end
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GV}${$HI}${$IJ}${$IK}${$IL}${$IM}local function aj(ak,al,am)
+local an={}
+for ar,as in ipairs(al)do
+an[as]=BT(as)
+end
+for ar,as in ipairs(ak)do
+local at=as.task
+local au=BQ(at)and as.live and an[at.group or'']
+if au and as.fair then
+IJ(au,tonumber(as.fair))
+elseif au and as.working then
+IK(au)
+end
+end
+for ar,as in ipairs(al)do
+local at,au=am[as],an[as]
+local av=tonumber(at.settings.number)
+for az,ba in ipairs(av and x.limited or{})do
+au.limited=au.limited
++(math.floor(tonumber(w.seen.limited[ba])/BN)==av and 1 or 0)
+end
+local aw=w.plan.stored_before['~g:'..as]or''
+if AC(aw)or IL(at,au,aw)or IM(w,at)then
 return false
 end
-local next_silent=members.workers[1]
-local first=next_silent and math.floor(tonumber(finite(repair.seen.workers[next_silent])))
-local timer=tonumber(finite(repair.seen.delayed['~w']or''))
-repair_control(
-repair,
-found,
-{fair=#members.fair,limited=#members.limited,first=first,timer=timer}
+end
+return true
+end
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DG}${$DI}${$DQ}${$DS}${$GP}${$GQ}${$GR}${$GT}${$GU}${$GW}${$GX}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}local function ak()
+if not(ab()and aa())then
+return false
+end
+local al={}
+for ap,aq in ipairs(IH)do
+al[aq]=w.seen.tasks[aq]
+end
+if AC(al['~set'])then
+return false
+end
+local am=x.workers[1]
+local an=am and math.floor(tonumber(L(w.seen.workers[am])))
+local ao=tonumber(L(w.seen.delayed['~w']or''))
+II(
+w,
+al,
+{fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local fields_ids,states=repair_fields(repair,fields)
-local later,timers=split('delayed')
-local ends,times=split('expiry')
-repair_times(repair,times)
-repair_leases(repair,members.worker_leases)
-repair_turns(repair,members.fair_by_group)
-repair_workers(repair,members.workers)
-for _,place in ipairs({
-members.working,
-members.fair,
-members.limited,
-later,
-members.dead,
-ends,
-fields_ids,
+local ap,aq=ID(w,z)
+local ar,as=ad('delayed')
+local at,au=ad('expiry')
+HZ(w,au)
+IB(w,x.worker_leases)
+IA(w,x.fair_by_group)
+IC(w,x.workers)
+for ay,az in ipairs({
+x.working,
+x.fair,
+x.limited,
+ar,
+x.dead,
+at,
+ap,
 })do
-take_in(place)
+ah(az)
 end
-local once,met={},{}
-for _,id in ipairs(listed)do
-if not met[id]then
-met[id],once[#once+1]=true,id
+local av,aw={},{}
+for ba,bb in ipairs(y)do
+if not aw[bb]then
+aw[bb],av[#av+1]=true,bb
 end
 end
-take_in(once)
-looked=looked+#members.worker_leases+#members.fair_by_group+#members.workers
-local entries,kinds,names,named=find_entries(repair,ids),{},{},{}
-for _,entry in ipairs(entries)do
-if entry.newer then
+ah(av)
+ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
+local ax,ay,az,ba=GY(w,ag),{},{},{}
+for be,bf in ipairs(ax)do
+if bf.newer then
 return false
 end
-interpret(repair,entry)
-if entry.live and grouped(entry.task)then
-kinds[#kinds+1]=entry.task
+HK(w,bf)
+if bf.live and BQ(bf.task)then
+ay[#ay+1]=bf.task
 end
 end
-if not nothing_found()then
+if not ac()then
 return false
 end
-for i=1,#states,2 do
-kinds[#kinds+1]={group=states[i]~=''and states[i]or nil,priority='0'}
+for be=1,#aq,2 do
+ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
-open_groups(repair.plan,kinds)
-for _,entry in ipairs(entries)do
-repair_entry(repair,entry)
-put_field(repair,entry.id,entry.had_fixed,entry.fixed)
-put_field(repair,'.'..entry.id,entry.had_record,entry.record)
+BY(w.plan,ay)
+for be,bf in ipairs(ax)do
+HQ(w,bf)
+HB(w,bf.id,bf.had_fixed,bf.fixed)
+HB(w,'.'..bf.id,bf.had_record,bf.record)
 end
-missing_names(repair,'worker_leases',repair.worker_leases,'worker_lease_wrong')
-missing_names(repair,'fair_by_group',repair.turns,'turn_wrong')
-for _,task in ipairs(kinds)do
-local name=task.group or''
-if not named[name]then
-named[name],names[#names+1]=true,name
+HD(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HD(w,'fair_by_group',w.turns,'turn_wrong')
+for be,bf in ipairs(ay)do
+local bg=bf.group or''
+if not ba[bg]then
+ba[bg],az[#az+1]=true,bg
 end
 end
-return nothing_found()
-and counts_agree(entries,#timers)
-and groups_agree(entries,names,repair.plan.groups)
+return ac()
+and ai(ax,#as)
+and aj(ax,az,w.plan.groups)
 end
-if not is_valid()then
+if not ak()then
 return{'scan',0,1}
 end
-return{'valid',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
+return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "6ac57adab7d5022d0038c9f9032a43f28b32873b",
-  keyLockingSha1: "5575f94f454edb5c5e641dafee44b15c17399132",
+  sha1: "c136d385aa1623f08d544fc82349d19677c07adc",
+  keyLockingSha1: "fd5718e1fbd517d3b846b2cc6b64be76e66a4771",
 };
 
 export const placeLost: Script = {
   name: "placeLost",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local test_now=ARGV[1]
-local items=ARGV
-local STRIDE=3
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV
+local n=3
+${$Q}local o=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
-local ids,witness,seen={},{},{}
-local added,dropped=0,0
-for i=2,#items,STRIDE do
-local id=items[i]
-ids[#ids+1],witness[id],seen[id]=id,items[i+1],tonumber(items[i+2])
+${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local p=GS(o,E(l))
+local q,r,s={},{},{}
+local t,u=0,0
+for y=2,#m,n do
+local z=m[y]
+q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$find_entries}local entries=find_entries(repair,ids)
-if repair.newer then
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GP}${$GR}${$GV}${$GW}${$GX}${$GY}local v=GY(p,q)
+if p.newer then
 return{'newer_schema'}
 end
-${$add}${$planned_writes}${$plan_write}${$HISTORY}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$report_fault}${$rewritten}${$LATEST_TAG}local function place_entry(entry)
-local id,task,plan=entry.id,entry.task,repair.plan
-if entry.witness~=witness[id]or entry.expected<=seen[id]then
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GT}${$HA}${$HI}local function w(x)
+local y,z,aa=x.id,x.task,p.plan
+if x.witness~=r[y]or x.expected<=s[y]then
 return
 end
-local ghosts=math.max(0,seen[id]-entry.waits)
-added=added+math.max(0,ghosts-entry.ghosts)
-dropped=dropped+math.max(0,entry.ghosts-ghosts)
-task.ghosts=ghosts>0 and int(ghosts)or nil
-if entry.waits==1 and seen[id]==0 then
-local group=grouped(task)and plan.groups[task.group or'']
-local share=group and group.bands[tonumber(task.priority or 0)]
-if share and share.last_tag>=LATEST_TAG then
-share.last_tag=0
+local ab=math.max(0,s[y]-x.waits)
+t=t+math.max(0,ab-x.ghosts)
+u=u+math.max(0,x.ghosts-ab)
+z.ghosts=ab>0 and C(ab)or nil
+if x.waits==1 and s[y]==0 then
+local ac=BQ(z)and aa.groups[z.group or'']
+local ad=ac and ac.bands[tonumber(z.priority or 0)]
+if ad and ad.last_tag>=HI then
+ad.last_tag=0
 end
-transition(task,'pending',repair.now)
-make_ready(plan,id,task,'back')
-report_fault(repair,'place_missing',id)
+AQ(z,'pending',p.now)
+CN(aa,y,z,'back')
+GT(p,'place_missing',y)
 else
-report_fault(repair,'ghosts_wrong',id)
+GT(p,'ghosts_wrong',y)
 end
-local nothing=task.state==STATE.ghost and ghosts==0
-entry.fixed=not nothing and entry.fixed
-entry.record=not nothing and rewritten(repair,entry)
+local ac=z.state==AD.ghost and ab==0
+x.fixed=not ac and x.fixed
+x.record=not ac and HA(p,x)
 end
-${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$FIXED_FIELDS}${$parse_fixed}${$has_payload}${$parse_with}${$bare_record}${$has_ended}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_score}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$BLANK}${$remove_from}${$set_aside}${$put_field}${$keep_in}${$missing_names}${$write_repairs}${$LAST}${$LONGEST}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$repair_entries}local failed=repair_entries(repair,entries,place_entry)
-if failed then
-return failed
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AH}${$AJ}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$GQ}${$GU}${$GZ}${$HB}${$HC}${$HD}${$HE}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}local x=HR(p,v,w)
+if x then
+return x
 end
-if added>0 then
-redis.call('HINCRBY',tasks,'~ghosts',int(added))
+if t>0 then
+redis.call('HINCRBY',g,'~ghosts',C(t))
 end
-if dropped>0 then
-redis.call('HINCRBY',tasks,'~dropped',int(dropped))
+if u>0 then
+redis.call('HINCRBY',g,'~dropped',C(u))
 end
-return{'ok',added,dropped,repair.report}
+return{'ok',t,u,p.report}
 `;
   },
-  sha1: "d5740a88b34bcd8859cbfa8adf5aa5ffd4bc4e61",
-  keyLockingSha1: "71d9a4fbe06750ca5c034e745f99dd33aac2c341",
+  sha1: "d405fc519eec788d98819b60860a1c87dfc883d6",
+  keyLockingSha1: "b5d4a83fdf051206101caea6b20b982cf0c532b5",
 };
 
 export const recountGroups: Script = {
   name: "recountGroups",
   get source() {
-    return `local fair=KEYS[1]
-local fair_by_group=KEYS[2]
-local limited=KEYS[3]
-local working=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local test_now=ARGV[1]
-local counted=ARGV[2]
-local items=ARGV
-local STRIDE=3
-local COUNTED=200
-${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,working,delayed,tasks)
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
-local plan=repair.plan
-local names,before,actual={},{},{}
-${$parse_named}${$SETTING_NAMES}${$parse_settings}${$count_stuck}${$GROUP_FIELDS}${$parse_group}local function count_as(name)
-if not actual[name]then
-names[#names+1],actual[name]=name,parse_group(name)
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=ARGV[1]
+local h=ARGV[2]
+local i=ARGV
+local j=3
+local k=200
+${$Q}local l=Q(nil,a,b,c,d,e,f)
+${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local m=GS(l,E(g))
+local n=m.plan
+local o,p,q={},{},{}
+${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local function r(s)
+if not q[s]then
+o[#o+1],q[s]=s,BT(s)
 end
-return actual[name]
+return q[s]
 end
-${$append}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$grouped}${$LOOK}${$LOOK_BYTES}${$visit_entries}${$count_left_alone}local function count(place,add_up)
-local found=redis.call('ZRANGE',place,'0',int(COUNTED),'WITHSCORES')
-local entries={}
-for i=1,#found,2 do
-entries[#entries+1]={id=found[i],score=tonumber(found[i+1])}
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$BQ}${$FY}${$FZ}${$GJ}${$GK}local function s(t,u)
+local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
+local w={}
+for aa=1,#v,2 do
+w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local done=visit_entries(tasks,entries,function(entry)
-if grouped(entry.task)and has_payload(entry.fixed)then
-add_up(count_as(entry.task.group or''),entry.score)
+local x=GJ(f,w,function(x)
+if BQ(x.task)and AJ(x.fixed)then
+u(r(x.task.group or''),x.score)
 end
 end)
-return done==#entries and done<=COUNTED and count_left_alone(entries,done)==0
+return x==#w and x<=k and GK(w,x)==0
 end
-for i=3,#items,STRIDE do
-local name=items[i]
-names[#names+1],before[name]=name,items[i+1]
-actual[name]=parse_group(name,counted=='1'and items[i+2]or'')
+for w=3,#i,j do
+local x=i[w]
+o[#o+1],p[x]=x,i[w+1]
+q[x]=BT(x,h=='1'and i[w+2]or'')
 end
-${$BAND}${$read_score}${$add_ready}${$LATEST_TAG}${$count_ready}${$count_working}if counted~='1'and not(count(fair,count_ready)and count(working,count_working))then
+${$BK}${$BM}${$CD}${$HI}${$IJ}${$IK}if h~='1'and not(s(a,IJ)and s(d,IK))then
 return{'large'}
 end
-local groups={}
-for i,name in ipairs(names)do
-groups[i]={group=name~=''and name or nil,priority='0'}
+local t={}
+for x,y in ipairs(o)do
+t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$SHARE}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}${$PLAN}${$report_fault}${$scores_in}${$correct_group}${$lacks_timer}for first=1,#groups,PLAN do
-open_groups(plan,{unpack(groups,first,math.min(first+PLAN-1,#groups))})
-for i=first,math.min(first+PLAN-1,#groups)do
-local name=names[i]
-local group,was=plan.groups[name],plan.stored_before['~g:'..name]
-local number=tonumber(group.settings.number)
-local least=number and int(number*LIMITED_GROUP)
-actual[name].limited=number
-and redis.call('ZCOUNT',limited,least,'('..int((number+1)*LIMITED_GROUP))
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$DF}${$GT}${$GV}${$IL}${$IM}for x=1,#t,DF do
+BY(n,{unpack(t,x,math.min(x+DF-1,#t))})
+for ab=x,math.min(x+DF-1,#t)do
+local ac=o[ab]
+local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
+local af=tonumber(ad.settings.number)
+local ag=af and C(af*BN)
+q[ac].limited=af
+and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BN))
 or 0
-local sure=counted~='1'or(was or'')==before[name]
-if sure and not newer(was)and correct_group(group,actual[name],was or'')then
-group.changed=true
-report_fault(repair,'group_wrong',name)
-elseif sure and not newer(was)and lacks_timer(repair,group)then
-group.changed=true
-report_fault(repair,'timer_wrong',name)
+local ah=h~='1'or(ae or'')==p[ac]
+if ah and not AC(ae)and IL(ad,q[ac],ae or'')then
+ad.changed=true
+GT(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IM(m,ad)then
+ad.changed=true
+GT(m,'timer_wrong',ac)
 end
 end
-admit_limited(plan)
-local failed=commit(plan)
-if failed then
-return failed
+CP(n)
+local y=DE(n)
+if y then
+return y
 end
-clear_plan(plan)
+CY(n)
 end
-return{'ok',repair.report}
+return{'ok',m.report}
 `;
   },
-  sha1: "49b81b18a04e18e16406ccfa78201ad5e79ed32c",
-  keyLockingSha1: "f0bb0ba24b206498c3c02896d241a7d74fccb8fa",
+  sha1: "eb3edddf9730d224043b8b13e3f8dcc89cce3096",
+  keyLockingSha1: "10ad605faa2c9e6e85f060025a8808e4dc2a0d72",
 };
 
 export const repairControl: Script = {
   name: "repairControl",
   get source() {
-    return `local fair=KEYS[1]
-local fair_by_group=KEYS[2]
-local limited=KEYS[3]
-local delayed=KEYS[4]
-local tasks=KEYS[5]
-local expiry=KEYS[6]
-local workers=KEYS[7]
-local operator_calls=KEYS[8]
-local test_now=ARGV[1]
-local began=ARGV[2]
-local items=ARGV
-${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,nil,delayed,tasks,expiry,nil,workers)
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
-local found={}
-${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}for i,value in ipairs(redis.call('HMGET',tasks,unpack(CONTROL_NAMES)))do
-found[CONTROL_NAMES[i]]=value
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=ARGV[2]
+local k=ARGV
+${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
+${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local m=GS(l,E(i))
+local n={}
+${$IE}${$IG}${$IH}for r,s in ipairs(redis.call('HMGET',e,unpack(IH)))do
+n[IH[r]]=s
 end
-${$newer}if newer(found['~set'])then
+${$AC}if AC(n['~set'])then
 return{'newer_schema'}
 end
-${$finite}${$lowest_score}local observed=
-{fair=redis.call('ZCARD',fair),limited=redis.call('ZCARD',limited),first=lowest_score(workers)}
-observed.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
-${$append}${$sorted_keys}${$planned_writes}${$plan_write}${$DEFAULT_DEAD_TTL}${$parse_named}${$format_named}${$SETTING_NAMES}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$report_fault}${$set_aside}${$put_field}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$repair_settings}${$repair_control}repair_control(repair,found,observed)
-local removed_field={}
-for i=1,#PAIRS,2 do
-removed_field[PAIRS[i]]=PAIRS[i+1]
+${$L}${$M}local o=
+{fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
+o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GT}${$GZ}${$HB}${$HG}${$HH}${$HI}${$HS}${$HT}${$HU}${$HV}${$II}II(m,n,o)
+local p={}
+for t=1,#IE,2 do
+p[IE[t]]=IE[t+1]
 end
-local function was_deleted()
-for when in string.gmatch(redis.call('GET',operator_calls)or'','=ok,(%d+)')do
-if tonumber(when)>=tonumber(began)then
+local function q()
+for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
+if tonumber(u)>=tonumber(j)then
 return true
 end
 end
 return false
 end
-for i=3,#items,4 do
-local field,other=items[i],removed_field[items[i]]
-local was_added,was_removed,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
-local added,removed=tonumber(found[field]or 0),tonumber(found[other]or 0)
-if field=='~broken'then
-local all_seen=was_added>removed and added>=was_added and not was_deleted()
-put_field(repair,other,found[other],all_seen and int(was_added)or found[other])
-elseif added==was_added and removed==was_removed and added-removed~=count and not was_deleted()then
-local raised=added-removed<count and field or other
-put_field(repair,raised,found[raised],int(raised==field and removed+count or added-count))
-report_fault(repair,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
+for u=3,#k,4 do
+local v,w=k[u],p[k[u]]
+local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
+local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
+if v=='~broken'then
+local ac=x>ab and aa>=x and not q()
+HB(m,w,n[w],ac and C(x)or n[w])
+elseif aa==x and ab==y and aa-ab~=z and not q()then
+local ac=aa-ab<z and v or w
+HB(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+GT(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$SLICE}${$add}${$write}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}${$scores_in}${$missing_names}${$write_repairs}local failed=write_repairs(repair)
-local reply={'ok',repair.now}
-for i,value in ipairs(redis.call('HMGET',tasks,unpack(PAIRS)))do
-reply[i+2]=tonumber(value or 0)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$GV}${$HD}${$HE}local r=HE(m)
+local s={'ok',m.now}
+for w,x in ipairs(redis.call('HMGET',e,unpack(IE)))do
+s[w+2]=tonumber(x or 0)
 end
-reply[#reply+1]=repair.report
-return failed or reply
+s[#s+1]=m.report
+return r or s
 `;
   },
-  sha1: "19c935068b86b0e2ca6b4f2c9bb6e5c998b7107d",
-  keyLockingSha1: "b3bd0ef819bbecadc2222cfd605579e249baae5e",
+  sha1: "eb793bdb098ce3f7dea9b87796ef99af3ca51c31",
+  keyLockingSha1: "5f3f0d48892aa44711098604c8f340597e2bc3d8",
 };
 
 export const scan: Script = {
   name: "scan",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local test_now=ARGV[1]
-local part=ARGV[2]
-local cursor=ARGV[3]
-local size=ARGV[4]
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV[2]
+local n=ARGV[3]
+local o=ARGV[4]
+${$Q}local p=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}${$ZSETS}${$new_repair}local repair=new_repair(keys,clock(test_now))
-local groups,timers,expected,members={},{},{},{}
-${$append}local function read_list()
-local first=tonumber(cursor)
-local found=redis.call('LRANGE',pending,cursor,int(first+size-1))
-local ids,places={},{}
-for i,id in ipairs(found)do
-append(ids,not places[id]and id or nil)
-places[id]=places[id]or{}
-append(places[id],first+i-1)
+${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local q=GS(p,E(l))
+local r,s,t,u={},{},{},{}
+${$F}local function v()
+local w=tonumber(n)
+local x=redis.call('LRANGE',a,n,C(w+o-1))
+local y,z={},{}
+for ad,ae in ipairs(x)do
+F(y,not z[ae]and ae or nil)
+z[ae]=z[ae]or{}
+F(z[ae],w+ad-1)
 end
-return#found<tonumber(size)and'0'or int(first+#found),ids,places
+return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$SLICE}${$read}${$report_fault}${$remove_from}${$fields_in}${$repair_times}local function read_zset()
-local page=redis.call('ZSCAN',keys[(string.gsub(part,'-','_'))],cursor,'COUNT',size)
-local ids,times={},{}
-for i=1,#page[2],2 do
-local member=page[2][i]
-local control=string.sub(member,1,1)=='~'
-local list=control and part=='delayed'and timers or control and part=='expiry'and times or ids
-list[#list+1]=member
+${$B}${$K}${$GT}${$GU}${$GW}${$HZ}local function w()
+local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
+local y,z={},{}
+for ad=1,#x[2],2 do
+local ae=x[2][ad]
+local af=string.sub(ae,1,1)=='~'
+local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
+ag[#ag+1]=ae
 end
-repair_times(repair,times)
-return page[1],ids
+HZ(q,z)
+return x[1],y
 end
-${$sorted_keys}${$planned_writes}${$plan_write}${$DEFAULT_DEAD_TTL}${$newer}${$parse_named}${$format_named}${$SETTING_NAMES}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$repair_settings}${$repair_group_settings}${$repair_worker_records}${$repair_kept}${$repair_fields}local function read_tasks()
-local page=redis.call('HSCAN',tasks,cursor,'COUNT',size)
-local found,states=repair_fields(repair,page[2])
-groups=states
-return page[1],found
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DQ}${$GV}${$GZ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$ID}local function x()
+local y=redis.call('HSCAN',g,n,'COUNT',o)
+local z,aa=ID(q,y[2])
+r=aa
+return y[1],z
 end
-${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$has_ended}${$exhausted}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$find_entries}${$rewritten}${$put_field}${$keep_in}${$missing_names}${$write_repairs}${$blank}${$LAST}${$LONGEST}${$LATEST_TAG}${$known_state}${$interpret}${$zset_of_waiting}${$repair_waiting}${$repair_working}${$repair_ended}${$repair_lost}${$repair_entry}${$repair_entries}local function look_at_ids(ids,places)
-local entries,blanks=find_entries(repair,ids),{}
-if repair.newer then
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$GP}${$GQ}${$GR}${$GX}${$GY}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}local function y(z,aa)
+local ab,ac=GY(q,z),{}
+if q.newer then
 return{'newer_schema'}
 end
-for _,entry in ipairs(entries)do
-entry.listed=places and true
+for ag,ah in ipairs(ab)do
+ah.listed=aa and true
 end
-local failed=repair_entries(repair,entries)
-for _,entry in ipairs(entries)do
-local task=entry.task
-if entry.expected>0 then
-append(expected,entry.id,entry.ghosts)
-append(expected,entry.waits,entry.witness)
-elseif places and not entry.newer then
-for _,index in ipairs(places[entry.id])do
-append(blanks,index)
-report_fault(repair,entry.live and'two_places'or'payload_missing',entry.id)
-end
-end
-local band,tag=read_score(tonumber(entry.fair or 0))
-local counted=entry.working and'1'
-or entry.fair and int(band)..'='..int(tag)
-or entry.limited and''
-if counted and entry.live and grouped(task)and not entry.newer then
-append(members,entry.id,task.group or'')
-members[#members+1]=counted
+local ad=HR(q,ab)
+for ah,ai in ipairs(ab)do
+local aj=ai.task
+if ai.expected>0 then
+F(t,ai.id,ai.ghosts)
+F(t,ai.waits,ai.witness)
+elseif aa and not ai.newer then
+for an,ao in ipairs(aa[ai.id])do
+F(ac,ao)
+GT(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
-return failed or blank(repair,blanks)
+local ak,al=BM(tonumber(ai.fair or 0))
+local am=ai.working and'1'
+or ai.fair and C(ak)..'='..C(al)
+or ai.limited and''
+if am and ai.live and BQ(aj)and not ai.newer then
+F(u,ai.id,aj.group or'')
+u[#u+1]=am
 end
-local read_part={tasks=read_tasks,pending=read_list}
-local next_cursor,ids,places=(read_part[part]or read_zset)()
-local answer
-if part=='worker-leases'then
-${$repair_leases}repair_leases(repair,ids)
-answer=write_repairs(repair)
-elseif part=='fair-by-group'then
-${$repair_turns}repair_turns(repair,ids)
-answer=repair.newer and{'newer_schema'}or write_repairs(repair)
-elseif part=='workers'then
-${$leases_of}${$repair_workers}repair_workers(repair,ids)
-answer=write_repairs(repair)
+end
+return ad or HF(q,ac)
+end
+local z={tasks=x,pending=v}
+local aa,ab,ac=(z[m]or w)()
+local ad
+if m=='worker-leases'then
+${$IB}IB(q,ab)
+ad=HE(q)
+elseif m=='fair-by-group'then
+${$IA}IA(q,ab)
+ad=q.newer and{'newer_schema'}or HE(q)
+elseif m=='workers'then
+${$DS}${$IC}IC(q,ab)
+ad=HE(q)
 else
-answer=look_at_ids(ids,places)
+ad=y(ab,ac)
 end
-local report=repair.report
-return answer
-or{'ok',next_cursor,#ids,repair.bytes,repair.ghosts,report,expected,groups,timers,members}
+local ae=q.report
+return ad
+or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "311d88d68ce233fb1d93302d5e2a50eb3294cac6",
-  keyLockingSha1: "2659a5b381e725a460bb27bb93427274870991fe",
+  sha1: "29c60cb03d4286c6f0a4bcc0326ca01185822e40",
+  keyLockingSha1: "2251e653d1e0ff1fd3ddf38871d5877f309cf12b",
 };
 
 export const dueSchedules: Script = {
   name: "dueSchedules",
   get source() {
-    return `local schedules=KEYS[1]
-local timetable=KEYS[2]
-local test_now=ARGV[1]
-local limit=ARGV[2]
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local found=redis.call('ZRANGE',schedules,'0',limit,'WITHSCORES')
-local names,fields,reply={},{},{'ok',now,0}
-for i=1,#found,2 do
-local at=tonumber(found[i+1])
-if at>now or#names==tonumber(limit)then
-reply[3]=at
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=ARGV[1]
+local d=ARGV[2]
+${$C}${$D}${$E}local e=E(c)
+local f=redis.call('ZRANGE',a,'0',d,'WITHSCORES')
+local g,h,i={},{},{'ok',e,0}
+for m=1,#f,2 do
+local n=tonumber(f[m+1])
+if n>e or#g==tonumber(d)then
+i[3]=n
 break
 end
-names[#names+1],fields[#fields+1]=i,'.'..found[i]
+g[#g+1],h[#h+1]=m,'.'..f[m]
 end
-${$SLICE}${$read}local records=read('HMGET',timetable,fields)
-${$append}for n,i in ipairs(names)do
-append(reply,found[i],tonumber(found[i+1]))
-reply[#reply+1]=records[n]or''
+${$B}${$K}local j=K('HMGET',b,h)
+${$F}for n,o in ipairs(g)do
+F(i,f[o],tonumber(f[o+1]))
+i[#i+1]=j[n]or''
 end
-return reply
+return i
 `;
   },
-  sha1: "f9cd716f92c0a97fe38c78d08b09216df382678e",
-  keyLockingSha1: "2dc18bec9c2fde140b9c9bb2bfa293742f466ac1",
+  sha1: "56dd6c6ad14a9801e4aa314a1de9282f346038e8",
+  keyLockingSha1: "4c1dda41cd760a8e7b85279645e5ac1b5634721d",
 };
 
 export const listSchedules: Script = {
   name: "listSchedules",
   get source() {
-    return `local schedules=KEYS[1]
-local timetable=KEYS[2]
-local name=ARGV[1]
-local cursor=ARGV[2]
-local size=ARGV[3]
-local next_cursor,members='0',{name,name~=''and redis.call('ZSCORE',schedules,name)or nil}
-if name==''then
-next_cursor,members=unpack(redis.call('ZSCAN',schedules,cursor,'COUNT',size))
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=ARGV[1]
+local d=ARGV[2]
+local e=ARGV[3]
+local f,g='0',{c,c~=''and redis.call('ZSCORE',a,c)or nil}
+if c==''then
+f,g=unpack(redis.call('ZSCAN',a,d,'COUNT',e))
 end
-local fields={}
-for i=1,#members,2 do
-fields[#fields+1]='.'..members[i]
+local h={}
+for l=1,#g,2 do
+h[#h+1]='.'..g[l]
 end
-if name~=''then
-fields[2]=name
+if c~=''then
+h[2]=c
 end
-${$SLICE}${$read}local found=read('HMGET',timetable,fields)
-local reply={'ok',next_cursor}
-${$append}${$newer}for i=1,#members-1,2 do
-local record=found[(i+1)/2]
-if newer(record)then
+${$B}${$K}local i=K('HMGET',b,h)
+local j={'ok',f}
+${$F}${$AC}for n=1,#g-1,2 do
+local o=i[(n+1)/2]
+if AC(o)then
 return{'newer_schema'}
-elseif record then
-append(reply,members[i],tonumber(members[i+1]))
-append(reply,record,name~=''and found[2]or'')
+elseif o then
+F(j,g[n],tonumber(g[n+1]))
+F(j,o,c~=''and i[2]or'')
 end
 end
-return reply
+return j
 `;
   },
-  sha1: "f1ebfac486f7b88136f6228f3cafbf087e6b8eaf",
-  keyLockingSha1: "929591fc94d78756f480bcbbb913be86476ecd58",
+  sha1: "2b999a28290b555c43aabf50f15c4965bf571d5b",
+  keyLockingSha1: "f66b6b0c382bf8cfc2452d56ab5f72f2f6d46c7b",
 };
 
 export const putSchedule: Script = {
   name: "putSchedule",
   get source() {
-    return `local schedules=KEYS[1]
-local timetable=KEYS[2]
-local operator_calls=KEYS[3]
-local test_now=ARGV[1]
-local token=ARGV[2]
-local name=ARGV[3]
-local was=ARGV[4]
-local record=ARGV[5]
-local task=ARGV[6]
-local at=ARGV[7]
-local found=redis.call('HGET',timetable,'.'..name)or''
-${$newer}if newer(found)then
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]
+local g=ARGV[4]
+local h=ARGV[5]
+local i=ARGV[6]
+local j=ARGV[7]
+local k=redis.call('HGET',b,'.'..f)or''
+${$AC}if AC(k)then
 return{'newer_schema'}
 end
-${$int}${$clock_text}${$clock}local function changed()
-local score=found~=''and redis.call('ZSCORE',schedules,name)or'0'
-return{'changed',clock(test_now),found,tonumber(string.match(score,'^%d+$')or 0)}
+${$C}${$D}${$E}local function l()
+local m=k~=''and redis.call('ZSCORE',a,f)or'0'
+return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
-local done,notes
-if token~=''and(was~='?'or found=='')then
-${$earlier_answer}done,notes=earlier_answer(operator_calls,token)
+local m,n
+if e~=''and(g~='?'or k=='')then
+${$FL}m,n=FL(c,e)
 end
-local finds_none=found==''and task==''and was~='*'
-if notes and not done and(was=='!'or finds_none)then
-${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,'refused')
+local o=k==''and i==''and g~='*'
+if n and not m and(g=='!'or o)then
+${$A}${$FM}FM(c,n,e,'refused')
 end
-if was=='?'or was=='!'then
-return changed()
+if g=='?'or g=='!'then
+return l()
 end
-if done=='refused'then
+if m=='refused'then
 return{'refused'}
 end
-if not done then
-if was~='*'and was~=found then
-return changed()
+if not m then
+if g~='*'and g~=k then
+return l()
 end
-if record~=''then
-local fields={'.'..name,record}
-${$append}append(fields,task~=''and name or nil,task~=''and task or nil)
-${$error_of}local failed=error_of(redis.pcall('HSET',timetable,unpack(fields)))
-if failed then
-return failed
+if h~=''then
+local p={'.'..f,h}
+${$F}F(p,i~=''and f or nil,i~=''and i or nil)
+${$N}local q=N(redis.pcall('HSET',b,unpack(p)))
+if q then
+return q
 end
-redis.call('ZADD',schedules,at,name)
+redis.call('ZADD',a,j,f)
 else
-redis.call('HDEL',timetable,name,'.'..name)
-redis.call('ZREM',schedules,name)
+redis.call('HDEL',b,f,'.'..f)
+redis.call('ZREM',a,f)
 end
-done=(found~=''and'1'or'0')..','..at
-if notes then
-${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,done)
+m=(k~=''and'1'or'0')..','..j
+if n then
+${$A}${$FM}FM(c,n,e,m)
 end
 end
-local before,due=string.match(done,'^(%d),(%d+)$')
-return{'ok',tonumber(before),tonumber(due)}
+local p,q=string.match(m,'^(%d),(%d+)$')
+return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "496fdfa4cf96492964f87af6ffa7bb1696ef7fc2",
-  keyLockingSha1: "7d36d748edabf972f43af6e993506a80fc2a42fb",
+  sha1: "76978570b031a847a8abf4e3f77725313735e696",
+  keyLockingSha1: "00e964631bcf3121d3600e669574ada4b626f911",
 };
 
 export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local schedules=KEYS[7]
-local timetable=KEYS[8]
-local test_now=ARGV[1]
-local items=ARGV
-local STRIDE=5
-local MAX_BYTES=8000000
-local READ=16
-${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks)
-${$int}${$clock_text}${$clock}${$clear_plan}${$new_plan}local plan=new_plan(keys,clock(test_now))
-local count=(#items-1)/STRIDE
-local names,fields={},{'~set','~stats','~ghosts','~dropped'}
-for i=1,count do
-local name,_,_,times=unpack(items,STRIDE*i-3,STRIDE*i)
-names[i]=name
-for time in string.gmatch(times,'%d+')do
-fields[#fields+1]=name..'.'..time
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=ARGV
+local k=5
+local l=8000000
+local m=16
+${$Q}local n=Q(a,b,c,d,nil,e,f)
+${$C}${$D}${$E}${$CY}${$CZ}local o=CZ(n,E(i))
+local p=(#j-1)/k
+local q,r={},{'~set','~stats','~ghosts','~dropped'}
+for v=1,p do
+local w,x,y,z=unpack(j,k*v-3,k*v)
+q[v]=w
+for ad in string.gmatch(z,'%d+')do
+r[#r+1]=w..'.'..ad
 end
 end
-${$first_line}${$read_first_lines}local stored=read_first_lines(tasks,fields)
-${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if read_settings(plan,stored['~set'],stored['~stats'])then
+${$AA}${$AB}local s=AB(f,r)
+${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
-local scores=redis.call('ZMSCORE',schedules,unpack(names))
-${$remaining}${$places_left}local room_left,bytes,full=places_left(plan.settings,keys,stored),0,false
-local SCHEDULE_FIELDS={o='last_occurrence'}
-local found={}
-${$append}local function schedule_and_task(i)
-if(i-1)%READ==0 then
-local wanted={}
-for j=i,math.min(i+READ-1,count)do
-append(wanted,'.'..names[j],names[j])
+local t=redis.call('ZMSCORE',g,unpack(q))
+${$BG}${$BH}local u,v,w=BH(o.settings,n,s),0,false
+local x={o='last_occurrence'}
+local y={}
+${$F}local function z(aa)
+if(aa-1)%m==0 then
+local ab={}
+for af=aa,math.min(aa+m-1,p)do
+F(ab,'.'..q[af],q[af])
 end
-found=redis.call('HMGET',timetable,unpack(wanted))
+y=redis.call('HMGET',h,unpack(ab))
 end
-local place=2*((i-1)%READ)
-return found[place+1],found[place+2]
+local ab=2*((aa-1)%m)
+return y[ab+1],y[ab+2]
 end
-local function record_of(task,time)
-local stop=string.find(task,'\\n',1,true)or 0
-local line,rest=string.sub(task,1,stop-1),string.sub(task,stop+1)
-local size=stop>0 and tonumber((string.match(line,';h=(%d+)')))
-if not size then
+local function aa(ab,ac)
+local ad=string.find(ab,'\\n',1,true)or 0
+local ae,af=string.sub(ab,1,ad-1),string.sub(ab,ad+1)
+local ag=ad>0 and tonumber((string.match(ae,';h=(%d+)')))
+if not ag then
 return nil
 end
-local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
-local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
-return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
+local ah=string.gsub(ae,';h=%d+',';h='..C(ag+#ac))
+local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
+return'1;'..C(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$SLICE}${$read}${$planned_writes}${$plan_write}${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$note_event}local function enqueue_due(i,task)
-local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
-local added,last=0,nil
-for time in string.gmatch(times,'%d+')do
-local id=name..'.'..time
-if not stored[id]then
-local record=record_of(task,time)
-if not record then
+${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}local function ab(ac,ad)
+local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
+local aj,ak=0,nil
+for ao in string.gmatch(ah,'%d+')do
+local ap=ae..'.'..ao
+if not s[ap]then
+local aq=aa(ad,ao)
+if not aq then
 return 0,nil,'-2'
-elseif room_left<1 or bytes>MAX_BYTES then
-full=full or room_left<1
-return added,last,time
+elseif u<1 or v>l then
+w=w or u<1
+return aj,ak,ao
 end
-local options=parse_fixed(record)
-open_groups(plan,{options})
-plan_write(plan,'HSET tasks',id,record)
-make_ready(plan,id,options,'back')
-note_event(plan,'enqueued',id)
-added=added+1
-bytes,room_left=bytes+#record,room_left-1
+local ar=AH(aq)
+BY(o,{ar})
+T(o,'HSET tasks',ap,aq)
+CN(o,ap,ar,'back')
+CV(o,'enqueued',ap)
+aj=aj+1
+v,u=v+#aq,u-1
 end
-last=time
+ak=ao
 end
-return added,last,following
+return aj,ak,ai
 end
-local reply,set,moved={'ok',0},{},{}
-${$sorted_keys}${$format_named}for i=1,count do
-local read_at,read_record=unpack(items,STRIDE*i-2,STRIDE*i-1)
-local added,last,following=0,nil,read_at
-if bytes<=MAX_BYTES then
-local record,task=schedule_and_task(i)
-if record~=read_record or tonumber(scores[i]or-1)~=tonumber(read_at)then
-following='-1'
+local ac,ad,ae={'ok',0},{},{}
+${$G}${$AX}for ai=1,p do
+local aj,ak=unpack(j,k*ai-2,k*ai-1)
+local al,am,an=0,nil,aj
+if v<=l then
+local ao,ap=z(ai)
+if ao~=ak or tonumber(t[ai]or-1)~=tonumber(aj)then
+an='-1'
 else
-added,last,following=enqueue_due(i,task or'')
+al,am,an=ab(ai,ap or'')
 end
-if last then
-local schedule=parse_named(record,SCHEDULE_FIELDS)
-schedule.last_occurrence=last
-append(set,'.'..names[i],format_named(schedule,SCHEDULE_FIELDS))
-append(moved,following,names[i])
+if am then
+local aq=AW(ao,x)
+aq.last_occurrence=am
+F(ad,'.'..q[ai],AX(aq,x))
+F(ae,an,q[ai])
 end
 end
-append(reply,added,tonumber(following))
+F(ac,al,tonumber(an))
 end
-reply[2]=full and 1 or 0
-${$add}${$planned_count}${$format_group}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$finish_plan}finish_plan(plan)
-${$write}${$error_of}${$store_or_undo}local failed=store_or_undo(plan,{['~stats']=stored['~stats']})
-if failed then
-return failed
+ac[2]=w and 1 or 0
+${$H}${$U}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(o)
+${$I}${$N}${$DD}local af=DD(o,{['~stats']=s['~stats']})
+if af then
+return af
 end
-${$reversed}${$store_fields}${$WRITE_ORDER}${$write_rest}${$publish_events}${$commit}commit(plan)
-write('HSET',timetable,set)
-write('ZADD',schedules,moved)
-return reply
+${$J}${$P}${$R}${$V}${$CX}${$DE}DE(o)
+I('HSET',h,ad)
+I('ZADD',g,ae)
+return ac
 `;
   },
-  sha1: "e703cee49dfd638c45fb2cb93c83f96ce27e7f12",
-  keyLockingSha1: "c7e9319382ced4c9ea528610e0fc51806d04b957",
+  sha1: "ed4c82bad84c0684b1e2c409c3c86076a04cbd39",
+  keyLockingSha1: "8a5fc5c4dac308f2a46ed5ada1803e1341ff6e62",
 };
 
 export const setReminder: Script = {
   name: "setReminder",
   get source() {
-    return `local queues=KEYS[1]
-local test_now=ARGV[1]
-local items=ARGV
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local members={}
-${$append}for i=2,#items,3 do
-append(members,items[i],'~'..items[i])
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV
+${$C}${$D}${$E}local d=E(b)
+local e={}
+${$F}for i=2,#c,3 do
+F(e,c[i],'~'..c[i])
 end
-local says=redis.call('ZMSCORE',queues,unpack(members))
-local updates,removed={},{}
-for i=1,#members,2 do
-local before,at=items[(3*i+3)/2],tonumber(items[(3*i+5)/2])
-local seen,reminder=tonumber(says[i]or 0),says[i+1]and tonumber(says[i+1])
-if before==''and reminder then
-at=math.min(at,reminder<=now and reminder-1 or reminder)
+local f=redis.call('ZMSCORE',a,unpack(e))
+local g,h={},{}
+for l=1,#e,2 do
+local m,n=c[(3*l+3)/2],tonumber(c[(3*l+5)/2])
+local o,p=tonumber(f[l]or 0),f[l+1]and tonumber(f[l+1])
+if m==''and p then
+n=math.min(n,p<=d and p-1 or p)
 end
-if before==''or reminder==tonumber(before)then
-if at then
-append(updates,int(math.max(now,seen)),members[i])
-append(updates,int(at),members[i+1])
+if m==''or p==tonumber(m)then
+if n then
+F(g,C(math.max(d,o)),e[l])
+F(g,C(n),e[l+1])
 else
-removed[#removed+1]=members[i+1]
+h[#h+1]=e[l+1]
 end
 end
 end
-${$SLICE}${$write}write('ZADD',queues,updates)
-write('ZREM',queues,removed)
+${$B}${$I}I('ZADD',a,g)
+I('ZREM',a,h)
 return{'ok'}
 `;
   },
-  sha1: "352f26a3cd51737683a76238afb44203300eb5dd",
-  keyLockingSha1: "dbc9cb659ea5cf2a4019947bbebd701b5daa161c",
+  sha1: "e19459467f05130c70b69949b40d98044c62f167",
+  keyLockingSha1: "f4d5f02eec3a677471e2dca8807985a4b499c6f9",
 };
 
 export const listQueues: Script = {
   name: "listQueues",
   get source() {
-    return `local queues=KEYS[1]
-local test_now=ARGV[1]
-local cursor=ARGV[2]
-local size=ARGV[3]
-local page=redis.call('ZSCAN',queues,cursor,'COUNT',size)
-${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
-for i=1,#page[2],2 do
-reply[#reply+1]=page[2][i]
-reply[#reply+1]=tonumber(page[2][i+1])
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d=ARGV[3]
+local e=redis.call('ZSCAN',a,c,'COUNT',d)
+${$C}${$D}${$E}local f={'ok',E(b),e[1]}
+for j=1,#e[2],2 do
+f[#f+1]=e[2][j]
+f[#f+1]=tonumber(e[2][j+1])
 end
-return reply
+return f
 `;
   },
-  sha1: "5de72d138ed80008318fd5efa704c1079c28fecf",
-  keyLockingSha1: "1182b6fe188cf8ada0193837094798a9b06b976d",
+  sha1: "f218b81f779d475eb0b693b544108cfbaf6f8749",
+  keyLockingSha1: "9930ad89e90f6f8016890c0108710748b7c8a7a9",
 };
 
 export const register: Script = {
   name: "register",
   get source() {
-    return `local queues=KEYS[1]
-local test_now=ARGV[1]
-local names=ARGV
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local members={}
-for i=2,#names do
-members[#members+1]=int(now)
-members[#members+1]=names[i]
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV
+${$C}${$D}${$E}local d=E(b)
+local e={}
+for i=2,#c do
+e[#e+1]=C(d)
+e[#e+1]=c[i]
 end
-redis.call('ZADD',queues,'GT',unpack(members))
+redis.call('ZADD',a,'GT',unpack(e))
 return{'ok'}
 `;
   },
-  sha1: "a205a64b73763b11419513a86b54ca011e1bf1f8",
-  keyLockingSha1: "1f28ef22f538a7caf92374305131b017fbd3318e",
+  sha1: "5e5f754ba5362649b9e285c987e8c57a9e5dadef",
+  keyLockingSha1: "1dc46e7c2d4b1a7d29901379e0b52d5824678f5f",
 };
 
 export const sweep: Script = {
   name: "sweep",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local test_now=ARGV[1]
-local limit=ARGV[2]
-local wake=ARGV[3]
-local MAX_BYTES=8000000
-local UNHEARD=1000
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV[2]
+local n=ARGV[3]
+local o=8000000
+local p=1000
+${$Q}local q=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-local most=tonumber(limit)
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-${$SLICE}${$append}${$write}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}${$has_ended}local function expire()
-local ids=redis.call('ZRANGE',expiry,'-inf',int(now),'BYSCORE','LIMIT','0',limit)
-local expired_ids,removed,ghosts={},{},{}
-local bytes,left,last,slice=0,0,0,16
-while last<#ids and bytes<MAX_BYTES do
-local names={}
-for i=last+1,math.min(last+slice,#ids)do
-names[#names+1]='.'..ids[i]
+local r=tonumber(m)
+${$C}${$D}${$E}local s=E(l)
+${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AR}${$AS}${$AU}local function t()
+local u=redis.call('ZRANGE',h,'-inf',C(s),'BYSCORE','LIMIT','0',m)
+local v,w,x={},{},{}
+local y,z,aa,ab=0,0,0,16
+while aa<#u and y<o do
+local ac={}
+for ag=aa+1,math.min(aa+ab,#u)do
+ac[#ac+1]='.'..u[ag]
 end
-for i,record in ipairs(redis.call('HMGET',tasks,unpack(names)))do
-local id,task=ids[last+i],parse(record)
-if newer(record)then
-left=left+1
+for ag,ah in ipairs(redis.call('HMGET',g,unpack(ac)))do
+local ai,aj=u[aa+ag],AM(ah)
+if AC(ah)then
+z=z+1
 else
-bytes=bytes+#(record or'')
-expired_ids[#expired_ids+1]=id
-if string.sub(id,1,1)=='~'then
-removed[#removed+1]=id
-elseif has_ended(task)then
-forget_task(ghosts,removed,id,task)
+y=y+#(ah or'')
+v[#v+1]=ai
+if string.sub(ai,1,1)=='~'then
+w[#w+1]=ai
+elseif AU(aj)then
+AS(x,w,ai,aj)
 end
 end
 end
-last=last+#names
-slice=math.max(1,math.min(128,math.floor((MAX_BYTES-bytes)/(bytes/last+1))))
+aa=aa+#ac
+ab=math.max(1,math.min(128,math.floor((o-y)/(y/aa+1))))
 end
-write('ZREM',expiry,expired_ids)
-write('ZREM',dead,expired_ids)
-write('HDEL',tasks,removed)
-write('HSET',tasks,ghosts)
-return#expired_ids,#expired_ids>0 and(last<#ids or#expired_ids==most),left
+I('ZREM',h,v)
+I('ZREM',i,v)
+I('HDEL',g,w)
+I('HSET',g,x)
+return#v,#v>0 and(aa<#u or#v==r),z
 end
-local expired,more,old_left=expire()
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$FIXED_FIELDS}${$parse_fixed}${$parse_with}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(keys,now,most)
-if failed then
-return failed
+local u,v,w=t()
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AH}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DN}local x,y,z,aa=DN(q,s,r)
+if aa then
+return aa
 end
-${$finite}${$lowest_score}${$FORGOTTEN_AFTER}${$LOST_FOR}${$leases_of}${$unregister_workers}${$note_lost_workers}${$fail_worker}${$fail_silent_workers}${$RETRY}${$run_timers}${$promote_grouped}${$promote}local promoted,returned,ended,unfinished=promote(keys,now,most)
-more=more or unfinished or reclaimed+rejected==most or promoted==most
-reclaimed,rejected=reclaimed+returned,rejected+ended
-${$parse_wake}${$nobody_awake}${$awake_text}local function wake_needed()
-if wake==''or redis.call('EXISTS',pending,fair)==0 then
+${$L}${$M}${$DP}${$DQ}${$DS}${$DT}${$DU}${$DV}${$DW}${$EA}${$EE}${$EG}${$EH}local ab,ac,ad,ae=EH(q,s,r)
+v=v or ae or x+y==r or ab==r
+x,y=x+ac,y+ad
+${$DX}${$DY}${$DZ}local function af()
+if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-local found=redis.call('HMGET',tasks,'~wake','~set')
-if not nobody_awake(found[1],now,UNHEARD)or parse_settings(found[2]or nil).paused then
+local ag=redis.call('HMGET',g,'~wake','~set')
+if not DY(ag[1],s,p)or AZ(ag[2]or nil).paused then
 return false
 end
-store_fields(tasks,{'~wake',awake_text(now,wake)})
+P(g,{'~wake',DZ(s,n)})
 return true
 end
-left=left+old_left
-return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,wake_needed()and 1 or 0}
+z=z+w
+return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
 `;
   },
-  sha1: "ac664153bb02cc82c72f9e28806c27e41842bba7",
-  keyLockingSha1: "3ee5b347ad62b19f7ee852c7d3bebd41d0b8a9ea",
+  sha1: "a4ebb85b6c1027312bb13a4788b6462e015af882",
+  keyLockingSha1: "dd2b113e90539ae610a93ce2556c6aa0c1d2c44f",
 };
 
 export const unregister: Script = {
   name: "unregister",
   get source() {
-    return `local queues=KEYS[1]
-local since=ARGV[1]
-local names=ARGV
-local asked={unpack(names,2)}
-local removed={}
-${$append}for i,seen in ipairs(redis.call('ZMSCORE',queues,unpack(asked)))do
-if seen and tonumber(seen)<=tonumber(since)then
-append(removed,asked[i],'~'..asked[i])
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV
+local d={unpack(c,2)}
+local e={}
+${$F}for i,j in ipairs(redis.call('ZMSCORE',a,unpack(d)))do
+if j and tonumber(j)<=tonumber(b)then
+F(e,d[i],'~'..d[i])
 end
 end
-${$SLICE}${$write}write('ZREM',queues,removed)
-return{'ok',#removed/2}
+${$B}${$I}I('ZREM',a,e)
+return{'ok',#e/2}
 `;
   },
-  sha1: "acf7daca4eff2cb892c03598e6a7291b33dfb2c9",
-  keyLockingSha1: "0f48f9c89ccffaa375ada78e3f21674b19e93593",
+  sha1: "d955ceedad9a79db3d6859a954d89a888b5b5569",
+  keyLockingSha1: "46eabb13e4e49b753841bc94087e2be78bf9c0d5",
 };
 
 export const cancel: Script = {
   name: "cancel",
   get source() {
-    return `local fair=KEYS[1]
-local fair_by_group=KEYS[2]
-local limited=KEYS[3]
-local working=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local expiry=KEYS[7]
-local test_now=ARGV[1]
-local id=ARGV[2]
-local lease=ARGV[3]
-${$queue_keys}local keys=queue_keys(nil,fair,fair_by_group,limited,working,delayed,tasks,expiry)
-${$clear_plan}${$new_plan}local plan=new_plan(keys)
-local found=redis.call('HMGET',tasks,id,'.'..id,'~ghosts','~set','~stats')
-local fixed,record,ghosts=found[1],found[2],tonumber(found[3]or 0)
-${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if newer(fixed)or newer(record)or read_settings(plan,found[4],found[5])then
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=ARGV[1]
+local i=ARGV[2]
+local j=ARGV[3]
+${$Q}local k=Q(nil,a,b,c,d,e,f,g)
+${$CY}${$CZ}local l=CZ(k)
+local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
+local n,o,p=m[1],m[2],tonumber(m[3]or 0)
+${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(n)or AC(o)or DA(l,m[4],m[5])then
 return{'newer_schema'}
 end
-${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$FIXED_PLACES}${$parse}${$parse_with}local task,text=parse_with(fixed or'',record)
-if not fixed or task.state==STATE.ghost or task.state==STATE.deleted then
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AL}${$AM}${$AN}local q,r=AN(n or'',o)
+if not n or q.state==AD.ghost or q.state==AD.deleted then
 return{'not_found'}
 end
-if lease~=''and task.lease_number~=lease then
+if j~=''and q.lease_number~=j then
 return{'lease_lost'}
 end
-if task.state==STATE.completed or(task.state==STATE.rejected and task.reason~='cancelled')then
+if q.state==AD.completed or(q.state==AD.rejected and q.reason~='cancelled')then
 return{'already_ended'}
-elseif task.state==STATE.rejected then
+elseif q.state==AD.rejected then
 return{'rejected'}
 end
-${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-if task.state==STATE.working then
-if not task.cancel_requested then
-task.cancel_requested='1'
-${$add}${$HISTORY}${$transition}transition(task,'flagged',plan.now)
-${$append}${$planned_writes}${$plan_write}${$LETTERS}${$format}plan_write(plan,'HSET tasks','.'..id,format(task,text))
-${$note_event}note_event(plan,'cancelRequested',id)
+${$C}${$D}${$E}l.now=E(h)
+if q.state==AD.working then
+if not q.cancel_requested then
+q.cancel_requested='1'
+${$H}${$Z}${$AQ}AQ(q,'flagged',l.now)
+${$F}${$S}${$T}${$AO}${$AP}T(l,'HSET tasks','.'..i,AP(q,r))
+${$CV}CV(l,'cancelRequested',i)
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}return commit(plan)or{'working'}
+${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(l)or{'working'}
 end
-local place,score=delayed,redis.call('ZSCORE',delayed,id)
-${$SLICE}${$append}${$read}${$parse_rate}${$measure_rate}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,{task})
-if not score and grouped(task)then
-${$planned_writes}${$plan_write}${$BAND}${$group_of}${$add_ready}${$turn_of}${$remove_from_fair}${$refund}${$find_and_refund}place,score=find_and_refund(plan,id,task)
+local s,t=e,redis.call('ZSCORE',e,i)
+${$B}${$F}${$K}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{q})
+if not t and BQ(q)then
+${$S}${$T}${$BK}${$BZ}${$CD}${$CF}${$CH}${$CR}${$CS}s,t=CS(l,i,q)
 end
-if score then
-redis.call('ZREM',place,id)
+if t then
+redis.call('ZREM',s,i)
 else
-${$add}add(task,'ghosts',1)
-${$planned_writes}${$plan_write}plan_write(plan,'HSET tasks','~ghosts',int(ghosts+1))
+${$H}H(q,'ghosts',1)
+${$S}${$T}T(l,'HSET tasks','~ghosts',C(p+1))
 end
-${$RESEND_WINDOW}${$add}${$planned_writes}${$plan_write}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$note_event}${$end_task}end_task(plan,id,task,'','rejected','cancelled')
-${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$move_up_all}move_up_all(plan)
-${$LIMITED_GROUP}${$LIMITED_BAND}${$deliverable}${$room}${$ready_below}${$add_ready}${$add_to_fair}${$admit_to_fair}${$limited_of}${$admit_limited}admit_limited(plan)
-${$sorted_keys}${$write}${$reversed}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$format_group}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}local failed=commit(plan)
-if failed and score then
-redis.call('ZADD',place,score,id)
+${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CV}${$DK}DK(l,i,q,'','rejected','cancelled')
+${$BJ}${$BK}${$BL}${$CE}${$CF}${$CJ}${$CK}${$CL}CL(l)
+${$BN}${$BO}${$CA}${$CB}${$CC}${$CD}${$CG}${$CM}${$CO}${$CP}CP(l)
+${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BU}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local u=DE(l)
+if u and t then
+redis.call('ZADD',s,t,i)
 end
-return failed or{'rejected'}
+return u or{'rejected'}
 `;
   },
-  sha1: "b00015c1c73e3a66e1dcd000b1508fd6911a769f",
-  keyLockingSha1: "d5d88d3a36787992a39eafb7a251ebf39a81c4dc",
+  sha1: "b22fad72405e95fb3dbeedbe882bdf7eaa873bc6",
+  keyLockingSha1: "92d24327406ba9cf5cacb351174a68a8f5da26e0",
 };
 
 export const dequeue: Script = {
   name: "dequeue",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local test_now=ARGV[1]
-local max_tasks=ARGV[2]
-local lease=ARGV[3]
-local token=ARGV[4]
-local resend=ARGV[5]
-local max_bytes=ARGV[6]
-local worker=ARGV[7]
-local info=ARGV[8]
-local max=tonumber(max_tasks)
-${$int}${$slot_of}local slot=slot_of(token,max)
-local ids,reads=redis.call('RPOP',pending,max_tasks)or{},{}
-local now_text,reply,ahead
-${$clock_text}local function time()
-now_text=now_text or clock_text(test_now)
-return now_text
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV[2]
+local n=ARGV[3]
+local o=ARGV[4]
+local p=ARGV[5]
+local q=ARGV[6]
+local r=ARGV[7]
+local s=ARGV[8]
+local t=tonumber(m)
+${$C}${$FH}local u=FH(o,t)
+local v,w=redis.call('RPOP',a,m)or{},{}
+local x,y,z
+${$D}local function aa()
+x=x or D(l)
+return x
 end
-${$LEASES}${$PLAIN}local plain=PLAIN and worker==''and#ids<=LEASES
-if plain and#ids<max then
-${$finite}${$lowest_score}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
+${$FD}${$FR}local ab=FR and r==''and#v<=FD
+if ab and#v<t then
+${$L}${$M}${$EB}${$EC}${$ED}ab,z=ED(e,f,aa)
 end
-if plain then
-${$slice_end}${$read_waiting}reads[1]=read_waiting(tasks,slot,ids,1,slice_end(ids,1))
-${$CONTROL}${$try_store}${$lease_plainly}reply=lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead)
+if ab then
+${$EJ}${$EK}w[1]=EK(g,u,v,1,EJ(v,1))
+${$EI}${$FT}${$FU}y=FU(e,g,v,w,u,o,p,n,q,aa,z)
 end
-if reply then
-return reply
+if y then
+return y
 end
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+${$Q}local ac=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
-call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$lowest_score}${$error_of}${$error_reply_for}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$lease_of}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$remove_from_fair}${$take_turn}${$turns_from}${$move_up}${$move_up_all}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$note_delivery}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$leases_of}${$unregister_workers}${$note_lost_workers}${$fail_worker}${$fail_silent_workers}${$parse_wake}${$awake_text}${$RETRY}${$upcoming}${$look_ahead}${$run_timers}${$reset_timers}${$promote_grouped}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_taken}${$in_list}${$refund_list}${$pop_with_fair}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$skip_undeliverable}${$move_if_limited}${$add_to_batch}${$read_taken}${$select_tasks}${$write_skipped}${$lease_slice}${$put_back_unleased}${$lease_all}${$use_up_token}${$append_task}${$still_leased}${$dequeue_in_full}return dequeue_in_full(keys,call,ids,ahead,reads)
+local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
+ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FE}${$FF}${$FG}${$FI}${$FJ}${$FK}${$FQ}return FQ(ac,ad,v,z,w)
 `;
   },
-  sha1: "3978811e07d9b2aa7d85c00a416080a049a4a1cf",
-  keyLockingSha1: "df25694831b5f55713aec0e017908fdb9c269f06",
+  sha1: "ddbc74be56c302cc01418d53202dafa81f26a59f",
+  keyLockingSha1: "c31d46d7095badc642f9de88854bc0311ab3b855",
 };
 
 export const enqueue: Script = {
   name: "enqueue",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local expiry=KEYS[7]
-local dead=KEYS[8]
-local test_now=ARGV[1]
-local look=ARGV[2]
-local wake=ARGV[3]
-local apart=ARGV[4]
-local new=ARGV
-local STRIDE=4
-local PLAIN_TASKS=490
-local CONTROL_FIELDS={'~set','~stats','~ghosts','~dropped','~wake'}
-${$int}${$clock_text}local now_text=clock_text(test_now)
-local count=(#new-STRIDE)/STRIDE
-local function stands_in_list(record)
-return string.byte(record,1,1)==10 or not string.find(record,'^[^\\n]*;[GP]=')
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=ARGV[2]
+local k=ARGV[3]
+local l=ARGV[4]
+local m=ARGV
+local n=4
+local o=490
+local p={'~set','~stats','~ghosts','~dropped','~wake'}
+${$C}${$D}local q=D(i)
+local r=(#m-n)/n
+local function s(t)
+return string.byte(t,1,1)==10 or not string.find(t,'^[^\\n]*;[GP]=')
 end
-local front='1;'..now_text
-local ids,fields,made,stored={},{},nil,nil
-if count==1 and look~='1'and new[7]==''and stands_in_list(new[8])then
-ids[1],fields[1],fields[2]=new[5],new[5],front..new[8]
-made=redis.pcall('HSETNX',tasks,ids[1],fields[2])
-${$PLAIN}if PLAIN and made==1 and new[6]==''and wake==''then
-redis.call('LPUSH',pending,ids[1])
+local t='1;'..q
+local u,v,w,x={},{},nil,nil
+if r==1 and j~='1'and m[7]==''and s(m[8])then
+u[1],v[1],v[2]=m[5],m[5],t..m[8]
+w=redis.pcall('HSETNX',f,u[1],v[2])
+${$FR}if FR and w==1 and m[6]==''and k==''then
+redis.call('LPUSH',a,u[1])
 return{'ok',-1,0,1}
 end
 else
-local names,reply,met={unpack(CONTROL_FIELDS)},{'ok',0,0},{}
-${$PLAIN}local plain=PLAIN and wake==''and count<=PLAIN_TASKS
-for i=1,count do
-local id,when,unique,record=unpack(new,STRIDE*i+1,STRIDE*i+STRIDE)
-plain=plain and when==''and unique==''and not met[id]and stands_in_list(record)
-met[id],ids[i],names[#CONTROL_FIELDS+i],reply[i+3]=true,id,id,1
-fields[2*i-1],fields[2*i]=id,front..record
+local y,z,aa={unpack(p)},{'ok',0,0},{}
+${$FR}local ab=FR and k==''and r<=o
+for af=1,r do
+local ag,ah,ai,aj=unpack(m,n*af+1,n*af+n)
+ab=ab and ah==''and ai==''and not aa[ag]and s(aj)
+aa[ag],u[af],y[#p+af],z[af+3]=true,ag,ag,1
+v[2*af-1],v[2*af]=ag,t..aj
 end
-if plain then
-${$first_line}${$read_first_lines}stored=read_first_lines(tasks,names)
-plain=not stored['~set']
-for i=1,count do
-plain=plain and not stored[ids[i]]
-end
-end
-if plain then
-local added=redis.pcall('HSET',tasks,unpack(fields))
-if type(added)~='number'then
-return added
-end
-redis.call('LPUSH',pending,unpack(ids))
-return reply
+if ab then
+${$AA}${$AB}x=AB(f,y)
+ab=not x['~set']
+for af=1,r do
+ab=ab and not x[u[af]]
 end
 end
-${$queue_keys}local keys=queue_keys(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
-${$clear_plan}${$new_plan}local plan,options,dedup_keys=new_plan(keys,tonumber(now_text)),{},{}
-${$FIXED_FIELDS}${$parse_letters}${$parse_fixed}for i=1,count do
-options[i]=parse_fixed(fields[2*i])
-dedup_keys[i]=string.match(new[STRIDE*i+3],'^%d+ (.*)$')
+if ab then
+local ac=redis.pcall('HSET',f,unpack(v))
+if type(ac)~='number'then
+return ac
 end
-local lone=made~=nil
-if lone then
-local fixed=made~=1 and redis.call('HGET',tasks,ids[1])
-if made~=1 and made~=0 and not fixed then
-return made
+redis.call('LPUSH',a,unpack(u))
+return z
 end
-${$first_line}stored={[ids[1]]=fixed and first_line(fixed)or nil}
+end
+${$Q}local y=Q(a,b,c,d,nil,e,f,g,h)
+${$CY}${$CZ}local z,aa,ab=CZ(y,tonumber(q)),{},{}
+${$AE}${$AG}${$AH}for af=1,r do
+aa[af]=AH(v[2*af])
+ab[af]=string.match(m[n*af+3],'^%d+ (.*)$')
+end
+local ac=w~=nil
+if ac then
+local ad=w~=1 and redis.call('HGET',f,u[1])
+if w~=1 and w~=0 and not ad then
+return w
+end
+${$AA}x={[u[1]]=ad and AA(ad)or nil}
 else
-local names={unpack(CONTROL_FIELDS)}
-${$append}for i,id in ipairs(ids)do
-append(names,id,dedup_keys[i]and'~d:'..dedup_keys[i])
+local ad={unpack(p)}
+${$F}for ah,ai in ipairs(u)do
+F(ad,ai,ab[ah]and'~d:'..ab[ah])
 end
-${$first_line}${$read_first_lines}stored=stored or read_first_lines(tasks,names)
-${$newer}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$read_settings}if read_settings(plan,stored['~set'],stored['~stats'])then
+${$AA}${$AB}x=x or AB(f,ad)
+${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(z,x['~set'],x['~stats'])then
 return{'newer_schema'}
 end
 end
-${$SLICE}${$append}${$read}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$CLOCK_FIELDS}${$parse_clock}${$open_groups}open_groups(plan,options)
-local reused=false
-local function is_own(token,own)
-local key=string.match(own or'','^[^.]+%.')
-if token~=own and key and string.sub(token or'',1,#key)==key then
-reused=true
+${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(z,aa)
+local ad=false
+local function ae(af,ag)
+local ah=string.match(ag or'','^[^.]+%.')
+if af~=ag and ah and string.sub(af or'',1,#ah)==ah then
+ad=true
 end
-return token==own
+return af==ag
 end
-${$newer}${$STATE}${$CHANGING_FIELDS}${$FIXED_PLACES}${$parse}local function known(i)
-local id,fixed=ids[i],stored[ids[i]]
-local own=options[i].producer_token
-if not fixed then
+${$AC}${$AD}${$AF}${$AL}${$AM}local function af(ag)
+local ah,ai=u[ag],x[u[ag]]
+local aj=aa[ag].producer_token
+if not ai then
 return nil,nil
 end
-local again=new[STRIDE*i+3]=='again'
-if fixed~=''and not again then
-return is_own(parse_fixed(fixed).producer_token,own),nil
+local ak=m[n*ag+3]=='again'
+if ai~=''and not ak then
+return ae(AH(ai).producer_token,aj),nil
 end
-local record=redis.call('HGET',tasks,'.'..id)
-local task=parse(record)
-stored['.'..id]=record
-if newer(record)then
-stored[id]=record
-elseif task.state==STATE.ghost then
-return nil,task
-elseif fixed~=''and task.state~=STATE.rejected then
-return is_own(parse_fixed(fixed).producer_token,own),nil
-elseif again and not is_own(task.producer_token,own)then
-stored[id]=redis.call('HGET',tasks,id)
-return nil,task
+local al=redis.call('HGET',f,'.'..ah)
+local am=AM(al)
+x['.'..ah]=al
+if AC(al)then
+x[ah]=al
+elseif am.state==AD.ghost then
+return nil,am
+elseif ai~=''and am.state~=AD.rejected then
+return ae(AH(ai).producer_token,aj),nil
+elseif ak and not ae(am.producer_token,aj)then
+x[ah]=redis.call('HGET',f,ah)
+return nil,am
 end
-return is_own(task.producer_token,own),nil
+return ae(am.producer_token,aj),nil
 end
-local function due_of(i)
-local when=new[STRIDE*i+2]
-local due=tonumber(when~=''and when or 0)
-return string.sub(when,1,1)=='+'and plan.now+due or due
+local function ag(ah)
+local ai=m[n*ah+2]
+local aj=tonumber(ai~=''and ai or 0)
+return string.sub(ai,1,1)=='+'and z.now+aj or aj
 end
-${$add}${$planned_writes}${$plan_write}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$note_event}${$score_when_due}local function begin(i,old)
-local id,due=ids[i],due_of(i)
-local later=due>plan.now
-if old or not lone then
-plan_write(plan,'HSET tasks',id,fields[2*i])
+${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}${$DI}local function ah(ai,aj)
+local ak,al=u[ai],ag(ai)
+local am=al>z.now
+if aj or not ac then
+T(z,'HSET tasks',ak,v[2*ai])
 end
-if old and old.state~=STATE.ghost then
-plan_write(plan,'ZREM expiry',id)
-plan_write(plan,'ZREM dead',id)
+if aj and aj.state~=AD.ghost then
+T(z,'ZREM expiry',ak)
+T(z,'ZREM dead',ak)
 end
-if later then
-plan_write(plan,'ZADD delayed',score_when_due(options[i],due),id)
-elseif old and tonumber(old.ghosts or 0)>0 and not grouped(options[i])then
-add(old,'ghosts',-1)
-plan.ghosts=plan.ghosts+1
+if am then
+T(z,'ZADD delayed',DI(aa[ai],al),ak)
+elseif aj and tonumber(aj.ghosts or 0)>0 and not BQ(aa[ai])then
+H(aj,'ghosts',-1)
+z.ghosts=z.ghosts+1
 else
-make_ready(plan,id,options[i],'back')
+CN(z,ak,aa[ai],'back')
 end
-local record=first_record(fields[2*i],old,later and grouped(options[i]))
-if record then
-plan_write(plan,'HSET tasks','.'..id,record)
-elseif old then
-plan_write(plan,'HDEL tasks','.'..id)
+local an=AT(v[2*ai],aj,am and BQ(aa[ai]))
+if an then
+T(z,'HSET tasks','.'..ak,an)
+elseif aj then
+T(z,'HDEL tasks','.'..ak)
 end
-note_event(plan,'enqueued',id)
+CV(z,'enqueued',ak)
 end
-${$planned_count}local function coming()
-return planned_count(plan,'LPUSH pending')
-+plan.ghosts
-+(planned_count(plan,'ZADD fair')+planned_count(plan,'ZADD limited'))/2
+${$U}local function ai()
+return U(z,'LPUSH pending')
++z.ghosts
++(U(z,'ZADD fair')+U(z,'ZADD limited'))/2
 end
-plan.ghosts=0
-${$remaining}${$places_left}local places=apart=='1'and places_left(plan.settings,keys,stored)
-local due_now,resent=false,false
-local reply,seen,fresh={'ok',-1,0},{},{}
-local made_by={}
-for i=1,count do
-local id,key=ids[i],dedup_keys[i]
-local until_at,first=string.match(key and(fresh[key]or stored['~d:'..key])or'','^(%d+) (.*)$')
-local key_in_use=until_at and tonumber(until_at)>plan.now and first~=id
-local own,old
-if made_by[id]then
-own=is_own(made_by[id],options[i].producer_token)
-elseif places or not seen[id]then
-own,old=known(i)
+z.ghosts=0
+${$BG}${$BH}local aj=l=='1'and BH(z.settings,y,x)
+local ak,al=false,false
+local am,an,ao={'ok',-1,0},{},{}
+local ap={}
+for at=1,r do
+local au,av=u[at],ab[at]
+local aw,ax=string.match(av and(ao[av]or x['~d:'..av])or'','^(%d+) (.*)$')
+local ay=aw and tonumber(aw)>z.now and ax~=au
+local az,ba
+if ap[au]then
+az=ae(ap[au],aa[at].producer_token)
+elseif aj or not an[au]then
+az,ba=af(at)
 end
-local refused=newer(stored[id])and'newer_schema'or reused and'reused'
-if refused and not places then
-return{refused}
-elseif not refused and own==nil and not key_in_use and places and due_of(i)<=plan.now then
-refused=coming()>=places and'full'
+local bb=AC(x[au])and'newer_schema'or ad and'reused'
+if bb and not aj then
+return{bb}
+elseif not bb and az==nil and not ay and aj and ag(at)<=z.now then
+bb=ai()>=aj and'full'
 end
-reused=false
-if refused then
-reply[i+3]=' '..refused
-elseif seen[id]and not places then
-reply[i+3]=seen[id]
-elseif own==nil and key_in_use then
-reply[i+3],seen[id]=first,first
+ad=false
+if bb then
+am[at+3]=' '..bb
+elseif an[au]and not aj then
+am[at+3]=an[au]
+elseif az==nil and ay then
+am[at+3],an[au]=ax,ax
 else
-seen[id]=0
-if own and key then
-fresh[key]=int(plan.now+1)..' '..id
+an[au]=0
+if az and av then
+ao[av]=C(z.now+1)..' '..au
 end
-reply[i+3]=own==false and 0 or 1
-due_now=due_now or(own~=false and due_of(i)<=plan.now)
-resent=resent or own
-if own==nil then
-begin(i,old)
-made_by[id]=places and(options[i].producer_token or'')
-if key then
-local over=int(plan.now+string.match(new[STRIDE*i+3],'^%d+'))
-fresh[key]=over..' '..id
-plan_write(plan,'HSET tasks','~d:'..key,fresh[key])
-plan_write(plan,'ZADD expiry',over,'~d:'..key)
-end
-end
+am[at+3]=az==false and 0 or 1
+ak=ak or(az~=false and ag(at)<=z.now)
+al=al or az
+if az==nil then
+ah(at,ba)
+ap[au]=aj and(aa[at].producer_token or'')
+if av then
+local bc=C(z.now+string.match(m[n*at+3],'^%d+'))
+ao[av]=bc..' '..au
+T(z,'HSET tasks','~d:'..av,ao[av])
+T(z,'ZADD expiry',bc,'~d:'..av)
 end
 end
-if plan.settings then
-reply[2]=(plan.settings.max_pending or plan.settings.events or plan.settings.statistics)and 1 or 0
 end
-${$exceeds_max_pending}if not places and exceeds_max_pending(plan.settings,keys,stored,coming())then
+end
+if z.settings then
+am[2]=(z.settings.max_pending or z.settings.events or z.settings.statistics)and 1 or 0
+end
+${$BI}if not aj and BI(z.settings,y,x,ai())then
 return{'full'}
 end
-if wake~=''and due_now then
-local found=lone and redis.call('HMGET',tasks,'~wake','~set')or{stored['~wake'],stored['~set']}
-${$parse_wake}${$nobody_awake}if nobody_awake(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).paused then
-${$awake_text}local sent={'~wake',awake_text(plan.now,wake)}
-reply[3]=1
-${$error_of}${$store_fields}if planned_count(plan,'HSET tasks')>0 then
-plan_write(plan,'HSET tasks',unpack(sent))
-elseif store_fields(tasks,sent)then
-reply[3]=0
+if k~=''and ak then
+local aq=ac and redis.call('HMGET',f,'~wake','~set')or{x['~wake'],x['~set']}
+${$DX}${$DY}if DY(aq[1],z.now,al and 0)and not AZ(aq[2]or nil).paused then
+${$DZ}local ar={'~wake',DZ(z.now,k)}
+am[3]=1
+${$N}${$P}if U(z,'HSET tasks')>0 then
+T(z,'HSET tasks',unpack(ar))
+elseif P(f,ar)then
+am[3]=0
 end
 end
 end
-${$sorted_keys}${$format_group}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$finish_plan}finish_plan(plan)
-${$write}${$error_of}${$store_or_undo}local failed=store_or_undo(plan,stored)
-if failed then
-return failed
+${$G}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(z)
+${$I}${$N}${$DD}local aq=DD(z,x)
+if aq then
+return aq
 end
-${$reversed}${$store_fields}${$WRITE_ORDER}${$write_rest}${$publish_events}${$commit}commit(plan)
-if plan.ghosts>0 then
-redis.call('HINCRBY',tasks,'~dropped',int(plan.ghosts))
+${$J}${$P}${$R}${$V}${$CX}${$DE}DE(z)
+if z.ghosts>0 then
+redis.call('HINCRBY',f,'~dropped',C(z.ghosts))
 end
-return reply
+return am
 `;
   },
-  sha1: "294ca76788854e424973c9f5660f6786e83b5bc6",
-  keyLockingSha1: "56ba3abb46edcd80f2240c3cfc1b4a32b920d871",
+  sha1: "9507b1b1b2d92417a9c627a3c469da23e719efb5",
+  keyLockingSha1: "61f669ec9470d652d90b84cdbe2db6f560057572",
 };
 
 export const get: Script = {
   name: "get",
   get source() {
-    return `local working=KEYS[1]
-local delayed=KEYS[2]
-local tasks=KEYS[3]
-local id=ARGV[1]
-local found=redis.call('HMGET',tasks,id,'.'..id)
-local fixed,record=found[1],found[2]or''
-${$newer}if newer(fixed)or newer(record)then
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=ARGV[1]
+local e=redis.call('HMGET',c,d,'.'..d)
+local f,g=e[1],e[2]or''
+${$AC}if AC(f)or AC(g)then
 return{'newer_schema'}
 end
-${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}local task=parse(record)
-${$STATE}if not fixed or task.state==STATE.ghost or task.state==STATE.deleted then
+${$AF}${$AG}${$AL}${$AM}local h=AM(g)
+${$AD}if not f or h.state==AD.ghost or h.state==AD.deleted then
 return{'not_found'}
 end
-${$first_line}${$FIXED_FIELDS}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
-if task.state==STATE.completed then
-return{'ok','completed',0,fixed,record}
-elseif task.state==STATE.rejected then
-return{'ok','rejected',0,fixed,record}
-elseif task.state==STATE.working then
-local deadline=redis.call('ZSCORE',working,id)
-return{'ok','working',tonumber(deadline or 0),fixed,record}
+${$AA}${$AE}${$AH}${$AK}f=AK(f)
+if h.state==AD.completed then
+return{'ok','completed',0,f,g}
+elseif h.state==AD.rejected then
+return{'ok','rejected',0,f,g}
+elseif h.state==AD.working then
+local i=redis.call('ZSCORE',a,d)
+return{'ok','working',tonumber(i or 0),f,g}
 end
-local due=redis.call('ZSCORE',delayed,id)
-return{'ok',due and'delayed'or'pending',tonumber(due or 0),fixed,record}
+local i=redis.call('ZSCORE',b,d)
+return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
 `;
   },
-  sha1: "fc7733f7216c96e16b749215e5cebaffd1d70c37",
-  keyLockingSha1: "e17a3d8156f10c35cfbde45c490af74f039d139d",
+  sha1: "444c6a977b7fc74962053c7b539b7de9e52f9e83",
+  keyLockingSha1: "f4be7988fc824dc88ff0c1d36a20871ab25975db",
 };
 
 export const heartbeat: Script = {
   name: "heartbeat",
   get source() {
-    return `local working=KEYS[1]
-local delayed=KEYS[2]
-local tasks=KEYS[3]
-local workers=KEYS[4]
-local worker_leases=KEYS[5]
-local test_now=ARGV[1]
-local worker=ARGV[2]
-local info=ARGV[3]
-local lease=ARGV[4]
-local from=ARGV[5]
-local limit=ARGV[6]
-local named=ARGV[7]
-local leases=ARGV
-${$queue_keys}local keys=queue_keys(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,worker_leases)
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local most=tonumber(limit)
-local names={'~w:'..worker,'~f:'..worker,'~alarm'}
-local next_one
-local proofs={}
-if named=='1'then
-${$append}for i=8,#leases,3 do
-append(names,'.'..leases[i])
-proofs[#names]=leases[i+1]..' '..leases[i+2]
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=ARGV[1]
+local g=ARGV[2]
+local h=ARGV[3]
+local i=ARGV[4]
+local j=ARGV[5]
+local k=ARGV[6]
+local l=ARGV[7]
+local m=ARGV
+${$Q}local n=Q(nil,nil,nil,nil,a,b,c,nil,nil,d,e)
+${$C}${$D}${$E}local o=E(f)
+local p=tonumber(k)
+local q={'~w:'..g,'~f:'..g,'~alarm'}
+local r
+local s={}
+if l=='1'then
+${$F}for w=8,#m,3 do
+F(q,'.'..m[w])
+s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$worker_lease}${$leases_of}local members=leases_of(keys,worker,from,most+1)
-next_one=members[most+1]
-members[most+1]=nil
-${$append}for _,member in ipairs(members)do
-append(names,'.'..string.match(member,'%S+$'))
+${$DG}${$DS}local t=DS(n,g,j,p+1)
+r=t[p+1]
+t[p+1]=nil
+${$F}for x,y in ipairs(t)do
+F(q,'.'..string.match(y,'%S+$'))
 end
 end
-${$SLICE}${$read}local found=read('HMGET',tasks,names)
-${$newer}if newer(found[1])then
+${$B}${$K}local t=K('HMGET',c,q)
+${$AC}if AC(t[1])then
 return{'newer_schema'}
-elseif found[2]and not found[1]then
+elseif t[2]and not t[1]then
 return{'worker_lost'}
 end
-${$STATE}local function current(task,proof)
-if task.state~=STATE.working or(proof and proof~=task.lease_number..' '..task.lease_token)then
+${$AD}local function u(v,w)
+if v.state~=AD.working or(w and w~=v.lease_number..' '..v.lease_token)then
 return false
 end
-return task.worker==worker or(proof and not task.worker)
+return v.worker==g or(w and not v.worker)
 end
-local deadlines,count,first={},0,0
-local reply,lost={'ok',0,0,0,0},{}
-${$append}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}for i=4,#names do
-local id,task=string.sub(names[i],2),parse(found[i])
-if current(task,proofs[i])then
-local deadline=now+(tonumber(lease)or tonumber(task.leased_for)or 0)
-deadlines[id],count=deadline,count+1
-first=math.min(first>0 and first or deadline,deadline)
-append(reply,task.cancel_requested and id)
+local v,w,x={},0,0
+local y,z={'ok',0,0,0,0},{}
+${$F}${$AF}${$AG}${$AL}${$AM}for ad=4,#q do
+local ae,af=string.sub(q[ad],2),AM(t[ad])
+if u(af,s[ad])then
+local ag=o+(tonumber(i)or tonumber(af.leased_for)or 0)
+v[ae],w=ag,w+1
+x=math.min(x>0 and x or ag,ag)
+F(y,af.cancel_requested and ae)
 else
-append(lost,proofs[i]and id)
+F(z,s[ad]and ae)
 end
 end
-reply[5]=#reply-5
-for _,id in ipairs(lost)do
-append(reply,id)
+y[5]=#y-5
+for ad,ae in ipairs(z)do
+F(y,ae)
 end
-${$error_of}${$put_deadlines}put_deadlines(keys,deadlines)
-${$clear_plan}${$new_plan}local plan=new_plan(keys,now)
-${$planned_writes}${$plan_write}${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
-${$sorted_keys}${$add}${$write}${$reversed}${$store_fields}${$WRITE_ORDER}${$planned_count}${$write_rest}${$parse_rate}${$measure_rate}${$count_stuck}${$GROUP_FIELDS}${$format_group}${$CLOCK_FIELDS}${$format_clock}${$set_timer}${$write_groups}${$count_events}${$publish_events}${$finish_plan}${$commit}local failed=commit(plan)
-if failed then
-return failed
+${$N}${$DL}DL(n,v)
+${$CY}${$CZ}local aa=CZ(n,o)
+${$S}${$T}${$DP}${$DR}DR(aa,g,h,t[3])
+${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local ab=DE(aa)
+if ab then
+return ab
 end
-reply[2],reply[3]=count,first
-reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
-return reply
+y[2],y[3]=w,x
+y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
+return y
 `;
   },
-  sha1: "54f3dda5d223b729975b8f469de9ee71986169aa",
-  keyLockingSha1: "3c07600f4f9d3ce89171b91c2f58f5d9b569b3c1",
+  sha1: "9bd584773903df461d979386ad6c0b7d7150308d",
+  keyLockingSha1: "77348e2cf50484679767927b7c5771cc5a5fd57e",
 };
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local worker_leases=KEYS[11]
-local test_now=ARGV[1]
-local max_tasks=ARGV[2]
-local lease=ARGV[3]
-local token=ARGV[4]
-local resend=ARGV[5]
-local max_bytes=ARGV[6]
-local worker=ARGV[7]
-local info=ARGV[8]
-local call=ARGV[9]
-local items=ARGV
-local FIRST=9
-${$int}${$clock_text}local now_text,max=clock_text(test_now),tonumber(max_tasks)
-${$slot_of}local slot=slot_of(token,max)
-local records,settled,ids,reply,ahead
-local function time()
-return now_text
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV[2]
+local n=ARGV[3]
+local o=ARGV[4]
+local p=ARGV[5]
+local q=ARGV[6]
+local r=ARGV[7]
+local s=ARGV[8]
+local t=ARGV[9]
+local u=ARGV
+local v=9
+${$C}${$D}local w,x=D(l),tonumber(m)
+${$FH}local y=FH(o,x)
+local z,aa,ab,ac,ad
+local function ae()
+return w
 end
-${$SLICE}${$PLAIN}local plain=PLAIN and worker==''and#items+2*max<=SLICE
-${$SETTLEMENT}for i=FIRST+3,#items,SETTLEMENT do
-plain=plain and items[i]=='complete'
+${$B}${$FR}local af=FR and r==''and#u+2*x<=B
+${$FN}for aj=v+3,#u,FN do
+af=af and u[aj]=='complete'
 end
-if plain then
-ids=redis.call('RPOP',pending,max_tasks)or{}
-${$slice_end}local last=slice_end(ids,1)
-${$read_waiting}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last,append_settled({},items,FIRST))
-${$CONTROL}records={found[3],found[4],unpack(found,CONTROL+2*last+1,#found)}
-local completed,fields,ended
-if not found.err then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING_RECORD}${$complete_plainly}completed,fields,ended=complete_plainly(working,expiry,items,FIRST,records,now_text)
+if af then
+ab=redis.call('RPOP',a,m)or{}
+${$EJ}local ag=EJ(ab,1)
+${$EK}${$FO}local ah=EK(g,y,ab,1,ag,FO({},u,v))
+${$EI}z={ah[3],ah[4],unpack(ah,EI+2*ag+1,#ah)}
+local ai,aj,ak
+if not ah.err then
+${$A}${$X}${$Z}${$FS}${$FV}${$FW}ai,aj,ak=FW(e,h,u,v,z,w)
 end
-local reads={found}
-plain=completed
-if plain and#ids<max then
-${$finite}${$lowest_score}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
+local al={ah}
+af=ai
+if af and#ab<x then
+${$L}${$M}${$EB}${$EC}${$ED}af,ad=ED(e,f,ae)
 end
-if plain then
-${$try_store}${$lease_plainly}reply=
-lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead,fields)
+if af then
+${$FT}${$FU}ac=
+FU(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
-if reply then
-return{completed,reply}
+if ac then
+return{ai,ac}
 end
-${$try_store}${$store_completed}if completed and store_completed(tasks,expiry,fields,ended)then
-settled=completed
+${$FT}${$FX}if ai and FX(g,h,aj,ak)then
+aa=ai
 else
-ahead,records=nil,not found.err and records or nil
+ad,z=nil,not ah.err and z or nil
 end
 end
-${$queue_keys}local keys=queue_keys(
-pending,
-fair,
-fair_by_group,
-limited,
-working,
-delayed,
-tasks,
-expiry,
-dead,
-workers,
-worker_leases
+${$Q}local ag=Q(
+a,
+b,
+c,
+d,
+e,
+f,
+g,
+h,
+i,
+j,
+k
 )
-local now=tonumber(now_text)
-local dequeue_call=
-{max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
-dequeue_call.worker,dequeue_call.info,dequeue_call.test_now,dequeue_call.now=worker,info,test_now,now
-if not settled then
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$put_deadlines}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
-records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
-return settle_in_full(keys,now,call,items,FIRST,records)
+local ah=tonumber(w)
+local ai=
+{max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
+ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
+if not aa then
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$FO}${$FP}local aj,ak=pcall(function()
+z=z or K('HMGET',g,FO({'~set','~stats'},u,v))
+return FP(ag,ah,t,u,v,z)
 end)
-${$error_reply_for}settled=fine and answer or error_reply_for(answer)
-if settled.err or settled[1]~='ok'then
-write('RPUSH',pending,reversed(ids or{},1))
-return settled
+${$O}aa=aj and ak or O(ak)
+if aa.err or aa[1]~='ok'then
+I('RPUSH',a,J(ab or{},1))
+return aa
 end
 end
-${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$lowest_score}${$error_of}${$error_reply_for}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$STATE}${$FIXED_FIELDS}${$CHANGING_FIELDS}${$parse_letters}${$parse_fixed}${$lease_of}${$has_payload}${$FIXED_PLACES}${$parse}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$remove_from_fair}${$take_turn}${$turns_from}${$move_up}${$move_up_all}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$note_delivery}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$leases_of}${$unregister_workers}${$note_lost_workers}${$fail_worker}${$fail_silent_workers}${$parse_wake}${$awake_text}${$RETRY}${$upcoming}${$look_ahead}${$run_timers}${$reset_timers}${$promote_grouped}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_taken}${$in_list}${$refund_list}${$pop_with_fair}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$skip_undeliverable}${$move_if_limited}${$add_to_batch}${$read_taken}${$select_tasks}${$write_skipped}${$LEASES}${$lease_slice}${$put_back_unleased}${$lease_all}${$use_up_token}${$append_task}${$still_leased}${$dequeue_in_full}reply=dequeue_in_full(keys,dequeue_call,ids,ahead)
-return reply.err and reply or{settled,reply}
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FI}${$FJ}${$FK}${$FQ}ac=FQ(ag,ai,ab,ad)
+return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "b23d2f7554d54eef26df2000df8e7a901ddb40c2",
-  keyLockingSha1: "9648526c0be3aa2e4c702e942a0bd39221b2ef6d",
+  sha1: "89ac68c63a92766adec8c5a69f1f4ae87bd17041",
+  keyLockingSha1: "a5b8e4716e7065a3543ff575bafb36ec87facae7",
 };
 
 export const settle: Script = {
   name: "settle",
   get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local fair_by_group=KEYS[3]
-local limited=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local worker_leases=KEYS[10]
-local test_now=ARGV[1]
-local call=ARGV[2]
-local items=ARGV
-${$int}${$clock_text}local now_text=clock_text(test_now)
-${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
-local reply,fields,ids
-${$PLAIN}if PLAIN then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING_RECORD}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=ARGV[1]
+local l=ARGV[2]
+local m=ARGV
+${$C}${$D}local n=D(k)
+${$B}${$K}${$FN}${$FO}local o=K('HMGET',g,FO({'~set','~stats'},m,2))
+local p,q,r
+${$FR}if FR then
+${$A}${$X}${$Z}${$FS}${$FV}${$FW}p,q,r=FW(e,h,m,2,o,n)
 end
-${$try_store}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
-return reply
+${$FT}${$FX}if p and FX(g,h,q,r)then
+return p
 end
-${$queue_keys}local keys=
-queue_keys(pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,nil,worker_leases)
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$error_of}${$store_fields}${$WRITE_ORDER}${$planned_writes}${$plan_write}${$planned_count}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$STATE}${$CHANGING_FIELDS}${$parse_letters}${$FIXED_PLACES}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_named}${$SETTING_NAMES}${$parse_settings}${$parse_rate}${$measure_rate}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$grouped}${$count_stuck}${$GROUP_FIELDS}${$parse_group}${$format_group}${$CLOCK_FIELDS}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$add_ready}${$cost_of}${$turn_of}${$add_to_fair}${$admit_to_fair}${$make_ready}${$limited_of}${$admit_limited}${$set_timer}${$write_groups}${$note_event}${$count_events}${$publish_events}${$clear_plan}${$new_plan}${$read_settings}${$finish_plan}${$commit}${$PLAN}${$worker_lease}${$end_lease}${$score_when_due}${$wait_again}${$end_task}${$put_deadlines}${$settle_in_full}return settle_in_full(keys,tonumber(now_text),call,items,2,records)
+${$Q}local s=
+Q(a,b,c,d,e,f,g,h,i,nil,j)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$FP}return FP(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "6ce3f4f6007c02c230284ec7ebeb360ccb33e4e7",
-  keyLockingSha1: "cd4ed3a7f3f129945d24190ca333cabcfce2e8e8",
+  sha1: "da20e8178b096efe22a3e776a4f82f99053eb524",
+  keyLockingSha1: "4606cb2622f6ccd15fd97fcb496de515134d8aa8",
 };
 
 export const wake: Script = {
   name: "wake",
   get source() {
-    return `local tasks=KEYS[1]
-local test_now=ARGV[1]
-local window=ARGV[2]
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-${$parse_wake}local sent,_,given=parse_wake(redis.call('HGET',tasks,'~wake'))
-if now>=sent and now<sent+tonumber(window)then
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+${$C}${$D}${$E}local d=E(b)
+${$DX}local e,f,g=DX(redis.call('HGET',a,'~wake'))
+if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$error_of}${$store_fields}${$awake_text}local failed=store_fields(tasks,{'~wake',awake_text(now,math.max(tonumber(window),given))})
-return{'ok',failed and 0 or 1}
+${$N}${$P}${$DZ}local h=P(a,{'~wake',DZ(d,math.max(tonumber(c),g))})
+return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "e8786c0ae9195e9c6ea98483c4eb375714d05b46",
-  keyLockingSha1: "2bb7413abd19cf45136b92490bffcf3a40ec0afc",
+  sha1: "24200fdbb2d3aca9cf03d338e99e21ef221a7d73",
+  keyLockingSha1: "26e814c847c113b88028e1ac3c98d8708773b381",
 };
