@@ -147,8 +147,8 @@ describe("a schedule's event", () => {
 
   test("of another kind is refused", async () => {
     await expect(lambda.invoke({ source: "aws.s3", "detail-type": "Object Created" })).rejects.toThrow(
-      /must be HTTP of payload format 2\.0, or a Scheduled Event/,
+      /must be an HTTP request of payload format 2\.0, or a Scheduled Event/,
     );
-    await expect(lambda.invoke({})).rejects.toThrow(/must be HTTP/);
+    await expect(lambda.invoke({})).rejects.toThrow(/must be an HTTP request/);
   });
 });

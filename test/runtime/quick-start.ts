@@ -16,7 +16,7 @@ export interface QuickStart {
   readonly page: string;
   /** The code that a user writes, from the root of the repository. */
   readonly code: readonly string[];
-  /** The configuration that a user writes. The part after `# Here in the repository` is not shown. */
+  /** The configuration that a user writes. The part after `# In this repository` is not shown. */
   readonly configuration: readonly string[];
   /** Runs it as the page says, in the place's environment, which has `MAIL_URL`, too. */
   readonly start: (place: Place) => Promise<Deployed>;
@@ -85,7 +85,7 @@ export function installedBy(commands: readonly string[]): string[] {
 
 /** A file as the page shows it. */
 export const shownOf = (file: string): string =>
-  (read(file).split("\n# Here in the repository")[0] ?? "").trimEnd();
+  (read(file).split("\n# In this repository")[0] ?? "").trimEnd();
 
 /** The tests of every quick start: the page shows it, it is short, and each welcome mail is sent once. */
 export function quickStart(platform: string, { page, code, configuration, start }: QuickStart): void {
