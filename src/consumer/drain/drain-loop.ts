@@ -217,6 +217,8 @@ export class DrainLoop<T> {
     if (this.#closedBy || !(this.#handlers.hasFreeHandler || ahead)) return undefined;
     const { wholeBatches, wait, lease, worker } = this.#options;
     const { isIdle, longestDuration, firstEndAt = 0 } = this.#handlers;
+    // The last request dequeues: only then does its reply say what is left beside this drain's own leases.
+    if (isIdle && !buffer.fitsOneRequest) return undefined;
     const wanted =
       isIdle && buffer.size === 0
         ? !this.#isEmpty

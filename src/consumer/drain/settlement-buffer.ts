@@ -19,10 +19,16 @@ export interface OutgoingSettlement<T> extends SizedSettlement {
 /** The settlements of finished tasks, until Redis has answered. */
 export class SettlementBuffer<T> {
   readonly #settlements: SizedSettlement[] = [];
+  #bytes = 0;
   #dueAt = Number.POSITIVE_INFINITY;
 
   get size(): number {
     return this.#settlements.length;
+  }
+
+  /** Whether one request can take all settlements. */
+  get fitsOneRequest(): boolean {
+    return this.size <= MOST_SETTLEMENTS && this.#bytes <= MOST_BYTES;
   }
 
   /** When a settlement must be sent, on the clock of `performance.now()`; Infinity if the buffer is empty. */
@@ -34,6 +40,7 @@ export class SettlementBuffer<T> {
   add(settlement: SizedSettlement, extendAt: number): void {
     this.#dueAt = Math.min(this.#dueAt, extendAt, performance.now() + LONGEST_WAIT);
     this.#settlements.push(settlement);
+    this.#bytes += settlement.bytes;
   }
 
   /** Removes what one request sends: extends first, since they cannot wait. */
@@ -49,7 +56,7 @@ export class SettlementBuffer<T> {
       taken.push(settlement);
       count++;
     }
-    this.#settlements.splice(0, count);
+    for (const { bytes: sent } of this.#settlements.splice(0, count)) this.#bytes -= sent;
     if (this.#settlements.length === 0) this.#dueAt = Number.POSITIVE_INFINITY;
     return taken;
   }
