@@ -25,9 +25,9 @@ function platform(env: { readonly SLUICE_CONSUMER?: Fetcher }): Platform {
 }
 
 /**
- * Creates a Worker with a whole deployment: the HTTP interface, cron, wakes and consumers. Consumers work in the invocation
- * that enqueued, after its response, and in cron's. Bind `SLUICE_CONSUMER` to a Worker with consumers, such as this one
- * itself, to use as many more invocations as the work needs.
+ * Creates a Worker with a whole deployment: the HTTP interface, cron, wakes and consumers. Consumers work in
+ * the invocation that enqueued, after its response, and in cron's. Bind `SLUICE_CONSUMER` to a Worker with
+ * consumers, such as this one itself, to use as many more invocations as the work needs.
  * @example
  * export default sluice({ consumers: { emails: ({ payload }) => send(payload) } });
  */

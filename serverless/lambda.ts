@@ -26,7 +26,8 @@ const platform: Platform = {
   // Lambda's maximum. The context of each invocation has the actual limit.
   // https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
   budget: "15m",
-  // Lambda freezes the function after the response. https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
+  // Lambda freezes the function after the response.
+  // https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
   afterResponse: "none",
   // The woken function responds only when its work is done, and continues without the caller.
   wakeTimeout: "500ms",
@@ -36,8 +37,8 @@ const platform: Platform = {
 const RESERVE = 2_000;
 
 /**
- * Creates a Lambda function with a whole deployment: the HTTP interface, cron, wakes and consumers. Consumers work in cron's
- * invocations and in those of `SLUICE_WAKE_URL`, the URL of this function itself.
+ * Creates a Lambda function with a whole deployment: the HTTP interface, cron, wakes and consumers. Consumers
+ * work in cron's invocations and in those of `SLUICE_WAKE_URL`, the URL of this function itself.
  * @example
  * export const handler = sluice({ consumers: { emails: send } });
  */

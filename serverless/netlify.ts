@@ -23,8 +23,8 @@ const platform: Platform = {
 };
 
 /**
- * Creates the Netlify Functions of a whole deployment: the HTTP interface, cron, wakes and consumers. Cron is a function of
- * its own, because a scheduled function on Netlify has no path.
+ * Creates the Netlify Functions of a whole deployment: the HTTP interface, cron, wakes and consumers. Cron is
+ * a function of its own, because a scheduled function on Netlify has no path.
  * @example
  * export const app = sluice({ consumers: { emails: send } });
  * export default app.fetch;

@@ -16,8 +16,8 @@ const node: Runtime = {
 /**
  * Serves a deployment on Node: the HTTP interface, wakes, consumers, and cron every minute. Needs the package
  * `@hono/node-server`. `REDIS_URL` is supported too, over TCP, with the package `@redis/client`.
- * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment; `not_installed` if a
- *   package is missing
+ * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment;
+ *   `not_installed` if a package is missing
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */

@@ -33,9 +33,10 @@ function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
 }
 
 /**
- * Creates a Vercel Function with a whole deployment: the HTTP interface, cron, wakes and consumers. It runs in the Node
- * runtime and, with `export const config = { runtime: "edge" }`, in the Edge runtime. Vercel's cron is a GET of `/v1/sweep`
- * with `CRON_SECRET`. Consumers work after the response of that request and of each request that enqueued.
+ * Creates a Vercel Function with a whole deployment: the HTTP interface, cron, wakes and consumers. It runs
+ * in the Node runtime and, with `export const config = { runtime: "edge" }`, in the Edge runtime. Vercel's
+ * cron is a GET of `/v1/sweep` with `CRON_SECRET`. Consumers work after the response of that request and of
+ * each request that enqueued.
  * @returns a handler for each method; export it under that name
  * @example
  * export const { GET, POST } = sluice({ consumers: { emails: send } });

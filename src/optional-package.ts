@@ -28,8 +28,8 @@ export function isNotFound(error: unknown, name: OptionalPackage): boolean {
 }
 
 /**
- * Handles a failed import of an optional package. The import itself is written where the package is used, so that
- * bundlers see it and, because it is caught, do not require it.
+ * Handles a failed import of an optional package. The import itself is written where the package is used, so
+ * that bundlers see it and, because it is caught, do not require it.
  * @example import("@redis/client").catch(orNotInstalled("@redis/client", "resp()"))
  */
 export function orNotInstalled(name: OptionalPackage, feature: string): (error: unknown) => never {

@@ -1,8 +1,9 @@
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Headers of every response, unless the response sets its own. No cache stores it. No browser guesses its type, loads
- * anything for it, or shows it in a frame. There are no CORS headers: scripts of other origins cannot read it.
+ * Headers of every response, unless the response sets its own. No cache stores it. No browser guesses its
+ * type, loads anything for it, or shows it in a frame. There are no CORS headers: scripts of other origins
+ * cannot read it.
  */
 const securityHeaders: Headers = {
   "cache-control": "no-store",
@@ -14,8 +15,8 @@ const securityHeaders: Headers = {
 const jsonHeaders: Headers = { ...securityHeaders, "content-type": "application/json" };
 
 /**
- * A response with the security headers. All headers are passed to the constructor as one plain object. Adding a header
- * to an existing `Response` copies it, and on Node turns its text into a stream.
+ * A response with the security headers. All headers are passed to the constructor as one plain object. Adding
+ * a header to an existing `Response` copies it, and on Node turns its text into a stream.
  */
 export function respond(body: BodyInit | null, status: number, headers: Headers = {}): Response {
   return new Response(body, { status, headers: { ...securityHeaders, ...headers } });

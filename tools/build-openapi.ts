@@ -1,6 +1,6 @@
 /**
- * Writes src/http/docs/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the texts in
- * tools/openapi. With --check it only reports whether the file is current.
+ * Writes src/http/docs/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the
+ * texts in tools/openapi. With --check it only reports whether the file is current.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";

@@ -1,4 +1,5 @@
-// Import it before a program of test/, so that `SLUICE_LANES=full` applies to the program as it does to the tests.
+// Import it before a program of test/, so that `SLUICE_LANES=full` applies to the program as it does to the
+// tests.
 
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,7 @@
 /**
- * Writes the list in docs/dependencies.md from the lock file: each package that an installation includes, and the optional
- * peers, with the licence and the entries that load it. With --check it only reports whether the list is current.
+ * Writes the list in docs/dependencies.md from the lock file: each package that an installation includes, and
+ * the optional peers, with the licence and the entries that load it. With --check it only reports whether the
+ * list is current.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,5 @@
-// Lints lua/: the format with stylua, and each script with luacheck, together with the parts of lua/lib that it uses.
+// Lints lua/: the format with stylua, and each script with luacheck, together with the parts of lua/lib that
+// it uses.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

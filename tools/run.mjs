@@ -1,4 +1,5 @@
-// npm run test:soak and similar: sets up what `npm test` needs, and runs a program: `tools/run.mjs PROGRAM [ARGUMENTS]`.
+// npm run test:soak and similar: sets up what `npm test` needs, and runs a program: `tools/run.mjs PROGRAM
+// [ARGUMENTS]`.
 
 import { join } from "node:path";
 import { ensureDependencies, ensureProgram, findRuntime, main, root, runForeground } from "./setup.mjs";

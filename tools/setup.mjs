@@ -1,5 +1,5 @@
-// Sets up what `npm test` and `npm start` need on a machine with only Node 20 and npm: the dependencies, programs
-// from Debian, and a Node that runs TypeScript. Uses only built-ins of Node 20.
+// Sets up what `npm test` and `npm start` need on a machine with only Node 20 and npm: the dependencies,
+// programs from Debian, and a Node that runs TypeScript. Uses only built-ins of Node 20.
 
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -110,8 +110,8 @@ function installFromDebian(debianPackage) {
 }
 
 /**
- * Finds the Node that runs the project: the pinned one of tools/node-runtime if the platform has it, else this one if it
- * runs TypeScript.
+ * Finds the Node that runs the project: the pinned one of tools/node-runtime if the platform has it, else
+ * this one if it runs TypeScript.
  * @returns {string} its path
  */
 export function findRuntime() {
@@ -126,8 +126,8 @@ export function findRuntime() {
 }
 
 /**
- * Runs Node in the foreground and exits with its status or signal. Each signal is forwarded once, because npm and the terminal
- * both send a copy of a Ctrl-C.
+ * Runs Node in the foreground and exits with its status or signal. Each signal is forwarded once, because npm
+ * and the terminal both send a copy of a Ctrl-C.
  * @param {string} runtime
  * @param {string[]} args
  */

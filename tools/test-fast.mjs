@@ -1,4 +1,5 @@
-// npm run test:fast: the tests that answer in under a minute: tools/fast-tier.mjs lists them. Takes Vitest's options.
+// npm run test:fast: the tests that answer in under a minute: tools/fast-tier.mjs lists them. Takes Vitest's
+// options.
 
 import { join } from "node:path";
 import { fastTier, shortModel } from "./fast-tier.mjs";

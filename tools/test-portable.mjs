@@ -1,6 +1,6 @@
-// npm run test:portable: runs the tests of the scripts, or the named ones, on GopherLua, a Lua 5.1 written in Go:
-// `npm run test:portable -- test/integration/groups/groups.test.ts`. Builds the redis-server of test/portable and puts
-// it before the real one on the PATH.
+// npm run test:portable: runs the tests of the scripts, or the named ones, on GopherLua, a Lua 5.1 written in
+// Go: `npm run test:portable -- test/integration/groups/groups.test.ts`. Builds the redis-server of
+// test/portable and puts it before the real one on the PATH.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";

@@ -1,8 +1,9 @@
-// A consumer as it would run in a short-lived function. For some seconds it pulls webhooks, delivers them, and settles them while
-// it pulls the next ones. Then it ends, and the platform starts it again.
+// A consumer as it would run in a short-lived function. For some seconds it pulls webhooks, delivers them,
+// and settles them while it pulls the next ones. Then it ends, and the platform starts it again.
 //
-// It keeps no state. If it is killed, its leases expire, and another run gets the tasks. A webhook that was delivered but not
-// settled is then delivered again: delivery is "at least once", which is why a webhook has an id.
+// It keeps no state. If it is killed, its leases expire, and another run gets the tasks. A webhook that was
+// delivered but not settled is then delivered again: delivery is "at least once", which is why a webhook has
+// an id.
 
 import { drain, NonRetryableError } from "../../src/index.ts"; // elsewhere: "sluice-queue"
 import { deliver, type Endpoint } from "./deliver.ts";

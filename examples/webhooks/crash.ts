@@ -13,8 +13,8 @@ export interface Crash {
 const enough = 3;
 
 /**
- * Kills a consumer at the worst moment: receivers have accepted some of its batch, and the queue does not know it yet. To be
- * sure, it halts the process and asks the queue before it kills the process.
+ * Kills a consumer at the worst moment: receivers have accepted some of its batch, and the queue does not
+ * know it yet. To be sure, it halts the process and asks the queue before it kills the process.
  * @param goOn whether to keep trying
  */
 export async function crash(

@@ -1,5 +1,6 @@
-// The endpoints of the tenants: HTTP servers, each with its own behaviour. They record each request in a file before they
-// respond, as a reliable receiver does. The closing table counts only that file, not the queue's own numbers.
+// The endpoints of the tenants: HTTP servers, each with its own behaviour. They record each request in a file
+// before they respond, as a reliable receiver does. The closing table counts only that file, not the queue's
+// own numbers.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,6 @@
-// The webhooks example: a producer, short-lived consumers, receivers with different behaviours, and at the end an account
-// of every event. `npm start` runs it on the local stack. README.md describes how to run it elsewhere.
+// The webhooks example: a producer, short-lived consumers, receivers with different behaviours, and at the
+// end an account of every event. `npm start` runs it on the local stack. README.md describes how to run it
+// elsewhere.
 
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";

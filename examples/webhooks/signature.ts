@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 
 /**
- * Signatures of the Standard Webhooks specification. With the endpoint's secret, a receiver can verify that a request comes
- * from this sender, is unchanged, and is recent.
+ * Signatures of the Standard Webhooks specification. With the endpoint's secret, a receiver can verify that a
+ * request comes from this sender, is unchanged, and is recent.
  */
 
 export const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;

@@ -32,8 +32,8 @@ export interface ConsumerContext<Env> {
 const HAND_OVER = 100;
 
 /**
- * How long a consumer with an empty queue waits for a task that will soon be due, ms. So a retry need not wait for the
- * next cron. Waiting costs no command.
+ * How long a consumer with an empty queue waits for a task that will soon be due, ms. So a retry need not
+ * wait for the next cron. Waiting costs no command.
  */
 const MAX_IDLE = { forInvocations: 5_000, inProcesses: 60_000 };
 
@@ -83,7 +83,8 @@ export class Consumers<Env> {
   }
 
   /**
-   * Drains a queue. A process runs one drain per queue at a time, so that `concurrency` is the limit of the process.
+   * Drains a queue. A process runs one drain per queue at a time, so that `concurrency` is the limit of the
+   * process.
    * @param time how long it may take, ms
    */
   work(name: string, time: number): Promise<DrainReport> {

@@ -30,8 +30,9 @@ type OwnQueueOptions<In, Out> = Omit<QueueOptions<In, Out>, "transport" | "prefi
 export interface RequestTools<Env = Environment> {
   readonly env: Env;
   /**
-   * A queue in the deployment's Redis. An enqueue wakes the queue's consumer. The queue has the schema and the encryption
-   * of its consumer in this deployment, unless the options set others; `encryption: null` sets none.
+   * A queue in the deployment's Redis. An enqueue wakes the queue's consumer. The queue has the schema and
+   * the encryption of its consumer in this deployment, unless the options set others; `encryption: null` sets
+   * none.
    */
   readonly queue: <In = unknown, Out = In>(
     name: string,
@@ -50,8 +51,8 @@ export interface ServiceOptions<Env = Environment> {
   /** The consumers, by queue. @default none */
   readonly consumers?: Readonly<Record<string, Consumer<Env>>> | undefined;
   /**
-   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it returns nothing,
-   * the response is 404. @default 404
+   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it
+   * returns nothing, the response is 404. @default 404
    */
   readonly fetch?:
     | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
@@ -152,8 +153,8 @@ export class Service<Env extends object = Environment> {
   }
 
   /**
-   * Handles cron: sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken elsewhere.
-   * Logs a line if the sweep moved a task or failed for a queue.
+   * Handles cron: sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken
+   * elsewhere. Logs a line if the sweep moved a task or failed for a queue.
    * @param time how long this invocation may work, ms; at most the budget. @default the budget
    * @param waitUntil if given, the call does not wait for the consumers
    */
@@ -214,9 +215,9 @@ export class Service<Env extends object = Environment> {
   }
 
   /**
-   * The waker: it starts the consumer in this invocation if that is allowed, else it wakes the consumer at the wake URL, if
-   * there is one. The deployment at the wake URL has the same consumers as this one. If this one has none, the other may
-   * have consumers of any queue.
+   * The waker: it starts the consumer in this invocation if that is allowed, else it wakes the consumer at
+   * the wake URL, if there is one. The deployment at the wake URL has the same consumers as this one. If this
+   * one has none, the other may have consumers of any queue.
    * @param time how long a consumer here may work, ms
    */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {

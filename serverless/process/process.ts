@@ -23,8 +23,9 @@ export interface ServeOptions<Env extends object = Environment> extends ServiceO
   /** The interval of cron: the sweep and the consumers. At least "1s"; runs do not overlap. @default "1m" */
   readonly every?: Duration | undefined;
   /**
-   * How long handlers and requests may still run when the server closes. Then handlers are aborted, and the server closes
-   * two seconds later, even if work is still running. @default the platform's limit, less these two seconds
+   * How long handlers and requests may still run when the server closes. Then handlers are aborted, and the
+   * server closes two seconds later, even if work is still running. @default the platform's limit, less these
+   * two seconds
    */
   readonly grace?: Duration | undefined;
   /** SIGTERM and SIGINT close the server and end the process. @default true */
@@ -35,8 +36,8 @@ export interface Server {
   /** The URL of the server, such as `http://localhost:8787`. */
   readonly url: string;
   /**
-   * Closes the server: accepts no more requests and tasks, hands back tasks that are not started, waits up to `grace` for
-   * running work, and closes the connection to Redis. A second call waits for the same end.
+   * Closes the server: accepts no more requests and tasks, hands back tasks that are not started, waits up to
+   * `grace` for running work, and closes the connection to Redis. A second call waits for the same end.
    */
   close(): Promise<void>;
 }

@@ -29,8 +29,8 @@ export interface AppOptions {
   /** Who may do what. If empty, every request gets `auth_not_configured`, except those of cron if `cronSecret` is set. */
   readonly tokens: readonly TokenEntry[];
   /**
-   * The bearer token of the platform's cron. It may sweep every queue and do nothing else. Several are valid at once,
-   * to rotate the secret. @default none
+   * The bearer token of the platform's cron. It may sweep every queue and do nothing else. Several are valid
+   * at once, to rotate the secret. @default none
    */
   readonly cronSecret?: string | readonly string[] | undefined;
   /** The prefix of every key. @default "sluice" */
@@ -41,8 +41,8 @@ export interface AppOptions {
    */
   readonly wake?: Waker | undefined;
   /**
-   * Which requests for a single task share one request to Redis. `"in-flight"`: those that arrive while another is in
-   * flight. It is for servers whose requests may share I/O, so not for Workers. @default none
+   * Which requests for a single task share one request to Redis. `"in-flight"`: those that arrive while
+   * another is in flight. It is for servers whose requests may share I/O, so not for Workers. @default none
    */
   readonly coalesce?: Coalesce | undefined;
   readonly limits?:

@@ -30,7 +30,8 @@ export interface Services {
   /** How long a sweep, purge or redrive may take if the request does not say, ms. */
   readonly budget: number;
   /**
-   * Middleware that accepts only callers with one of the scopes, for the queue of the path if the path names one.
+   * Middleware that accepts only callers with one of the scopes, for the queue of the path if the path names
+   * one.
    */
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
   /** The waker for this request, if any. */

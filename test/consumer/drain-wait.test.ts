@@ -92,7 +92,7 @@ describe("a drain that waits", () => {
       await queue().enqueue(i);
       await pause(40);
     }
-    const pulls = () => sent.filter(([name]) => name === "dequeue" || name === "settle_and_dequeue").length;
+    const pulls = () => sent.filter(([name]) => name === "dequeue" || name === "settleAndDequeue").length;
     // The first pull; then each half second at most one that finds nothing and one that ends its wait.
     expect(pulls()).toBeLessThanOrEqual(3 + (2 * (performance.now() - began)) / 500);
     expect(await report).toEqual(reported({ completed: 40 }));

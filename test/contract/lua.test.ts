@@ -8,7 +8,7 @@ const { lib, scripts } = readLua();
 const names = libNames(lib.text);
 
 describe("the files in lua/ keep the laws that their text can show", () => {
-  test("the prelude", () => {
+  test("lua/lib", () => {
     expect(lawBreaches("prelude", lib.text, { lib: names, isLib: true })).toEqual([]);
   });
 
@@ -18,7 +18,7 @@ describe("the files in lua/ keep the laws that their text can show", () => {
 });
 
 describe("the files in lua/ behave the same in each Lua 5.1 (law 8)", () => {
-  test("the prelude", () => {
+  test("lua/lib", () => {
     const callers = scripts.map(({ text }) => text);
     expect(portableBreaches(lib.text, callers)).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe("code that behaves differently in another Lua 5.1 is found", () => {
     expect(portableBreaches(text)).toEqual(breach === undefined ? [] : [`line ${line}: ${breach}`]);
   });
 
-  test("also if a script takes too many values from a function of the prelude", () => {
+  test("also if a script takes too many values from a function of lua/lib", () => {
     const own = "local function f(x) return x end";
     expect(portableBreaches(own, ["local a, b = f(1)"])).toEqual([
       "line 1: f returns 1 of the 2 values that are taken from it",

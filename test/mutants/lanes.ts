@@ -227,7 +227,7 @@ export const lanes: readonly Mutant[] = [
     because: "tasks are in no list until a deep sweep finds them",
   },
   {
-    name: "settle_and_dequeue that finds nothing drops the records of what completed",
+    name: "settle-and-dequeue that finds nothing drops the records of what completed",
     file: "lua/lib/plain-lane.lua",
     find: "local spent = { unpack(more_fields or {}) }",
     replace: "local spent = {}",
@@ -235,7 +235,7 @@ export const lanes: readonly Mutant[] = [
     because: "a task that was completed is delivered again when its lease expires",
   },
   {
-    name: "settle_and_dequeue overwrites the records of what completed with those that it leases",
+    name: "settle-and-dequeue overwrites the records of what completed with those that it leases",
     file: "lua/lib/plain-lane.lua",
     find: "local to = (i > 1 and from or 0) + 2 * i + 3",
     replace: "local to = 2 * i + 3",

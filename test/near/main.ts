@@ -1,5 +1,5 @@
-// npm run test:near: runs the tests that are nearest to what has changed, and says which and why. `--help` lists the
-// options.
+// npm run test:near: runs the tests that are nearest to what has changed, and says which and why. `--help`
+// lists the options.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -12,8 +12,8 @@ import type { Script } from "./transport.ts";
 `;
 
 /**
- * The text of the module that embeds the scripts. It has each part of lua/lib once, as a constant that bundlers can leave
- * out. The text of a script is joined when it is read.
+ * The text of the module that embeds the scripts. It has each part of lua/lib once, as a constant that
+ * bundlers can leave out. The text of a script is joined when it is read.
  * @throws if the Lua cannot be embedded
  */
 export function moduleOf({ lib, scripts }: LuaFiles): string {

@@ -1,5 +1,6 @@
-// The parts of lua/lib and their place in a script. Lua creates a function when it runs its definition. So each part is placed
-// before the first statement that needs it, in the branch that needs it, and a plain call returns before most of them.
+// The parts of lua/lib and their place in a script. Lua creates a function when it runs its definition. So
+// each part is placed before the first statement that needs it, in the branch that needs it, and a plain call
+// returns before most of them.
 
 import type { LuaNode } from "luaparse";
 import { freeNames } from "./scopes.ts";
@@ -19,7 +20,8 @@ export interface Part {
 
 /**
  * The locals at the top level of lua/lib, in order.
- * @throws if there is anything but locals, a name is declared twice, or a local is used before its declaration
+ * @throws if there is anything but locals, a name is declared twice, or a local is used before its
+ *   declaration
  */
 export function partsOf(lib: LuaFile): Part[] {
   const refuse = (why: string) => new Error(`${lib.file}: ${why}`);
@@ -47,9 +49,9 @@ export function partsOf(lib: LuaFile): Part[] {
 }
 
 /**
- * A script's text with the parts that it needs. Each part is placed before the first statement that needs it, directly or by
- * another part, at the top level or in a branch of an `if` there. Parts at one place are in the order of lua/lib. Several
- * branches may have the same part.
+ * A script's text with the parts that it needs. Each part is placed before the first statement that needs it,
+ * directly or by another part, at the top level or in a branch of an `if` there. Parts at one place are in
+ * the order of lua/lib. Several branches may have the same part.
  * @throws if such a statement declares a local with a name that these parts declare or use
  */
 export function programOf(script: LuaFile, parts: readonly Part[]): (Part | string)[] {

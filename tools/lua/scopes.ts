@@ -46,8 +46,8 @@ export function freeNames(file: string, nodes: readonly LuaNode[]): ReadonlySet<
  * Resolves the names in statements or expressions.
  * @param file for errors
  * @returns the names that they use and do not declare, with the identifiers, and the locals
- * @throws if they, or a function in them, have more locals or upvalues than Lua allows. `redis` counts as an upvalue, because
- *   a wrapper such as the gateway's shim makes it a local
+ * @throws if they, or a function in them, have more locals or upvalues than Lua allows. `redis` counts as an
+ *   upvalue, because a wrapper such as the gateway's shim makes it a local
  */
 export function resolveNames(
   file: string,

@@ -10,8 +10,8 @@ export interface LuaFile {
 
 /**
  * The syntax tree.
- * @throws for anything that is not Lua 5.1, and for strings and comments in long brackets or over several lines: programs that
- *   read lua/ line by line, also in other languages, would mistake them for code
+ * @throws for anything that is not Lua 5.1, and for strings and comments in long brackets or over several
+ *   lines: programs that read lua/ line by line, also in other languages, would mistake them for code
  */
 export function parseLua({ file, text }: LuaFile): LuaChunk {
   const refuse = (what: string) => new Error(`${file}: cannot be embedded: ${what}`);
@@ -32,8 +32,8 @@ export function parseLua({ file, text }: LuaFile): LuaChunk {
 }
 
 /**
- * The code without comments, blank lines and unneeded spaces. Each line stays a line of its own, so that the line of an error
- * says where it is.
+ * The code without comments, blank lines and unneeded spaces. Each line stays a line of its own, so that the
+ * line of an error says where it is.
  */
 export function compact(text: string): string {
   const lexer = luaparse.parse(text, { wait: true, luaVersion: "5.1", comments: false });

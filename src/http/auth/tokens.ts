@@ -30,9 +30,9 @@ const tokenEntry = v.pipe(
 );
 
 /**
- * One bearer token: `token` itself, or its `sha256` in hexadecimal; its scopes; and the queues that it is valid for.
- * In `queues`, `*` matches any characters and is the only wildcard: `"emails-*"`, `"*"`. `queues` is required, so that
- * no token opens every queue by an omission. Several entries may have the same token.
+ * One bearer token: `token` itself, or its `sha256` in hexadecimal; its scopes; and the queues that it is
+ * valid for. In `queues`, `*` matches any characters and is the only wildcard: `"emails-*"`, `"*"`. `queues`
+ * is required, so that no token opens every queue by an omission. Several entries may have the same token.
  */
 export type TokenEntry = v.InferOutput<typeof tokenEntry>;
 

@@ -1,6 +1,6 @@
 /**
- * Every way in which a request can fail: the stable `code`, its HTTP status, a title, and what the caller should know
- * and do. New codes may be added. Existing codes keep their meaning.
+ * Every way in which a request can fail: the stable `code`, its HTTP status, a title, and what the caller
+ * should know and do. New codes may be added. Existing codes keep their meaning.
  */
 export const problems = {
   invalid_request: {

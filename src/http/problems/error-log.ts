@@ -13,8 +13,8 @@ export interface LoggedError {
 }
 
 /**
- * Logs a failure as one line of JSON. An error that is not a {@link SluiceError} is logged by its name and frames,
- * because its message may quote a payload.
+ * Logs a failure as one line of JSON. An error that is not a {@link SluiceError} is logged by its name and
+ * frames, because its message may quote a payload.
  */
 export function logError({ error, ...rest }: LoggedError): void {
   const line = { ...rest, error: name(error), message: message(error), frames: frames(error) };

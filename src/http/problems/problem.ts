@@ -49,8 +49,8 @@ export const taskNotFound = () =>
   });
 
 /**
- * Turns an error of the queue into a problem. The caller gets the full message only for errors in the caller's input.
- * Redis's own words stay on the server.
+ * Turns an error of the queue into a problem. The caller gets the full message only for errors in the
+ * caller's input. Redis's own words stay on the server.
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;

@@ -5,8 +5,8 @@ import { described, name } from "../schemas/values.ts";
 export { described };
 
 /**
- * Schemas of the responses. The app uses only their types. The OpenAPI document is built from the schemas. Responses may
- * gain fields, so these objects are not strict.
+ * Schemas of the responses. The app uses only their types. The OpenAPI document is built from the schemas.
+ * Responses may gain fields, so these objects are not strict.
  */
 
 /** The type of a reply that a handler returns. Optional fields may be present and undefined. */

@@ -56,9 +56,9 @@ export function noArray<Schema extends v.GenericSchema>(schema: Schema): Schema 
 }
 
 /**
- * An object with these fields and no others. Unlike valibot's strict object, it refuses arrays and reports every unknown
- * field, not only the first. It is also several times as fast: V8 optimizes valibot's loop over the fields of nested
- * objects again and again, without effect.
+ * An object with these fields and no others. Unlike valibot's strict object, it refuses arrays and reports
+ * every unknown field, not only the first. It is also several times as fast: V8 optimizes valibot's loop over
+ * the fields of nested objects again and again, without effect.
  */
 export function fields<const Entries extends v.ObjectEntries>(
   entries: Entries,
@@ -89,8 +89,8 @@ export function fields<const Entries extends v.ObjectEntries>(
 }
 
 /**
- * A list of at most `most` items. A longer list is refused before any item is checked. Errors of items are collected up
- * to {@link maxErrors}, because those of millions of invalid items would take gigabytes.
+ * A list of at most `most` items. A longer list is refused before any item is checked. Errors of items are
+ * collected up to {@link maxErrors}, because those of millions of invalid items would take gigabytes.
  */
 export function list<Item extends v.GenericSchema>(item: Item, most: number, message: string) {
   const all = v.array(item);

@@ -4,8 +4,8 @@ import type { RequestContext, Services } from "../services.ts";
 import { problemBody } from "../problems/problem.ts";
 
 /**
- * How long a stream stays silent before it sends a comment, ms. The comment keeps proxies from closing the connection,
- * and reveals that a client is gone: workerd notices it only on a write.
+ * How long a stream stays silent before it sends a comment, ms. The comment keeps proxies from closing the
+ * connection, and reveals that a client is gone: workerd notices it only on a write.
  */
 const KEEP_ALIVE = 3_000;
 
@@ -42,8 +42,8 @@ export function lastEventId(c: RequestContext): number | undefined {
 }
 
 /**
- * Responds with server-sent events. Draws from the source only as fast as the client reads. An error during the stream
- * is sent as the event `problem` and ends the stream.
+ * Responds with server-sent events. Draws from the source only as fast as the client reads. An error during
+ * the stream is sent as the event `problem` and ends the stream.
  */
 export async function eventStream(
   c: RequestContext,

@@ -2,8 +2,9 @@ import { type RedisConnection } from "./redis.ts";
 import { type Argument, type RedisReply, RedisUnavailable } from "./redis-client.ts";
 
 /**
- * The positions of a command's keys among its words. Word 0 is the name. The keys are at `first` to `last` in steps; a
- * negative `last` counts from the end. If `count` is not 0, the word at `count` has the number of keys.
+ * The positions of a command's keys among its words. Word 0 is the name. The keys are at `first` to `last` in
+ * steps; a negative `last` counts from the end. If `count` is not 0, the word at `count` has the number of
+ * keys.
  */
 export interface KeyRange {
   readonly first: number;

@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import type { Argument, RedisClient } from "./redis-client.ts";
 
 /**
- * Messages that Redis pushes, as server-sent events: first one chunk with the confirmations, then one chunk per event. The
- * feed ends when the connection to Redis ends. Destroying the feed closes its connection.
+ * Messages that Redis pushes, as server-sent events: first one chunk with the confirmations, then one chunk
+ * per event. The feed ends when the connection to Redis ends. Destroying the feed closes its connection.
  */
 export type Feed = Readable;
 
@@ -39,8 +39,8 @@ export async function startFeed(
     feed.push(frame(event));
     if (feed.readableLength > maxBehind) feed.destroy();
   };
-  // The confirmation is pushed before Redis sends it, because no one reads the feed until then. So an event in the
-  // same packet as Redis's confirmation comes after it.
+  // The confirmation is pushed before Redis sends it, because no one reads the feed until then. So an event
+  // in the same packet as Redis's confirmation comes after it.
   if (kind === "monitor") {
     push('"OK"');
     return await client.monitor(push);

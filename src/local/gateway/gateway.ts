@@ -26,8 +26,8 @@ export interface GatewayOptions {
   /** The read-only token. @default none */
   readonly readOnlyToken?: string | undefined;
   /**
-   * In which scripts to refuse undeclared keys: `"flagged"`, those with `#!lua flags=allow-key-locking`, as on Upstash; or
-   * `"always"`, in all scripts. @default "flagged"
+   * In which scripts to refuse undeclared keys: `"flagged"`, those with `#!lua flags=allow-key-locking`, as
+   * on Upstash; or `"always"`, in all scripts. @default "flagged"
    */
   readonly strictKeys?: StrictKeys | undefined;
   /** Names of scripts for faults, by SHA-1. @default none */

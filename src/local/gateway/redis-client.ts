@@ -5,8 +5,8 @@ import { isErrorReply, type RedisPackage } from "../../transport/resp-client.ts"
 export type Argument = string | Buffer;
 
 /**
- * A Redis reply. A bulk string is a Buffer. An integer or a status reply is a string (see {@link isInteger}). An error reply
- * is an Error with Redis's text as its message.
+ * A Redis reply. A bulk string is a Buffer. An integer or a status reply is a string (see {@link isInteger}).
+ * An error reply is an Error with Redis's text as its message.
  */
 export type RedisReply = Buffer | string | null | Error | readonly RedisReply[];
 
@@ -16,8 +16,8 @@ export class RedisUnavailable extends Error {
 }
 
 /**
- * Whether a string is an integer reply. Integers stay strings, so that those beyond 2^53 are exact. No status reply of Redis
- * has this form.
+ * Whether a string is an integer reply. Integers stay strings, so that those beyond 2^53 are exact. No status
+ * reply of Redis has this form.
  */
 export const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
 

@@ -6,8 +6,8 @@ import { connect, errorReply, newClient, type Argument, type RedisReply } from "
 export interface RedisConnection {
   /**
    * Sends one command. Commands run in the order in which they were sent.
-   * @throws {RedisUnavailable} at once while Redis is unreachable; if the connection breaks after the command was sent, the
-   *   command may or may not have run
+   * @throws {RedisUnavailable} at once while Redis is unreachable; if the connection breaks after the command
+   *   was sent, the command may or may not have run
    */
   send(command: readonly Argument[]): Promise<RedisReply>;
   /**
@@ -59,8 +59,8 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
   return {
     send,
     async transaction(commands) {
-      // Queued at once, and dropped as a whole if the connection breaks. No other request can come in between, so a
-      // transaction needs no connection of its own.
+      // Queued at once, and dropped as a whole if the connection breaks. No other request can come in
+      // between, so a transaction needs no connection of its own.
       const replies = await Promise.all([["MULTI"], ...commands, ["EXEC"]].map(send));
       return replies.at(-1) as RedisReply;
     },

@@ -8,8 +8,8 @@ import type { RestRequest } from "./request.ts";
 import type { Command, Rights, Runner } from "./run.ts";
 
 /**
- * The response to an HTTP request. `cut` breaks the connection before the body or in the middle of it. The middle of a
- * stream is its first event after the confirmation.
+ * The response to an HTTP request. `cut` breaks the connection before the body or in the middle of it. The
+ * middle of a stream is its first event after the confirmation.
  */
 export interface GatewayResponse {
   readonly status: number;

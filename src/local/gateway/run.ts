@@ -117,8 +117,8 @@ export class Runner {
     const [name, body, ...rest] = command as [Argument, Argument, ...Argument[]];
     const bySha = info.name.startsWith("EVALSHA");
     const script = bySha ? this.#scripts.find(String(body)) : this.#scripts.learn(String(body));
-    // A script that the gateway has not seen would run uncounted. With an unknown SHA Redis refuses it, and the client
-    // sends the script.
+    // A script that the gateway has not seen would run uncounted. With an unknown SHA Redis refuses it, and
+    // the client sends the script.
     const text = bySha ? (script?.wrappedSha ?? unknownSha) : (script as GatewayScript).wrapped;
     return {
       send: [name, text, ...rest],
@@ -161,7 +161,8 @@ export class Runner {
   /** Redis's error about a script. Its text must be the one for the client's script, not for the wrapped one. */
   async #error(script: GatewayScript, error: Error): Promise<Outcome> {
     if (error.message.startsWith("ERR Error compiling script") && script.wrapped !== script.source) {
-      // Only Redis can tell what is wrong with the unwrapped script. Not counted, because the client sent one command.
+      // Only Redis can tell what is wrong with the unwrapped script. Not counted, because the client sent one
+      // command.
       const reply = await this.#redis.send(["SCRIPT", "LOAD", script.source]);
       if (reply instanceof Error) return { error: reply.message };
     }

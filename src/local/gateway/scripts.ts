@@ -65,8 +65,8 @@ export class Scripts {
 }
 
 /**
- * Removes from a script's first line the flag that open-source Redis refuses. The line stays, empty, so that the other lines
- * keep their numbers.
+ * Removes from a script's first line the flag that open-source Redis refuses. The line stays, empty, so that
+ * the other lines keep their numbers.
  */
 function splitShebang(source: string): { shebang: string; locking: boolean; body: string } {
   const [first] = /^#!.*\n?/.exec(source) ?? [""];
@@ -81,8 +81,8 @@ function splitShebang(source: string): { shebang: string; locking: boolean; body
 }
 
 /**
- * Replaces `return redis.call(…)` by `return false or redis.call(…)`. It means the same, but Lua makes no tail call of it. A
- * tail call to the shim would lose its line, which error messages need.
+ * Replaces `return redis.call(…)` by `return false or redis.call(…)`. It means the same, but Lua makes no
+ * tail call of it. A tail call to the shim would lose its line, which error messages need.
  * @returns `undefined` if the script closes more blocks than it opens
  */
 function keepLines(body: string): string | undefined {

@@ -1,16 +1,16 @@
 /**
- * Lua that runs before a client's script. It replaces `redis`, counts the commands that the script runs, and refuses
- * undeclared keys if requested.
+ * Lua that runs before a client's script. It replaces `redis`, counts the commands that the script runs, and
+ * refuses undeclared keys if requested.
  *
- * Parameters: the real `redis`; the key ranges of the commands that the script names (`'container'` for those with
- * subcommands); whether to refuse undeclared keys; and the line of the shim.
- * Returns the replacement, and a function that runs the script and returns `{1, counts, reply}` or
- * `{0, counts, error text, line of the error}`. `counts` is a flat list of names and counts. A failed call is counted under
- * its name, a newline and its error.
+ * Parameters: the real `redis`; the key ranges of the commands that the script names (`'container'` for those
+ * with subcommands); whether to refuse undeclared keys; and the line of the shim.
+ * Returns the replacement, and a function that runs the script and returns `{1, counts, reply}` or `{0,
+ * counts, error text, line of the error}`. `counts` is a flat list of names and counts. A failed call is
+ * counted under its name, a newline and its error.
  *
- * Why not count before EVALSHA: the number of calls to Redis depends on the data.
- * Why xpcall: an error must not lose the counts. The error's line is found as Redis finds it: that of the function that
- * raised it, or of its caller if C raised it.
+ * Why not count before EVALSHA: the number of calls to Redis depends on the data. Why xpcall: an error must
+ * not lose the counts. The error's line is found as Redis finds it: that of the function that raised it, or
+ * of its caller if C raised it.
  */
 const shim = String.raw`
 function(real, specs, strict, shim_line)

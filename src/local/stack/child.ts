@@ -27,8 +27,9 @@ export interface ChildOptions {
 const grace = 5_000;
 
 /**
- * Starts a process as the leader of its own process group. A Ctrl-C in the terminal does not reach it, so this process decides
- * the order in which things end. It ends by {@link Child.stop}, or with this process, even if this process is killed.
+ * Starts a process as the leader of its own process group. A Ctrl-C in the terminal does not reach it, so
+ * this process decides the order in which things end. It ends by {@link Child.stop}, or with this process,
+ * even if this process is killed.
  */
 export function startChild(command: string, args: readonly string[], options: ChildOptions): Child {
   const { env, cwd, stdio } = options;

@@ -16,7 +16,8 @@ export async function freePort(preferred?: number): Promise<number> {
 }
 
 /**
- * Starts a server on the preferred port if it is free, else on another. Tries again if another process takes the port first.
+ * Starts a server on the preferred port if it is free, else on another. Tries again if another process takes
+ * the port first.
  */
 export async function onFreePort<Served>(
   preferred: number | undefined,

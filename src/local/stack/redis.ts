@@ -12,7 +12,8 @@ export interface RedisServer {
 }
 
 /**
- * Starts the redis-server of the PATH on a free loopback port. After a crash, at most the last second of writes is lost.
+ * Starts the redis-server of the PATH on a free loopback port. After a crash, at most the last second of
+ * writes is lost.
  * @param folder for its data and its log; it is created if it is missing
  * @throws {StackError} if there is no redis-server, or it does not start
  */

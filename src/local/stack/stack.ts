@@ -71,8 +71,8 @@ export async function startStack(running: Running, options: StackOptions): Promi
     logFile: join(folder, "worker.log"),
     log: (line: string) => log(`Worker: ${sweepSummary(line) ?? line}`),
   };
-  // wrangler hangs if its port is taken at the last moment. So only the one stack whose gateway has its preferred port uses
-  // the preferred port of the Worker too.
+  // wrangler hangs if its port is taken at the last moment. So only the one stack whose gateway has its
+  // preferred port uses the preferred port of the Worker too.
   const first = new URL(gateway.url).port === String(ports.gateway);
   const worker = await startLocalWorker({
     ...workerOptions,

@@ -1,5 +1,5 @@
-// Runs the Worker of wrangler.toml in workerd. It is a process of its own because wrangler installs signal and exit
-// handlers, and because ending its process group always ends workerd too.
+// Runs the Worker of wrangler.toml in workerd. It is a process of its own because wrangler installs signal
+// and exit handlers, and because ending its process group always ends workerd too.
 
 import { devNull } from "node:os";
 import { unstable_readConfig as readConfig, unstable_startWorker as startWorker } from "wrangler";

@@ -3,7 +3,7 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
-/** The options of a record that does not fix them; the Lua prelude has the same. */
+/** The options of a record that does not fix them; lua/lib/records.lua has the same. */
 export const RECORD_DEFAULTS = {
   maxAttempts: 5,
   resultTtl: 3_600_000,

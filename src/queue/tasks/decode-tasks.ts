@@ -36,7 +36,8 @@ interface DecodedTasks<Out> {
 }
 
 /**
- * Decodes the tasks of a dequeue for its caller. If every task was invalid, it dequeues again, up to 10 times.
+ * Decodes the tasks of a dequeue for its caller. If every task was invalid, it dequeues again, up to 10
+ * times.
  * @param first what the first request leased
  * @param dequeueAgain dequeues under the {@link nextToken}
  * @throws {SluiceError} why a task could not be read, if no other task could
