@@ -8,9 +8,9 @@ local function admit_to_fair(plan, group, band, id)
 end
 
 -- Gives a ready task its place: the list, `fair` or `limited`.
--- place: 'back' or 'front'; 'kept' for a task that was handed back, which gets its old tag in `fair`; or
--- 'aside' for a task that was taken out of `fair` at its group's limit, which goes before all that come to
--- `limited` later.
+-- place: 'back' or 'front'; 'returned' for a task that was handed back: first in the list, or at its old tag
+-- in `fair`; or 'aside' for a task that was taken out of `fair` at its group's limit, which goes before all
+-- that come to `limited` later.
 local function make_ready(plan, id, task, place)
   if not grouped(task) then
     plan_write(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
@@ -19,7 +19,7 @@ local function make_ready(plan, id, task, place)
   local group, band = group_of(plan, task), tonumber(task.priority or 0)
   local full = group.limited > 0 or room(group, plan.now) < 1
   -- A tag that was delivered is not above virtual time, unless virtual time has restarted since.
-  if place == 'kept' and task.fair_score and task.fair_score % BAND <= (plan.times[band] or 0) then
+  if place == 'returned' and task.fair_score and task.fair_score % BAND <= (plan.times[band] or 0) then
     add_ready(group, band, 1)
     add_to_fair(plan, group, task.fair_score, id)
     group.returned = group.limited > 0

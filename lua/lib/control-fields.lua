@@ -1,7 +1,7 @@
 -- control-fields: how the deep sweep repairs the control fields of the whole queue.
 
 -- Pairs of counters: how many were added, and how many removed. Neither ever decreases.
-local PAIRS = { '~ghosts', '~dropped', '~timers', '~fired', '~broken', '~reviewed' }
+local PAIRS = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked' }
 
 -- The control fields that are numbers.
 local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
@@ -17,7 +17,7 @@ local function repair_control(repair, found, observed)
   -- An unreadable number stops every call that uses it. A counter that gives out numbers continues far above
   -- any number that it can have given.
   local spare =
-    { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~reviewed'] or 0) }
+    { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~checked'] or 0) }
   local limits = { ['~groups'] = MOST_GROUPS }
   for _, name in ipairs(NUMBERS) do
     local value = found[name]
@@ -28,10 +28,10 @@ local function repair_control(repair, found, observed)
       put_field(repair, name, value, found[name])
     end
   end
-  if tonumber(found['~reviewed'] or 0) > tonumber(found['~broken'] or 0) then
-    report_fault(repair, 'control_broken', '~reviewed')
-    put_field(repair, '~reviewed', found['~reviewed'], found['~broken'])
-    found['~reviewed'] = found['~broken']
+  if tonumber(found['~checked'] or 0) > tonumber(found['~broken'] or 0) then
+    report_fault(repair, 'control_broken', '~checked')
+    put_field(repair, '~checked', found['~checked'], found['~broken'])
+    found['~checked'] = found['~broken']
   end
   if found['~set'] then
     repair_settings(repair, '~set', found['~set'], 0)

@@ -146,7 +146,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
   if worker ~= '' then
     note_worker(plan, worker, call.info, alarm)
   end
-  refund_list(taken)
+  uncount_skipped(taken)
   plan.drained = taken.drained
   move_up_all(plan)
   local holder = worker ~= '' and worker or nil

@@ -34,7 +34,7 @@ end
 -- `fail_silent_workers` does.
 local function run_timers(keys, timers, now)
   redis.call('ZREM', keys.delayed, unpack(timers))
-  redis.call('HINCRBY', keys.tasks, '~fired', int(#timers))
+  redis.call('HINCRBY', keys.tasks, '~elapsed', int(#timers))
   local plan, groups, alarm = new_plan(keys, now), {}, false
   for _, timer in ipairs(timers) do
     if string.sub(timer, 2, 2) == 'g' then
@@ -93,9 +93,9 @@ end
 
 -- Promotes due tasks that go to `fair` or `limited`.
 local function promote_grouped(keys, ids, now)
-  for first = 1, #ids, PLAN do
+  for first = 1, #ids, MAX_PLAN_LEASES do
     local names = {}
-    for i = first, math.min(first + PLAN - 1, #ids) do
+    for i = first, math.min(first + MAX_PLAN_LEASES - 1, #ids) do
       names[#names + 1] = '.' .. ids[i]
     end
     local records = redis.call('HMGET', keys.tasks, unpack(names))

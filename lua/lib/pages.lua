@@ -160,9 +160,9 @@ end
 -- Returns how many were written, and how many entries are done. If nothing could be written it returns the
 -- reply alone.
 local function write_chosen(keys, now, chosen, done, write_plan)
-  for first = 1, #chosen, PLAN do
+  for first = 1, #chosen, MAX_PLAN_LEASES do
     local plan, ids, known = open_plan(keys, now), {}, {}
-    for i = first, math.min(first + PLAN - 1, #chosen) do
+    for i = first, math.min(first + MAX_PLAN_LEASES - 1, #chosen) do
       append(ids, chosen[i].id)
       append(known, chosen[i].task)
     end

@@ -58,7 +58,7 @@ local function in_list(entry)
 end
 
 -- Entries of the list that were not deliverable cost the list's share nothing.
-local function refund_list(taken)
+local function uncount_skipped(taken)
   if taken.times and taken.times.list_tag then
     taken.times.list_tag = math.max(0, taken.times.list_tag - taken.list_refund)
   end
@@ -67,7 +67,7 @@ end
 
 -- Takes the next entries off both the list and `fair`, in the order of their tags, and puts back the rest.
 local function pop_with_fair(taken, most)
-  refund_list(taken)
+  uncount_skipped(taken)
   local keys, times = taken.keys, taken.times
   local ids = redis.call('RPOP', keys.pending, int(most)) or {}
   local fair = redis.call('ZPOPMIN', keys.fair, int(most))
@@ -129,9 +129,9 @@ local function put_back(taken, first)
   write('ZADD', taken.keys.fair, scores)
 end
 
--- Promotes and reclaims what is due, at least `most` of each kind if there are so many. Sets `next_due`: when
--- the next delayed task is due or lease expires (0: none). Returns true if anything was due. Then what was
--- taken is back, from the given entry on: reclaimed tasks go before it, promoted ones behind it.
+-- Promotes and reclaims what is due, up to max(`most`, 32) of each kind. Sets `next_due`: when the next
+-- delayed task is due or lease expires (0: none). Returns true if anything was due. Then the entries from
+-- `first` on were put back: reclaimed tasks go before them, promoted ones behind them.
 local function bring_due(taken, first, most, time)
   local keys, ahead = taken.keys, taken.ahead or look_ahead(taken.keys.working, taken.keys.delayed, time)
   taken.ahead, taken.next_due = nil, ahead.next_due

@@ -81,12 +81,15 @@ local CHANGING_FIELDS = {
   p = 'last_settlement',
 }
 
+-- The letters whose values are texts. All others are whole numbers.
+local TEXTS = '[typhGWOT]'
+
 -- Reads the letters at the end of a record's first line. An unreadable number counts as absent.
 -- names: letter -> the name of its field in `task`.
 local function parse_letters(task, letters, names)
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
     local name = names[letter]
-    local is_text = string.find(letter, '[typhGWOT]')
+    local is_text = string.find(letter, TEXTS)
     if name and (is_text or (#value <= 16 and string.find(value, '^%d+$'))) then
       task[name] = value
     end

@@ -201,7 +201,7 @@ local function repair_entries(repair, entries, then_do)
       put_field(repair, entry.id, entry.had_fixed, entry.fixed)
       put_field(repair, '.' .. entry.id, entry.had_record, entry.record)
     end
-    local failed = planned_count(repair.plan, 'HSET tasks') >= 2 * PLAN and write_repairs(repair)
+    local failed = planned_count(repair.plan, 'HSET tasks') >= 2 * MAX_PLAN_LEASES and write_repairs(repair)
     if failed then
       return failed
     end

@@ -88,7 +88,7 @@ local function settle_in_full(keys, now, call, items, from, records)
         add(task, 'requeues', 1)
         note_event(plan, 'requeued', id)
       end
-      wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
+      wait_again(plan, id, task, text, outcome == 'return' and 'returned' or 'back', due > 0 and due or nil)
     end
     return answer(state, reason, due, flag)
   end
@@ -152,8 +152,8 @@ local function settle_in_full(keys, now, call, items, from, records)
       reply[i + 1] = settle_one(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
     end
     if
-      planned_count(plan, 'ZREM working') == PLAN
-      or planned_count(plan, 'HSET tasks') >= 4 * PLAN
+      planned_count(plan, 'ZREM working') == MAX_PLAN_LEASES
+      or planned_count(plan, 'HSET tasks') >= 4 * MAX_PLAN_LEASES
       or i == count
     then
       admit_limited(plan)

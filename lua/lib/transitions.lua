@@ -1,7 +1,7 @@
 -- transitions: the changes of state that several scripts make, added to a plan.
 
 -- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
-local PLAN = 160
+local MAX_PLAN_LEASES = 160
 
 -- The member of `worker-leases` for a lease. Members sort by worker, then by lease number.
 local function worker_lease(worker, lease, id)
@@ -26,7 +26,7 @@ local function score_when_due(task, due)
   return int(due) .. (grouped(task) and '.5' or '')
 end
 
--- Adds to a plan that a task waits again: ready, at a place, or delayed.
+-- Adds to a plan that a task waits again: ready at `place`, or delayed until `due`.
 local function wait_again(plan, id, task, text, place, due)
   task.state, task.lease_token, task.leased_for, task.progress_calls = STATE.waiting, '', '', nil
   transition(task, due and 'delayed' or 'pending', plan.now)
@@ -89,8 +89,8 @@ end
 local function take_back(keys, ids, now, is_current)
   local back, ended, left = 0, 0, 0
   -- The last slice first, as each one goes to the front.
-  for last = #ids, 1, -PLAN do
-    local first = math.max(last - PLAN + 1, 1)
+  for last = #ids, 1, -MAX_PLAN_LEASES do
+    local first = math.max(last - MAX_PLAN_LEASES + 1, 1)
     local names = { '~set', '~stats' }
     for i = first, last do
       names[#names + 1] = '.' .. ids[i]

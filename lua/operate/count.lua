@@ -85,7 +85,7 @@ end
 
 local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
 local next_fair = redis.call('ZRANGE', fair, '0', '0')[1]
-local fields = { '~ghosts', '~dropped', '~timers', '~fired', '~broken', '~reviewed', '~fair', '~set' }
+local fields = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set' }
 local next_ids = {}
 append(next_ids, next_listed, next_fair)
 for _, id in ipairs(next_ids) do
@@ -120,12 +120,12 @@ local _, wake = upcoming(delayed, lowest_score(working))
 return {
   'ok',
   waiting,
-  redis.call('ZCARD', delayed) - remaining(found, '~timers', '~fired'),
+  redis.call('ZCARD', delayed) - remaining(found, '~timers', '~elapsed'),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
   oldest or (waiting > 0 and 0) or -1,
   wake or 0,
-  remaining(found, '~broken', '~reviewed'),
+  remaining(found, '~broken', '~checked'),
   redis.call('ZCARD', workers),
   settings.paused and 1 or 0,
 }

@@ -90,7 +90,7 @@ local function purge_list()
     return { 'newer_schema' }, nil
   end
   local entries, batch, rest = {}, new_batch(0, 0), {}
-  for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
+  for i, id in ipairs(redis.call('RPOP', pending, int(MAX_PLAN_LEASES)) or {}) do
     entries[i] = { id = id }
   end
   local count = reply[2]
@@ -114,7 +114,7 @@ local function purge_list()
   end
   write_skipped(batch, tasks)
   local all = done == #entries
-  local more = #rest < #entries and not (all and #entries < PLAN)
+  local more = #rest < #entries and not (all and #entries < MAX_PLAN_LEASES)
   reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
   reply[4] = more and 0 or count_left_alone(entries, done)
   return nil, more and all
@@ -139,7 +139,7 @@ if part ~= 'pending' then
   return failed or reply
 end
 -- A call continues if it found only ghosts.
-for _ = 1, math.ceil(most / PLAN) do
+for _ = 1, math.ceil(most / MAX_PLAN_LEASES) do
   if more and not failed and reply[2] < most then
     failed, more = purge_list()
   end

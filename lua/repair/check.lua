@@ -149,8 +149,8 @@ local function counts_agree(entries, timers)
     end
   end
   return remaining(control, '~ghosts', '~dropped') == ghosts
-    and remaining(control, '~timers', '~fired') == timers
-    and remaining(control, '~broken', '~reviewed') == 0
+    and remaining(control, '~timers', '~elapsed') == timers
+    and remaining(control, '~broken', '~checked') == 0
 end
 
 -- True if the states of groups agree with `fair`, `limited` and `working`.

@@ -60,9 +60,9 @@ local groups = {}
 for i, name in ipairs(names) do
   groups[i] = { group = name ~= '' and name or nil, priority = '0' }
 end
-for first = 1, #groups, PLAN do
-  open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
-  for i = first, math.min(first + PLAN - 1, #groups) do
+for first = 1, #groups, MAX_PLAN_LEASES do
+  open_groups(plan, { unpack(groups, first, math.min(first + MAX_PLAN_LEASES - 1, #groups)) })
+  for i = first, math.min(first + MAX_PLAN_LEASES - 1, #groups) do
     local name = names[i]
     local group, was = plan.groups[name], plan.stored_before['~g:' .. name]
     local number = tonumber(group.settings.number)

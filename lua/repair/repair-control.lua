@@ -12,7 +12,7 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local began = ARGV[2] -- when the count began (ms), from the reply to the first call; empty in the first call
 local items = ARGV -- then for each pair: field (of those added), added, removed, count
 -- added, removed: the values of the pair's fields before the count; count: what the sweep counted
--- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~fired, ~broken, ~reviewed, {fault, field, …}}
+-- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~elapsed, ~broken, ~checked, {fault, field, …}}
 --      or {'newer_schema'}
 
 -- The queue is in use while the sweep counts, so a count may be wrong. It counts only if both fields are as

@@ -16,8 +16,8 @@ local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms
 -- terms: 'complete' or 'reject', and how long to keep the record (ms) if not as the task fixed; 'requeue' and
 -- the delay (ms), and 'uncounted' if the attempt does not count; 'return' (unstarted: to the front,
 -- uncounted); 'extend' and the lease (ms) if not the task's own (text: progress)
--- Returns {'ok', then for each: 'completed', or {state, 'lost' or 'newer', reason, deadline or due (ms; 0:
---          none), 1 if to be cancelled}} or {'newer_schema'}
+-- Returns {'ok', then for each: 'completed', or {state ('lost' and 'newer' too), reason, deadline or due
+--          (ms; 0: none), 1 if to be cancelled}} or {'newer_schema'}
 
 local now_text = clock_text(test_now)
 local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))

@@ -46,24 +46,28 @@ describe("a process that drains", () => {
 
   test("loses no task when it is killed: others do the tasks that it had not settled", async () => {
     await queue().enqueueMany(numbered(300));
+    const left = async () => {
+      const { pending, working } = await queue().counts();
+      return pending + working;
+    };
     let restarts = 0;
-    while ((await queue().counts()).pending > 100) {
+    for (let before = await left(); before > 150; before = await left()) {
       const child = await consumer("quick", { lease: "1s", budget: "20s" });
-      await pause(300);
+      while ((await left()) > before - 40) await pause(10);
       child.kill("SIGKILL");
       await once(child, "exit");
       restarts++;
     }
-    expect(restarts).toBeGreaterThan(0);
+    expect(restarts).toBeGreaterThan(1);
     // Waits until the leases of the killed consumers are over, too.
     let done = 0;
-    while ((await queue().counts()).pending + (await queue().counts()).working > 0) {
+    while ((await left()) > 0) {
       const report = await drain(queue(), ({ payload }) => payload, { lease: "1s" });
       done += report.completed;
       expect(leasedIn(report)).toBe(report.completed);
       await pause(100);
     }
-    expect(done).toBeGreaterThanOrEqual(100);
+    expect(done).toBeGreaterThan(0);
     const found = await Promise.all(numbered(300).map(({ id }) => queue().get(id)));
     expect(found.map((task) => [task?.state, task?.result])).toEqual(
       Array.from({ length: 300 }, (_, i) => ["completed", i]),

@@ -231,8 +231,8 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "settle puts requeued tasks where they were",
     file: "lua/lib/settle-in-full.lua",
-    find: "outcome == 'return' and 'kept' or 'back'",
-    replace: "'kept'",
+    find: "outcome == 'return' and 'returned' or 'back'",
+    replace: "'returned'",
     breaks: "I8",
     because: "a task that keeps failing blocks all behind it",
   },

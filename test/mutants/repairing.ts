@@ -181,7 +181,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "check overlooks miscounted timers",
     file: "lua/repair/check.lua",
-    find: "    and remaining(control, '~timers', '~fired') == timers\n",
+    find: "    and remaining(control, '~timers', '~elapsed') == timers\n",
     replace: "",
     breaks: "repair",
     because: "a queue counts delayed tasks that do not exist",

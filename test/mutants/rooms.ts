@@ -245,7 +245,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "timers that rang stay counted",
     file: "lua/lib/due.lua",
-    find: "  redis.call('HINCRBY', keys.tasks, '~fired', int(#timers))\n",
+    find: "  redis.call('HINCRBY', keys.tasks, '~elapsed', int(#timers))\n",
     replace: "",
     breaks: "I1",
     because: "delayed tasks are counted below zero",

@@ -117,7 +117,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes timers for delayed tasks",
     file: "lua/operate/count.lua",
-    find: "redis.call('ZCARD', delayed) - remaining(found, '~timers', '~fired')",
+    find: "redis.call('ZCARD', delayed) - remaining(found, '~timers', '~elapsed')",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
     because: "a queue with workers counts delayed tasks that were never enqueued",

@@ -178,7 +178,7 @@ function workerViolations({ working, workers, workerLeases, tasks, expiry }: Que
 function timerViolations({ delayed, workers, tasks }: QueueSpace): string[] {
   const found: string[] = [];
   const timers = [...delayed.keys()].filter((member) => member.startsWith("~"));
-  const countedTimers = counted(tasks, "~timers", "~fired");
+  const countedTimers = counted(tasks, "~timers", "~elapsed");
   if (timers.length !== countedTimers)
     found.push(`I6 ${countedTimers} timers are counted, ${timers.length} are there`);
   const alarm = tasks.get("~alarm");

@@ -74,18 +74,18 @@ export class DrainLoop<T> {
   /** @throws the failure of the first request that failed */
   run(): Promise<DrainReport> {
     const { signal, closing, listen } = this.#options;
-    listen?.(this.#look);
+    listen?.(this.#onNewTasks);
     return new Promise((resolve, reject) => {
       this.#finish = (failure) => {
         this.#isOver = true;
         this.#alarm.clear();
         signal?.removeEventListener("abort", this.#abort);
-        closing?.removeEventListener("abort", this.#closeGently);
+        closing?.removeEventListener("abort", this.#onClosing);
         if (failure) reject(failure.error);
         else resolve(this.#counts.report(this.#ended, this.#remaining.some || this.#ended === "budget"));
       };
       signal?.addEventListener("abort", this.#abort);
-      closing?.addEventListener("abort", this.#closeGently);
+      closing?.addEventListener("abort", this.#onClosing);
       if (signal?.aborted) this.#stop("aborted");
       if (closing?.aborted) this.#close("aborted");
       this.#tick();
@@ -97,12 +97,12 @@ export class DrainLoop<T> {
     this.#stepSoon();
   };
 
-  readonly #closeGently = () => {
+  readonly #onClosing = () => {
     this.#close("aborted");
     this.#stepSoon();
   };
 
-  readonly #look = () => {
+  readonly #onNewTasks = () => {
     this.#remaining.notify();
     this.#stepSoon();
   };
@@ -133,7 +133,7 @@ export class DrainLoop<T> {
     const { begunCalls } = this.#handlers;
     this.#begin();
     this.#send(hadTurn && this.#handlers.begunCalls === begunCalls);
-    if (this.#isDone) return this.#finish(this.#requests.failure);
+    if (this.#canFinish) return this.#finish(this.#requests.failure);
     this.#requests.enforceEnd(this.#isDue);
     if (this.#handlers.enforceTimeouts(this.#isDue)) this.#nextStepAt = 0;
     this.#alarm.set(this.#nextStepAt);
@@ -146,7 +146,7 @@ export class DrainLoop<T> {
     return false;
   };
 
-  get #isDone(): boolean {
+  get #canFinish(): boolean {
     const { isIdle, hasGivenUp, buffer, interruptedPoll } = this.#requests;
     if (!isIdle || !this.#handlers.isIdle) return false;
     if (hasGivenUp) return true;
@@ -213,8 +213,8 @@ export class DrainLoop<T> {
     const { interruptedPoll, buffer, roundTrip } = this.#requests;
     if (interruptedPoll) return interruptedPoll;
     const { some, maybeSome, dequeueAgainAt, gatherUntil } = this.#remaining;
-    const ahead = some && this.#pace.runsOut;
-    if (this.#closedBy || !(this.#handlers.hasFreeHandler || ahead)) return undefined;
+    const prefetch = some && this.#pace.runsOut;
+    if (this.#closedBy || !(this.#handlers.hasFreeHandler || prefetch)) return undefined;
     const { wholeBatches, wait, lease, worker } = this.#options;
     const { isIdle, longestDuration, firstEndAt = 0 } = this.#handlers;
     // The last request dequeues: only then does its reply say what is left beside this drain's own leases.
@@ -222,7 +222,7 @@ export class DrainLoop<T> {
     const wanted =
       isIdle && buffer.size === 0
         ? !this.#isEmpty
-        : settle || ahead || (maybeSome && this.#isDue(Math.max(firstEndAt + LINGER, dequeueAgainAt)));
+        : settle || prefetch || (maybeSome && this.#isDue(Math.max(firstEndAt + LINGER, dequeueAgainAt)));
     if (!wanted || !this.#isDue(gatherUntil)) return undefined;
     // Handlers that end in this turn are settled by the same request.
     if (!settle && !isIdle && !hadTurn) {

@@ -250,10 +250,12 @@ h='history',
 p='last_settlement',
 }
 `;
-const $AG = `local function AG(a,b,c)
+const $AG = `local AG='[typhGWOT]'
+`;
+const $AH = `local function AH(a,b,c)
 for g,h in string.gmatch(b,';(%a)=([^;]*)')do
 local i=c[g]
-local j=string.find(g,'[typhGWOT]')
+local j=string.find(g,AG)
 if i and(j or(#h<=16 and string.find(h,'^%d+$')))then
 a[i]=h
 end
@@ -261,25 +263,25 @@ end
 return a
 end
 `;
-const $AH = `local function AH(a)
+const $AI = `local function AI(a)
 local b,c=string.match(a,'^1;(%d*)([^\\n]*)')
-return AG({enqueued_at=b or''},c or'',AE)
+return AH({enqueued_at=b or''},c or'',AE)
 end
 `;
-const $AI = `local function AI(a,b)
+const $AJ = `local function AJ(a,b)
 return string.match(a,'^[^\\n]*;l=(%d+)')or b
 end
 `;
-const $AJ = `local function AJ(a)
+const $AK = `local function AK(a)
 return string.find(a or'','^1;%d+[^\\n]*\\n')~=nil
 end
 `;
-const $AK = `local function AK(a)
+const $AL = `local function AL(a)
 local b=AA(a)
-return string.sub(a,1,#b+(tonumber(AH(b).headers_length)or 0))
+return string.sub(a,1,#b+(tonumber(AI(b).headers_length)or 0))
 end
 `;
-const $AL = `local AL={
+const $AM = `local AM={
 'version',
 'enqueued_at',
 'attempts',
@@ -291,7 +293,7 @@ const $AL = `local AL={
 'leased_for',
 }
 `;
-const $AM = `local function AM(a)
+const $AN = `local function AN(a)
 local b=a and string.find(a,'\\n',1,true)
 if not b then
 return{},''
@@ -301,17 +303,17 @@ local d,e={string.match(string.sub(a,1,b-1),c)},{}
 if not d[1]then
 return{},''
 end
-for i,j in ipairs(AL)do
+for i,j in ipairs(AM)do
 e[j]=d[i]
 end
-AG(e,d[10],AF)
+AH(e,d[10],AF)
 return e,string.sub(a,b+1)
 end
 `;
-const $AN = `local function AN(a,b)
-local c,d=AM(b)
+const $AO = `local function AO(a,b)
+local c,d=AN(b)
 if(c.enqueued_at or'')==''then
-local e=AH(a)
+local e=AI(a)
 c.enqueued_at=e.enqueued_at
 c.max_attempts,c.result_ttl,c.dead_ttl=e.max_attempts,e.result_ttl,e.dead_ttl
 c.producer_token,c.group,c.priority=e.producer_token,e.group,e.priority
@@ -322,25 +324,25 @@ end
 return c,d
 end
 `;
-const $AO = `local AO=
+const $AP = `local AP=
 {'x','u','b','z','y','m','r','d','t','f','g','G','P','S','W','O','T','h','p'}
 `;
-const $AP = `local function AP(a,b)
+const $AQ = `local function AQ(a,b)
 local c=''
-for g=1,#AO do
-local h=a[AF[AO[g]]]
+for g=1,#AP do
+local h=a[AF[AP[g]]]
 if h then
-c=c..';'..AO[g]..'='..h
+c=c..';'..AP[g]..'='..h
 end
 end
 local d={'1'}
-for h,i in ipairs(AL)do
+for h,i in ipairs(AM)do
 d[h+1]=a[i]
 end
 return table.concat(d,';')..c..'\\n'..b
 end
 `;
-const $AQ = `local function AQ(a,b,c)
+const $AR = `local function AR(a,b,c)
 H(a,'version',1)
 local d=math.max(0,c-(tonumber(a.enqueued_at)or c))
 a.history=(a.history or'')..string.sub(b,1,1)..C(d)
@@ -350,40 +352,40 @@ a.history=f>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
 end
 end
 `;
-const $AR = `local function AR(a,b,c)
+const $AS = `local function AS(a,b,c)
 local d={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
 d.lease_number,d.lease_token,d.dequeued_at,d.leased_for='0','','',''
 d.ghosts=b
-return AP(d,'')
+return AQ(d,'')
 end
 `;
-const $AS = `local function AS(a,b,c,d)
+const $AT = `local function AT(a,b,c,d)
 if tonumber(d.ghosts or 0)>0 then
-F(a,'.'..c,AR(AD.ghost,d.ghosts))
+F(a,'.'..c,AS(AD.ghost,d.ghosts))
 F(a,c,'')
 else
 F(b,c,'.'..c)
 end
 end
 `;
-const $AT = `local function AT(a,b,c)
+const $AU = `local function AU(a,b,c)
 local d=b and b.ghosts~='0'and b.ghosts or nil
 local e=b and b.version and b.state~=AD.ghost and C(b.version+1)or'1'
-local f=(d or e~='1'or c)and AR(AD.waiting,d,e)
-return f and c and AP(AN(a,f))or f
+local f=(d or e~='1'or c)and AS(AD.waiting,d,e)
+return f and c and AQ(AO(a,f))or f
 end
 `;
-const $AU = `local function AU(a)
+const $AV = `local function AV(a)
 local b=a.state
 return b==AD.completed or b==AD.rejected or b==AD.deleted
 end
 `;
-const $AV = `local function AV(a)
+const $AW = `local function AW(a)
 local b=tonumber(a.max_attempts or W)
 return b>0 and tonumber(a.charged)>=b
 end
 `;
-const $AW = `local function AW(a,b)
+const $AX = `local function AX(a,b)
 local c={}
 for g,h in string.gmatch(a or'',';(%a)=([^;]*)')do
 c[b[g]or g]=h
@@ -391,7 +393,7 @@ end
 return c
 end
 `;
-const $AX = `local function AX(a,b)
+const $AY = `local function AY(a,b)
 local c,d,e={},{},''
 for i,j in pairs(b)do
 c[j]=i
@@ -405,7 +407,7 @@ end
 return e~=''and'1'..e or''
 end
 `;
-const $AY = `local AY={
+const $AZ = `local AZ={
 p='paused',
 m='max_working',
 r='rate',
@@ -416,21 +418,21 @@ k='weight',
 n='number',
 }
 `;
-const $AZ = `local function AZ(a)
-return AW(a,AY)
-end
-`;
 const $BA = `local function BA(a)
-return AX(a,AY)
+return AX(a,AZ)
 end
 `;
 const $BB = `local function BB(a)
+return AY(a,AZ)
+end
+`;
+const $BC = `local function BC(a)
 local b,c=string.match(a,'^(%d+)/(%d+)$')
 return tonumber(b),tonumber(c),math.ceil(c/10)
 end
 `;
-const $BC = `local function BC(a,b,c,d)
-local e,f,g=BB(a)
+const $BD = `local function BD(a,b,c,d)
+local e,f,g=BC(a)
 local h,i=math.floor(c/g),math.floor((c-f)/g)
 local j,k,l,m={},{},e,false
 for q,r in string.gmatch(b..','..C(h)..':'..C(d),'(%d+):(%d+)')do
@@ -457,25 +459,25 @@ end
 return l,n,table.concat(p,','),m
 end
 `;
-const $BD = `local function BD(a,b,c,d)
-local e,f,g=BB(b)
-local h,i,j=BB(c)
+const $BE = `local function BE(a,b,c,d)
+local e,f,g=BC(b)
+local h,i,j=BC(c)
 local k=string.gsub(a,'(%d+):',function(k)
 return C(math.floor(math.min((k+1)*g-1,d)/j))..':'
 end)
 return k
 end
 `;
-const $BE = `local BE=1000
+const $BF = `local BF=1000
 `;
-const $BF = `local function BF(a,b,c,d,e)
+const $BG = `local function BG(a,b,c,d,e)
 local f,g
 if a.max_working then
 b=math.min(b,a.max_working-c)
-f=e+BE
+f=e+BF
 end
 if a.rate then
-local h,i,j,k=BC(a.rate,d,e,0)
+local h,i,j,k=BD(a.rate,d,e,0)
 if h<b then
 b,f=h,i or f
 end
@@ -484,51 +486,51 @@ end
 return b,f,d,g
 end
 `;
-const $BG = `local function BG(a,b,c)
+const $BH = `local function BH(a,b,c)
 return tonumber(a[b]or 0)-tonumber(a[c]or 0)
 end
 `;
-const $BH = `local function BH(a,b,c)
+const $BI = `local function BI(a,b,c)
 if not a or not a.max_pending then
 return math.huge
 end
 local d=redis.call('ZCARD',b.fair)+redis.call('ZCARD',b.limited)
-local e=redis.call('LLEN',b.pending)-BG(c,'~ghosts','~dropped')
+local e=redis.call('LLEN',b.pending)-BH(c,'~ghosts','~dropped')
 return tonumber(a.max_pending)-e-d
 end
 `;
-const $BI = `local function BI(a,b,c,d)
-return d>0 and BH(a,b,c)<d
+const $BJ = `local function BJ(a,b,c,d)
+return d>0 and BI(a,b,c)<d
 end
 `;
-const $BJ = `local BJ=25200
+const $BK = `local BK=25200
 `;
-const $BK = `local BK=562949953421312
+const $BL = `local BL=562949953421312
 `;
-const $BL = `local function BL(a,b)
-return(9-a)*BK+b
+const $BM = `local function BM(a,b)
+return(9-a)*BL+b
 end
 `;
-const $BM = `local function BM(a)
-return 9-math.floor(a/BK),a%BK
+const $BN = `local function BN(a)
+return 9-math.floor(a/BL),a%BL
 end
 `;
-const $BN = `local BN=68719476736
+const $BO = `local BO=68719476736
 `;
-const $BO = `local BO=4294967296
+const $BP = `local BP=4294967296
 `;
-const $BP = `local BP=2147483648
+const $BQ = `local BQ=2147483648
 `;
-const $BQ = `local function BQ(a)
+const $BR = `local function BR(a)
 return a.group or a.priority
 end
 `;
-const $BR = `local function BR(a)
+const $BS = `local function BS(a)
 local b=tonumber(a.settings.max_working)
 return b and a.working+a.ready>=b and a.limited or 0
 end
 `;
-const $BS = `local BS={
+const $BT = `local BT={
 v='version',
 w='working',
 h='limited',
@@ -537,13 +539,13 @@ q='last_back_place',
 u='used',
 }
 `;
-const $BT = `local function BT(a,b,c)
+const $BU = `local function BU(a,b,c)
 local d=
 {name=a,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
 d.ready,d.newly_limited,d.bands=0,0,{}
 for h,i in string.gmatch(b or'',';(%w)=([^;]*)')do
 local j,k,l=string.match(i,'^(%d+),(%d+),?(%d*)$')
-local m=BS[h]
+local m=BT[h]
 if j and tonumber(h)then
 local n=
 {last_tag=tonumber(j),ready=tonumber(k),moved_up_to=tonumber(l)}
@@ -553,18 +555,18 @@ elseif m then
 d[m]=m=='used'and i or tonumber(i)or 0
 end
 end
-d.settings=AZ(c)
+d.settings=BA(c)
 if not d.settings.number then
 d.limited,d.settings.max_working,d.settings.rate=0,nil,nil
 end
-d.stuck=BR(d)
+d.stuck=BS(d)
 return d
 end
 `;
-const $BU = `local function BU(a)
+const $BV = `local function BV(a)
 local b=''
 for f,g in ipairs({'w','h','p','q','u'})do
-local h=a[BS[g]]
+local h=a[BT[g]]
 if h~=''and h~=0 and(a.limited>0 or(g~='p'and g~='q'))then
 b=b..';'..g..'='..(g=='u'and h or C(h))
 end
@@ -582,7 +584,7 @@ end
 return'1'..(a.version and';v='..C(a.version)or'')..b
 end
 `;
-const $BV = `local BV={
+const $BW = `local BW={
 l='list_tag',
 h='limited',
 m='stuck',
@@ -590,18 +592,18 @@ t='written_at',
 c='reset_from',
 }
 `;
-const $BW = `local function BW(a)
+const $BX = `local function BX(a)
 local b={limited=0,stuck=0}
 for f,g in string.gmatch(a or'',';(%w)=(%d+)')do
-b[tonumber(f)or BV[f]or f]=tonumber(g)
+b[tonumber(f)or BW[f]or f]=tonumber(g)
 end
 return b
 end
 `;
-const $BX = `local function BX(a)
+const $BY = `local function BY(a)
 local b='1'
 for f in string.gmatch('0123456789lhmtc','%w')do
-local g=a[tonumber(f)or BV[f]]
+local g=a[tonumber(f)or BW[f]]
 if g and g>0 then
 b=b..';'..f..'='..C(g)
 end
@@ -609,10 +611,10 @@ end
 return b
 end
 `;
-const $BY = `local function BY(a,b)
+const $BZ = `local function BZ(a,b)
 local c,d={},{}
 for h,i in ipairs(b)do
-local j=BQ(i)and(i.group or'')
+local j=BR(i)and(i.group or'')
 if j and not a.groups[j]then
 a.groups[j]={}
 c[#c+1]=j
@@ -627,14 +629,14 @@ if not a.times then
 d[#d+1]='~fair'
 end
 local e=K('HMGET',a.keys.tasks,d)
-a.times=a.times or BW(e[#d])
+a.times=a.times or BX(e[#d])
 for i,j in ipairs(d)do
 a.stored_before[j]=e[i]
 end
 for i,j in ipairs(c)do
-local k=BT(j,e[2*i-1],e[2*i])
+local k=BU(j,e[2*i-1],e[2*i])
 if a.now and string.find(k.settings.rate or'','^%d+/%d+$')then
-local l,m,n,o=BC(k.settings.rate,k.used,a.now,0)
+local l,m,n,o=BD(k.settings.rate,k.used,a.now,0)
 k.used=o and n or k.used
 k.changed=o or nil
 end
@@ -642,28 +644,28 @@ a.groups[j]=k
 end
 end
 `;
-const $BZ = `local function BZ(a,b)
+const $CA = `local function CA(a,b)
 local c=a.groups[b.group or'']
 c.changed=true
 return c
 end
 `;
-const $CA = `local function CA(a,b)
+const $CB = `local function CB(a,b)
 local c=math.huge
 if a.settings.max_working then
 c=a.settings.max_working-a.working
 end
 if a.settings.rate then
-c=math.min(c,(BC(a.settings.rate,a.used,b,0)))
+c=math.min(c,(BD(a.settings.rate,a.used,b,0)))
 end
 return c
 end
 `;
-const $CB = `local function CB(a,b)
-return CA(a,b)-a.ready
+const $CC = `local function CC(a,b)
+return CB(a,b)-a.ready
 end
 `;
-const $CC = `local function CC(a,b)
+const $CD = `local function CD(a,b)
 local c=0
 for g=0,b-1 do
 local h=a.bands[g]
@@ -672,7 +674,7 @@ end
 return c
 end
 `;
-const $CD = `local function CD(a,b,c)
+const $CE = `local function CE(a,b,c)
 local d=a.bands[b]or{last_tag=0,ready=0}
 a.bands[b]=d
 d.ready=d.ready+c
@@ -680,37 +682,37 @@ a.ready=a.ready+c
 return d
 end
 `;
-const $CE = `local function CE(a)
-return math.floor(BJ/(a.settings.weight or 1))
+const $CF = `local function CF(a)
+return math.floor(BK/(a.settings.weight or 1))
 end
 `;
-const $CF = `local function CF(a,b,c)
+const $CG = `local function CG(a,b,c)
 return a..' '..string.format('%016.0f',tonumber(b))..' '..c
 end
 `;
-const $CG = `local function CG(a,b,c,d)
+const $CH = `local function CH(a,b,c,d)
 T(a,'ZADD fair',C(c),d)
-T(a,'ZADD fair_by_group','0',CF(b.name,c,d))
+T(a,'ZADD fair_by_group','0',CG(b.name,c,d))
 end
 `;
-const $CH = `local function CH(a,b,c,d)
-local e,f=BZ(a,b),tonumber(b.priority or 0)
-local g=CD(e,f,-1)
-local h=CF(e.name,c,d)
+const $CI = `local function CI(a,b,c,d)
+local e,f=CA(a,b),tonumber(b.priority or 0)
+local g=CE(e,f,-1)
+local h=CG(e.name,c,d)
 T(a,'ZREM fair_by_group',h)
 a.removed_turns[h]=true
 g.removed=(g.removed or 0)+1
 return g
 end
 `;
-const $CI = `local function CI(a,b,c,d)
-local e=CH(a,b,c,d)
-e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BK>=e.moved_up_to)
+const $CJ = `local function CJ(a,b,c,d)
+local e=CI(a,b,c,d)
+e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BL>=e.moved_up_to)
 return e
 end
 `;
-const $CJ = `local function CJ(a,b,c,d,e)
-local f,g='['..CF(b.name,c+d,''),'('..CF(b.name,c+BK,'')
+const $CK = `local function CK(a,b,c,d,e)
+local f,g='['..CG(b.name,c+d,''),'('..CG(b.name,c+BL,'')
 local h={}
 local i=redis.call('ZRANGE',a.keys.fair_by_group,f,g,'BYLEX','LIMIT','0',C(e))
 for m,n in ipairs(i)do
@@ -722,13 +724,13 @@ end
 return h,#i==e
 end
 `;
-const $CK = `local function CK(a,b,c,d)
-local e,f,g=BL(c,0),CE(b),d.left_early or{}
+const $CL = `local function CL(a,b,c,d)
+local e,f,g=BM(c,0),CF(b),d.left_early or{}
 local h,i,j={},false,0
 table.sort(g)
 local k=g[1]and g[1]-f or math.max(d.moved_up_to,(a.times[c]or 0)-f)
 if d.ready>0 then
-h,i=CJ(a,b,e,g[1]or k,a.move_up_limit+d.removed)
+h,i=CK(a,b,e,g[1]or k,a.move_up_limit+d.removed)
 end
 for o,p in ipairs(h)do
 while g[j+1]and g[j+1]<=p.tag do
@@ -740,8 +742,8 @@ q=math.max(q,p.tag-j*f)
 end
 if q<p.tag then
 T(a,'ZADD fair XX',C(e+q),p.id)
-T(a,'ZADD fair_by_group','0',CF(b.name,e+q,p.id))
-T(a,'ZREM fair_by_group',CF(b.name,e+p.tag,p.id))
+T(a,'ZADD fair_by_group','0',CG(b.name,e+q,p.id))
+T(a,'ZREM fair_by_group',CG(b.name,e+p.tag,p.id))
 end
 k=math.min(q,p.tag)
 end
@@ -752,7 +754,7 @@ d.last_tag=math.max(0,k)
 end
 end
 `;
-const $CL = `local function CL(a)
+const $CM = `local function CM(a)
 local b={}
 for f,g in pairs(a.groups)do
 for k=0,9 do
@@ -764,47 +766,47 @@ end
 end
 a.move_up_limit=math.min(a.move_up_limit,math.ceil(2000/#b))
 for f,g in ipairs(b)do
-CK(a,unpack(g))
+CL(a,unpack(g))
 end
-end
-`;
-const $CM = `local function CM(a,b,c,d)
-local e=CD(b,c,1)
-e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CE(b)
-CG(a,b,BL(c,e.last_tag),d)
 end
 `;
 const $CN = `local function CN(a,b,c,d)
-if not BQ(c)then
+local e=CE(b,c,1)
+e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CF(b)
+CH(a,b,BM(c,e.last_tag),d)
+end
+`;
+const $CO = `local function CO(a,b,c,d)
+if not BR(c)then
 T(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
 return
 end
-local e,f=BZ(a,c),tonumber(c.priority or 0)
-local g=e.limited>0 or CB(e,a.now)<1
-if d=='kept'and c.fair_score and c.fair_score%BK<=(a.times[f]or 0)then
-CD(e,f,1)
-CG(a,e,c.fair_score,b)
+local e,f=CA(a,c),tonumber(c.priority or 0)
+local g=e.limited>0 or CC(e,a.now)<1
+if d=='returned'and c.fair_score and c.fair_score%BL<=(a.times[f]or 0)then
+CE(e,f,1)
+CH(a,e,c.fair_score,b)
 e.returned=e.limited>0
-elseif d=='aside'or(g and CC(e,f)==0)then
+elseif d=='aside'or(g and CD(e,f)==0)then
 local h=d=='aside'and'last_front_place'or'last_back_place'
 e[h],e.limited,e.newly_limited=
 e[h]+1,e.limited+1,e.newly_limited+1
 a.times.limited=a.times.limited+1
-local i=e[h]+(d=='aside'and 0 or BP)
+local i=e[h]+(d=='aside'and 0 or BQ)
 T(
 a,
 'ZADD limited',
-C(e.settings.number*BN+(9-f)*BO+i),
+C(e.settings.number*BO+(9-f)*BP+i),
 b
 )
 else
-CM(a,e,f,b)
+CN(a,e,f,b)
 end
 c.fair_score=nil
 end
 `;
-const $CO = `local function CO(a,b,c,d)
-local e,f={},c+BN
+const $CP = `local function CP(a,b,c,d)
+local e,f={},c+BO
 if d>0 then
 local g,h,i=C(c),'('..C(f),C(d)
 local j=
@@ -827,25 +829,25 @@ end)
 return e,g
 end
 `;
-const $CP = `local function CP(a)
+const $CQ = `local function CQ(a)
 for e,f in pairs(a.groups)do
-local g=f.changed and math.min(f.limited,CB(f,a.now),100)or 0
-local h=f.returned and math.min(f.limited,CA(f,a.now),100)or 0
+local g=f.changed and math.min(f.limited,CC(f,a.now),100)or 0
+local h=f.returned and math.min(f.limited,CB(f,a.now),100)or 0
 local i=math.max(g,h)
 f.returned=nil
 if i>=1 then
-local j=f.settings.number*BN
+local j=f.settings.number*BO
 local k=math.min(i,f.limited-f.newly_limited)
-local l,m=CO(a,f,j,k)
+local l,m=CP(a,f,j,k)
 local n,o,p={},{},0
 for t=1,math.min(i,#l)do
 local u=l[t]
-local v=9-math.floor((u.score-j)/BO)
-if t>g and CC(f,v)==0 then
+local v=9-math.floor((u.score-j)/BP)
+if t>g and CD(f,v)==0 then
 break
 end
 p=t
-CM(a,f,v,u.id)
+CN(a,f,v,u.id)
 if u.place then
 o[u.place]=true
 else
@@ -867,31 +869,31 @@ end
 end
 end
 `;
-const $CQ = `local function CQ(a,b)
-if b.limited>BR(b)then
+const $CR = `local function CR(a,b)
+if b.limited>BS(b)then
 local c=a.now
 if b.settings.rate then
-local d,e=BC(b.settings.rate,b.used,a.now,0)
+local d,e=BD(b.settings.rate,b.used,a.now,0)
 c=d>b.ready and c or e
 end
 T(a,'timers',c and C(c),c and'~g:'..b.name)
 end
 end
 `;
-const $CR = `local function CR(a,b,c,d,e)
+const $CS = `local function CS(a,b,c,d,e)
 if d==a.keys.fair then
-local f,g=CH(a,c,e,b),e%BK
+local f,g=CI(a,c,e,b),e%BL
 if g>=(a.times[tonumber(c.priority or 0)]or 0)and g<=(f.moved_up_to or g)then
 f.left_early=f.left_early or{}
 F(f.left_early,g)
 end
 else
-local f=BZ(a,c)
+local f=CA(a,c)
 f.limited,a.times.limited=f.limited-1,a.times.limited-1
 end
 end
 `;
-const $CS = `local function CS(a,b,c)
+const $CT = `local function CT(a,b,c)
 local d,e=a.keys,a.keys.fair
 local f=redis.call('ZSCORE',e,b)
 if not f then
@@ -899,42 +901,42 @@ e=d.limited
 f=redis.call('ZSCORE',e,b)
 end
 if f then
-CR(a,b,c,e,f)
+CS(a,b,c,e,f)
 end
 return e,f
 end
 `;
-const $CT = `local function CT(a,b,c,d)
-local e,f=BM(d.score)
+const $CU = `local function CU(a,b,c,d)
+local e,f=BN(d.score)
 a.times[e]=math.max(a.times[e]or 0,f)
-if BQ(c)then
-local g=BZ(a,c)
+if BR(c)then
+local g=CA(a,c)
 if not d.listed then
-local h=CI(a,c,d.score,b)
+local h=CJ(a,c,d.score,b)
 c.fair_score=d.score
 if h.needs_move_up then
-local i=BL(e,h.moved_up_to+CE(g))
+local i=BM(e,h.moved_up_to+CF(g))
 a.bound=math.min(a.bound or i,i)
 end
 end
 g.working=g.working+1
 if g.settings.rate then
-local h,i,j=BC(g.settings.rate,g.used,a.now,1)
+local h,i,j=BD(g.settings.rate,g.used,a.now,1)
 g.used=j
 end
 end
 end
 `;
-const $CU = `local function CU(a)
+const $CV = `local function CV(a)
 local b=0
 for f,g in pairs(a.groups)do
 if g.changed then
-CQ(a,g)
+CR(a,g)
 g.newly_limited=0
-b=b+BR(g)-g.stuck
-g.stuck=BR(g)
+b=b+BS(g)-g.stuck
+g.stuck=BS(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=BU(g)
+local h=BV(g)
 if h==''then
 T(a,'HDEL tasks','~g:'..g.name)
 else
@@ -964,18 +966,18 @@ and U(a,'ZADD fair')==0
 then
 T(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-T(a,'HSET tasks','~fair',BX(a.times))
+T(a,'HSET tasks','~fair',BY(a.times))
 end
 end
 `;
-const $CV = `local function CV(a,b,c)
+const $CW = `local function CW(a,b,c)
 if a.events then
 a.events[b]=a.events[b]or{}
 F(a.events[b],c)
 end
 end
 `;
-const $CW = `local function CW(a)
+const $CX = `local function CX(a)
 local b,c=math.floor(a.now/60000),{}
 local d=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
 if d<b and d>0 then
@@ -994,7 +996,7 @@ end
 T(a,'HSET tasks','~stats',a.stats)
 end
 `;
-const $CX = `local function CX(a)
+const $CY = `local function CY(a)
 local b=string.gsub(a.keys.tasks,'tasks$','events')
 for f,g in ipairs(G(a.events))do
 local h=table.concat(a.events[g],' ')
@@ -1002,40 +1004,40 @@ redis.call('PUBLISH',b,g..' '..C(a.now)..' '..h)
 end
 end
 `;
-const $CY = `local function CY(a)
+const $CZ = `local function CZ(a)
 a.writes,a.removed_turns={},{}
 a.events,a.finished=a.events and{},false
 return a
 end
 `;
-const $CZ = `local function CZ(a,b)
+const $DA = `local function DA(a,b)
 local c={keys=a,now=b,groups={},groups_read=0,stored_before={}}
 c.move_up_limit=200
-return CY(c)
+return CZ(c)
 end
 `;
-const $DA = `local function DA(a,b,c)
-a.settings,a.stats=AZ(b or nil),c or'1;0'
+const $DB = `local function DB(a,b,c)
+a.settings,a.stats=BA(b or nil),c or'1;0'
 a.events=(a.settings.events or a.settings.statistics)and{}or nil
 return AC(b)
 end
 `;
-const $DB = `local function DB(a,b)
-local c,d=CZ(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not DA(c,d[1],d[2])and c
+const $DC = `local function DC(a,b)
+local c,d=DA(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not DB(c,d[1],d[2])and c
 end
 `;
-const $DC = `local function DC(a)
+const $DD = `local function DD(a)
 if not a.finished then
-CU(a)
+CV(a)
 if a.events and a.settings.statistics and next(a.events)then
-CW(a)
+CX(a)
 end
 a.finished=true
 end
 end
 `;
-const $DD = `local function DD(a,b)
+const $DE = `local function DE(a,b)
 local c,d=a.keys.tasks,S(a,'HSET tasks')
 for h=1,#d,B do
 local i=math.min(h+B-1,#d)
@@ -1055,10 +1057,10 @@ end
 a.writes['HSET tasks']=nil
 end
 `;
-const $DE = `local function DE(a)
+const $DF = `local function DF(a)
 local b,c=a.keys,S(a,'ZREM working')
 I('ZREM',b.working,c)
-DC(a)
+DD(a)
 local d=U(a,'HSET tasks')>0
 and P(b.tasks,S(a,'HSET tasks'))
 if d then
@@ -1073,44 +1075,44 @@ if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',C(e))
 end
 if a.events and a.settings.events then
-CX(a)
+CY(a)
 end
 end
 `;
-const $DF = `local DF=160
+const $DG = `local DG=160
 `;
-const $DG = `local function DG(a,b,c)
+const $DH = `local function DH(a,b,c)
 return a..' '..string.format('%015.0f',tonumber(b))..' '..c
 end
 `;
-const $DH = `local function DH(a,b,c)
+const $DI = `local function DI(a,b,c)
 T(a,'ZREM working',b)
 if c.worker then
-T(a,'ZREM worker_leases',DG(c.worker,c.lease_number,b))
+T(a,'ZREM worker_leases',DH(c.worker,c.lease_number,b))
 end
-if BQ(c)then
-local d=BZ(a,c)
+if BR(c)then
+local d=CA(a,c)
 d.working=math.max(0,d.working-1)
 end
 end
 `;
-const $DI = `local function DI(a,b)
-return C(b)..(BQ(a)and'.5'or'')
+const $DJ = `local function DJ(a,b)
+return C(b)..(BR(a)and'.5'or'')
 end
 `;
-const $DJ = `local function DJ(a,b,c,d,e,f)
+const $DK = `local function DK(a,b,c,d,e,f)
 c.state,c.lease_token,c.leased_for,c.progress_calls=AD.waiting,'','',nil
-AQ(c,f and'delayed'or'pending',a.now)
+AR(c,f and'delayed'or'pending',a.now)
 if f then
-T(a,'ZADD delayed',DI(c,f),b)
+T(a,'ZADD delayed',DJ(c,f),b)
 c.fair_score=nil
 else
-CN(a,b,c,e)
+CO(a,b,c,e)
 end
-T(a,'HSET tasks','.'..b,AP(c,d))
+T(a,'HSET tasks','.'..b,AQ(c,d))
 end
 `;
-const $DK = `local function DK(a,b,c,d,e,f,g)
+const $DL = `local function DL(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
 h=tonumber(g or c.result_ttl or X)
@@ -1119,7 +1121,7 @@ h=tonumber(g or c.dead_ttl or Y)
 end
 c.state=e=='completed'and AD.completed or AD.rejected
 c.lease_token,c.leased_for='',''
-AQ(c,e,a.now)
+AR(c,e,a.now)
 c.reason=f~=''and f or nil
 c.ended_at=C(a.now)
 c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
@@ -1129,12 +1131,12 @@ else
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
 T(a,'HSET tasks',b,'')
 end
-T(a,'HSET tasks','.'..b,AP(c,h>0 and d or''))
+T(a,'HSET tasks','.'..b,AQ(c,h>0 and d or''))
 T(a,'ZADD expiry',C(a.now+math.max(h,A)),b)
-CV(a,f=='cancelled'and f or e,b)
+CW(a,f=='cancelled'and f or e,b)
 end
 `;
-const $DL = `local function DL(a,b)
+const $DM = `local function DM(a,b)
 local c={}
 for g,h in pairs(b)do
 F(c,C(h),g)
@@ -1148,43 +1150,43 @@ end
 end
 end
 `;
-const $DM = `local function DM(a,b,c,d)
+const $DN = `local function DN(a,b,c,d)
 local e,f,g=0,0,0
-for k=#b,1,-DF do
-local l=math.max(k-DF+1,1)
+for k=#b,1,-DG do
+local l=math.max(k-DG+1,1)
 local m={'~set','~stats'}
 for q=l,k do
 m[#m+1]='.'..b[q]
 end
 local n=redis.call('HMGET',a.tasks,unpack(m))
-local o=CZ(a,c)
-if DA(o,n[1],n[2])then
+local o=DA(a,c)
+if DB(o,n[1],n[2])then
 return e,f,g+k,nil
 end
 local p,q={},{}
 for u=l,k do
-p[u],q[u]=AN('',n[u-l+3])
+p[u],q[u]=AO('',n[u-l+3])
 end
-BY(o,{unpack(p,l,k)})
+BZ(o,{unpack(p,l,k)})
 for u=l,k do
 local v,w=b[u],p[u]
 if AC(n[u-l+3])then
 g=g+1
 elseif d(w,v)then
-DH(o,v,w)
+DI(o,v,w)
 H(w,'expired_leases',1)
-CV(o,'reclaimed',v)
+CW(o,'reclaimed',v)
 if w.cancel_requested then
-DK(o,v,w,q[u],'rejected','cancelled')
-elseif AV(w)then
-DK(o,v,w,q[u],'rejected','lease_expired')
+DL(o,v,w,q[u],'rejected','cancelled')
+elseif AW(w)then
+DL(o,v,w,q[u],'rejected','lease_expired')
 else
-DJ(o,v,w,q[u],'front')
+DK(o,v,w,q[u],'front')
 end
 end
 end
-CP(o)
-local r=DE(o)
+CQ(o)
+local r=DF(o)
 if r then
 return e,f,g,r
 end
@@ -1194,19 +1196,19 @@ end
 return e,f,g,nil
 end
 `;
-const $DN = `local function DN(a,b,c)
+const $DP = `local function DP(a,b,c)
 local d=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DM(a,d,b,function()
+return DN(a,d,b,function()
 return true
 end)
 end
 `;
-const $DP = `local DP=3600000
+const $DQ = `local DQ=3600000
 `;
-const $DQ = `local DQ=86400000
+const $DR = `local DR=86400000
 `;
-const $DR = `local function DR(a,b,c,d)
-local e=a.now+(tonumber((string.match(c,'^%d+')))or DP)
+const $DS = `local function DS(a,b,c,d)
+local e=a.now+(tonumber((string.match(c,'^%d+')))or DQ)
 T(a,'ZADD workers',C(e),b)
 T(a,'HSET tasks','~w:'..b,'1;'..C(a.now)..';'..c)
 if not d or tonumber(d)>e then
@@ -1215,12 +1217,12 @@ T(a,'timers',C(e),'~w')
 end
 end
 `;
-const $DS = `local function DS(a,b,c,d)
-local e,f='['..DG(b,c,''),'('..b..'!'
+const $DT = `local function DT(a,b,c,d)
+local e,f='['..DH(b,c,''),'('..b..'!'
 return redis.call('ZRANGE',a.worker_leases,e,f,'BYLEX','LIMIT','0',C(d))
 end
 `;
-const $DT = `local function DT(a,b,c)
+const $DU = `local function DU(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 d[h]='~w:'..i
@@ -1229,17 +1231,17 @@ I('HDEL',a.tasks,d)
 I('ZREM',a.workers,c and{}or b)
 end
 `;
-const $DU = `local function DU(a,b,c)
+const $DV = `local function DV(a,b,c)
 local d,e={},{}
 for i,j in ipairs(G(b))do
 F(d,'~f:'..j,'1;'..C(c))
-F(e,C(c+DQ),'~f:'..j)
+F(e,C(c+DR),'~f:'..j)
 end
 pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $DV = `local function DV(a,b,c,d)
+const $DW = `local function DW(a,b,c,d)
 local e,f='['..b..' ','('..b..'!'
 local g=
 redis.call('ZRANGE',a.worker_leases,f,e,'BYLEX','REV','LIMIT','0',C(d+1))
@@ -1258,7 +1260,7 @@ local m={}
 for q,r in ipairs(i)do
 m[q]=r.id
 end
-local n,o,p,q=DM(a,m,c,function(n,o)
+local n,o,p,q=DN(a,m,c,function(n,o)
 local p=j[o]
 if
 n.state==AD.working
@@ -1272,12 +1274,12 @@ l[#l+1]=p.member
 end)
 I('ZREM',a.worker_leases,l)
 if n+o>0 then
-DU(a,k,c)
+DV(a,k,c)
 end
 return n,o,p,q,h and n+o+#l>0
 end
 `;
-const $DW = `local function DW(a,b)
+const $DX = `local function DX(a,b)
 local c=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
 local d,e,f,g,h,i={},{},{},{},0,0
 for m,n in ipairs(c)do
@@ -1292,22 +1294,22 @@ local p,q
 local r=j[n]and not string.find(j[n],'^1;%d+;%d')
 if not r then
 local s,t,u
-s,t,u,p,q=DV(a,o,b,B-h-i)
+s,t,u,p,q=DW(a,o,b,B-h-i)
 h,i=h+s,i+t
 end
-if r and DS(a,o,'0',1)[1]then
-F(g,C(b+DP),o)
+if r and DT(a,o,'0',1)[1]then
+F(g,C(b+DQ),o)
 else
 F((p or q)and f or e,o)
 end
 end
 I('ZADD',a.workers,g)
-DT(a,e)
-DT(a,f,true)
-local k,l=M(a.workers),CZ(a,b)
+DU(a,e)
+DU(a,f,true)
+local k,l=M(a.workers),DA(a,b)
 if k then
 T(l,'timers',C(k),'~w')
-DE(l)
+DF(l)
 if P(a.tasks,{'~alarm',C(k)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -1317,50 +1319,50 @@ end
 return h,i,k and k<=b and h+i+#e+#g>0
 end
 `;
-const $DX = `local function DX(a)
+const $DY = `local function DY(a)
 local b,c,d=string.match(a or'','^(%d+) (%d+) (%d+)$')
 return tonumber(b or 0),tonumber(c or 0),tonumber(d or 0)
 end
 `;
-const $DY = `local function DY(a,b,c)
-local d,e,f=DX(a)
+const $DZ = `local function DZ(a,b,c)
+local d,e,f=DY(a)
 local g=b>=e or b<e-f
 return g or(c and e==d+f and b>=d+c)
 end
 `;
-const $DZ = `local function DZ(a,b,c)
-local d,e,f=DX(c)
+const $EA = `local function EA(a,b,c)
+local d,e,f=DY(c)
 b=tonumber(b or f)
 return C(c and d or a)..' '..C(a+b)..' '..C(b)
 end
 `;
-const $EA = `local EA=60000
+const $EB = `local EB=60000
 `;
-const $EB = `local function EB(a,b)
+const $EC = `local function EC(a,b)
 local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
 local d=c[2]and math.floor(tonumber(L(c[2])))
 local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
 return d,e and math.min(e,b or e)or b
 end
 `;
-const $EC = `local function EC(a,b,c)
+const $ED = `local function ED(a,b,c)
 local d=M(a)
-local e,f=EB(b,d)
+local e,f=EC(b,d)
 local g=(e or d)and tonumber(c())
 local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $ED = `local function ED(a,b,c)
-local d,e=pcall(EC,a,b,c)
+const $EE = `local function EE(a,b,c)
+local d,e=pcall(ED,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EE = `local function EE(a,b,c)
+const $EF = `local function EF(a,b,c)
 redis.call('ZREM',a.delayed,unpack(b))
-redis.call('HINCRBY',a.tasks,'~fired',C(#b))
-local d,e,f=CZ(a,c),{},false
+redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
+local d,e,f=DA(a,c),{},false
 for j,k in ipairs(b)do
 if string.sub(k,2,2)=='g'then
 e[#e+1]={group=string.sub(k,4)}
@@ -1368,81 +1370,81 @@ else
 f=true
 end
 end
-BY(d,e)
+BZ(d,e)
 for j,k in ipairs(e)do
-BZ(d,k)
+CA(d,k)
 end
-CP(d)
-if DE(d)then
-local g=CZ(a,c)
+CQ(d)
+if DF(d)then
+local g=DA(a,c)
 for k,l in ipairs(e)do
-T(g,'timers',C(c+EA),'~g:'..l.group)
+T(g,'timers',C(c+EB),'~g:'..l.group)
 end
-DE(g)
+DF(g)
 end
 if f then
-return DW(a,c)
+return DX(a,c)
 end
 return 0,0,false
 end
 `;
-const $EF = `local function EF(a,b,c)
-local d,e,f,g=CZ(a,b),{},{},c.reset_from or 0
+const $EG = `local function EG(a,b,c)
+local d,e,f,g=DA(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
-local h=C(g*BN)
+local h=C(g*BO)
 local i=
 redis.call('ZRANGE',a.limited,h,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if i[1]then
 e[#e+1]=i[1]
 F(f,i[1],'.'..i[1])
 end
-g=i[1]and math.floor(tonumber(i[2])/BN)+1
+g=i[1]and math.floor(tonumber(i[2])/BO)+1
 end
 local h,i=AB(a.tasks,f),{}
 for m,n in ipairs(e)do
-i[m]=AN(h[n]or'',h['.'..n])
+i[m]=AO(h[n]or'',h['.'..n])
 end
 c.written_at,c.reset_from=b,g
 d.times,d.fair_changed=c,true
-BY(d,i)
+BZ(d,i)
 for m,n in ipairs(i)do
-if BQ(n)then
-BZ(d,n)
+if BR(n)then
+CA(d,n)
 end
 end
-CP(d)
-DE(d)
+CQ(d)
+DF(d)
 end
 `;
-const $EG = `local function EG(a,b,c)
-for g=1,#b,DF do
+const $EH = `local function EH(a,b,c)
+for g=1,#b,DG do
 local h={}
-for l=g,math.min(g+DF-1,#b)do
+for l=g,math.min(g+DG-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=CZ(a,c),{}
+local j,k=DA(a,c),{}
 for o=1,#h do
-k[o]=AM(i[o])
+k[o]=AN(i[o])
 end
-BY(j,k)
+BZ(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
-T(j,'ZADD delayed',C(c+EA)..'.5',b[g+o-1])
+T(j,'ZADD delayed',C(c+EB)..'.5',b[g+o-1])
 else
-CN(j,b[g+o-1],p,'back')
+CO(j,b[g+o-1],p,'back')
 end
 end
-if DE(j)then
+if DF(j)then
 for o=g,#b do
-redis.call('ZADD',a.delayed,C(c+EA)..'.5',b[o])
+redis.call('ZADD',a.delayed,C(c+EB)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $EH = `local function EH(a,b,c)
+const $EI = `local function EI(a,b,c)
 local d=100
 local e,f=C(b)..'.5',C(c+d)
 local g=redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
@@ -1460,22 +1462,22 @@ end
 end
 I('ZREM',a.delayed,h)
 I('LPUSH',a.pending,i)
-EG(a,j,b)
+EH(a,j,b)
 local m=l>0 or#g==2*(c+d)
 if#k==0 then
 return#h,0,0,m
 end
-local n,o,p=EE(a,k,b)
+local n,o,p=EF(a,k,b)
 return#h,n,o,p or m
 end
 `;
-const $EI = `local EI=8
+const $EJ = `local EJ=8
 `;
-const $EJ = `local function EJ(a,b)
+const $EK = `local function EK(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-const $EK = `local function EK(a,b,c,d,e,f)
+const $EL = `local function EL(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -1499,40 +1501,40 @@ unpack(g)
 )
 end
 `;
-const $EL = `local function EL(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EI)
+const $EM = `local function EM(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EJ)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-const $EM = `local function EM(a,b,c,d)
+const $EN = `local function EN(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $EN = `local function EN(a)
+const $EO = `local function EO(a)
 return a.listed or not a.score
 end
 `;
-const $EO = `local function EO(a)
+const $EP = `local function EP(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-const $EP = `local function EP(a,b)
-EO(a)
+const $EQ = `local function EQ(a,b)
+EP(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
-local g=#e>0 and(d.list_tag or(d[0]or 0)+BJ)
+local g=#e>0 and(d.list_tag or(d[0]or 0)+BK)
 local h,i,j=1,1,#a
 while#a-j<b and(e[h]or f[i])do
-local k=e[h]and 9*BK+g
+local k=e[h]and 9*BL+g
 if k and not(f[i]and tonumber(f[i+1])<k)then
 a[#a+1]={id=e[h],score=C(k),listed=true}
-g,h=g+BJ,h+1
+g,h=g+BK,h+1
 else
 a[#a+1]={id=f[i],score=f[i+1]}
 i=i+2
@@ -1548,9 +1550,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-const $EQ = `local function EQ(a,b)
+const $ER = `local function ER(a,b)
 if a.times then
-return EP(a,b)
+return EQ(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -1560,16 +1562,16 @@ end
 return#c
 end
 `;
-const $ER = `local function ER(a,b)
+const $ES = `local function ES(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if EN(i)then
+if EO(i)then
 c[#c+1]=i.id
 if i.score then
-a.times.list_tag=i.score%BK
+a.times.list_tag=i.score%BL
 end
 else
 F(d,i.score,i.id)
@@ -1581,47 +1583,47 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-const $ES = `local function ES(a,b,c,d)
-local e,f=a.keys,a.ahead or EC(a.keys.working,a.keys.delayed,d)
+const $ET = `local function ET(a,b,c,d)
+local e,f=a.keys,a.ahead or ED(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-ER(a,b)
+ES(a,b)
 local g=f.deadline
 local h=f.expired
 if f.expired then
-DN(e,d(),math.max(c,32))
+DP(e,d(),math.max(c,32))
 end
 if f.due then
-local i,j,k=EH(e,d(),math.max(c,32))
+local i,j,k=EI(e,d(),math.max(c,32))
 h=h or j+k>0
 end
 if h then
 g=M(e.working)
 end
-local i,j=EB(e.delayed,g)
+local i,j=EC(e.delayed,g)
 a.next_due=j or 0
 end
 return f.due or f.expired
 end
 `;
-const $ET = `local function ET(a,b,c)
+const $EU = `local function EU(a,b,c)
 local d=#a+1
-a.drained=EQ(a,b)<b
+a.drained=ER(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and ES(a,d,b,c)
+and ET(a,d,b,c)
 then
-a.drained=EQ(a,b)<b
+a.drained=ER(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-const $EU = `local function EU(a,b)
+const $EV = `local function EV(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
-local d=b.now+BE
+local d=b.now+BF
 c=math.min(c>0 and c or d,d)
 end
 local d=S(b,'timers')
@@ -1634,23 +1636,23 @@ end
 return c
 end
 `;
-const $EV = `local function EV(a,b)
+const $EW = `local function EW(a,b)
 local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
 c.ghosts,c.broken,c.ghost_entries=0,0,{}
 return c
 end
 `;
-const $EW = `local function EW(a,b,c,d)
+const $EX = `local function EX(a,b,c,d)
 if not a.entries[b]then
-local e,f=AN(c or'',d)
+local e,f=AO(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
 end
 return a.entries[b]
 end
 `;
-const $EX = `local function EX(a,b,c)
+const $EY = `local function EY(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and EN(c)then
+if tonumber(d.ghosts or 0)>0 and EO(c)then
 H(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -1660,28 +1662,28 @@ a.ghost_entries[#a.ghost_entries+1]=b
 end
 return true
 end
-if d.state~=AD.waiting or not AJ(b.fixed)then
+if d.state~=AD.waiting or not AK(b.fixed)then
 a.broken=a.broken+1
 return true
 end
 return false
 end
 `;
-const $EY = `local function EY(a,b,c)
+const $EZ = `local function EZ(a,b,c)
 local d=b.task
-if EN(c)or not BQ(d)then
+if EO(c)or not BR(d)then
 return false
 end
-local e=BZ(a,d)
-if CA(e,a.now)<1 then
-CI(a,d,c.score,b.id)
-CN(a,b.id,d,'aside')
+local e=CA(a,d)
+if CB(e,a.now)<1 then
+CJ(a,d,c.score,b.id)
+CO(a,b.id,d,'aside')
 return true
 end
 return false
 end
 `;
-const $EZ = `local function EZ(a,b)
+const $FA = `local function FA(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -1696,59 +1698,59 @@ c.state=AD.working
 return true
 end
 `;
-const $FA = `local function FA(a,b,c,d)
+const $FB = `local function FB(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EK(a.keys.tasks,b,f,c,d)
+e=EL(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-const $FB = `local function FB(a,b,c,d,e,f)
+const $FC = `local function FC(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EI+2*(l-d)+1],f[EI+2*(l-d)+2]
+local m,n=f[EJ+2*(l-d)+1],f[EJ+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=EW(c,b[l].id,m,n).task
+g[#g+1]=EX(c,b[l].id,m,n).task
 end
-BY(a,g)
+BZ(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-ER(b,l)
+ES(b,l)
 return true
 end
-if EX(c,n,m)then
+if EY(c,n,m)then
 if m.listed then
-b.list_refund=b.list_refund+BJ
-elseif m.score and BQ(n.task)then
-CI(a,n.task,m.score,n.id)
+b.list_refund=b.list_refund+BK
+elseif m.score and BR(n.task)then
+CJ(a,n.task,m.score,n.id)
 end
-elseif not EY(a,n,m)then
-if not EZ(c,n)then
-ER(b,l)
+elseif not EZ(a,n,m)then
+if not FA(c,n)then
+ES(b,l)
 return true
 end
 if b.times then
-CT(a,n.id,n.task,m)
+CU(a,n.id,n.task,m)
 end
 end
 end
 if h then
-ER(b,#c>0 and h or 1)
+ES(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $FC = `local function FC(a,b)
+const $FD = `local function FD(a,b)
 local c,d={},{}
 for h,i in ipairs(a.ghost_entries)do
 if not i.written then
@@ -1772,27 +1774,27 @@ redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $FD = `local FD=490
+const $FE = `local FE=490
 `;
-const $FE = `local function FE(a,b,c,d,e)
+const $FF = `local function FF(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
 local n=m.task
-AQ(n,'working',a.now)
+AR(n,'working',a.now)
 H(n,'attempts',1)
 H(n,'charged',1)
 n.lease_number,n.lease_token,n.dequeued_at=C(c.counter+l),c.token,C(a.now)
 n.worker=c.worker
-n.leased_for=AI(m.fixed,c.lease)
+n.leased_for=AJ(m.fixed,c.lease)
 m.deadline,m.written=a.now+tonumber(n.leased_for),true
 f[#f+1]=m.id
 F(g,C(m.deadline),m.id)
-T(a,'HSET tasks','.'..m.id,AP(n,m.text))
+T(a,'HSET tasks','.'..m.id,AQ(n,m.text))
 F(
 h,
 c.worker and'0',
-c.worker and DG(c.worker,n.lease_number,m.id)
+c.worker and DH(c.worker,n.lease_number,m.id)
 )
 end
 local i=N(redis.pcall('ZADD',a.keys.working,unpack(g)))
@@ -1808,62 +1810,62 @@ end
 return i
 end
 `;
-const $FF = `local function FF(a,b,c)
+const $FG = `local function FG(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
 local i=h.task.ghosts
-h.task,h.text=AN(h.fixed,h.record)
+h.task,h.text=AO(h.fixed,h.record)
 h.task.ghosts,h.written,b[g]=i,nil,nil
 end
 a.drained=false
 end
 `;
-const $FG = `local function FG(a,b,c,d)
+const $FH = `local function FH(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
-CV(a,'dequeued',j.id)
+CW(a,'dequeued',j.id)
 end
-DC(a)
+DD(a)
 if#c==0 then
 return nil
 end
 T(a,'HSET tasks','~lease',C(d.counter+#c))
 T(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
-local f,g,h=BC(a.settings.rate,d.used,a.now,#c)
+local f,g,h=BD(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FD do
-local j=math.min(i+FD-1,#c)
-local k=c[i]and FE(a,c,d,i,j)
+for i=1,#c,FE do
+local j=math.min(i+FE-1,#c)
+local k=c[i]and FF(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FF(b,c,i)
+FG(b,c,i)
 end
 end
 end
 `;
-const $FH = `local function FH(a,b)
+const $FI = `local function FI(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FI = `local function FI(a,b,c)
+const $FJ = `local function FJ(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FJ = `local function FJ(a,b,c,d,e)
+const $FK = `local function FK(a,b,c,d,e)
 F(a,b,tonumber(c.attempts))
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FK = `local function FK(a,b,c,d)
+const $FL = `local function FL(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -1873,21 +1875,21 @@ local g=K('HMGET',a.tasks,f)
 local h=K('ZMSCORE',a.working,e)
 local i={'ok',b}
 for m,n in ipairs(e)do
-local o=AM(g[2*m])
+local o=AN(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FJ(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+FK(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FL = `local function FL(a,b)
+const $FM = `local function FM(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FM = `local function FM(a,b,c,d)
+const $FN = `local function FN(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -1895,19 +1897,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FN = `local FN=4
+const $FO = `local FO=4
 `;
-const $FO = `local function FO(a,b,c)
-for g=c+1,#b,FN do
+const $FP = `local function FP(a,b,c)
+for g=c+1,#b,FO do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FP = `local function FP(a,b,c,d,e,f)
-local g=(#d-e)/FN
+const $FQ = `local function FQ(a,b,c,d,e,f)
+local g=(#d-e)/FO
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FN+1,e+i*FN)
+local j,k,l,m=unpack(d,e+(i-1)*FO+1,e+i*FO)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -1920,8 +1922,8 @@ local j={}
 for n,o in ipairs(K('ZMSCORE',a.working,i))do
 j[i[n]]=tonumber(L(o)or 0)
 end
-local k=CZ(a,b)
-if DA(k,f[1],f[2])then
+local k=DA(a,b)
+if DB(k,f[1],f[2])then
 return{'newer_schema'}
 end
 local l={}
@@ -1939,7 +1941,7 @@ elseif r=='reject'then
 return'rejected','rejected',0
 elseif r=='return'then
 return'pending','',0
-elseif AV(q)then
+elseif AW(q)then
 return'rejected','attempts_exhausted',0
 elseif tonumber(s)>0 then
 return'delayed','',b+tonumber(s)
@@ -1954,17 +1956,17 @@ local z,aa,ab=p(s,u,v)
 local ac=s.cancel_requested and 1 or 0
 x=(x~=''or u=='complete')and x or t
 s.last_settlement=table.concat({y,z,aa,C(ab),C(ac)},',')
-DH(k,r,s)
+DI(k,r,s)
 l[r]=nil
 if z=='completed'or z=='rejected'then
-DK(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
+DL(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
 else
 if u=='requeue'then
 s.requeued_at,s.expired_leases=C(b),nil
 H(s,'requeues',1)
-CV(k,'requeued',r)
+CW(k,'requeued',r)
 end
-DJ(k,r,s,x,u=='return'and'kept'or'back',ab>0 and ab or nil)
+DK(k,r,s,x,u=='return'and'returned'or'back',ab>0 and ab or nil)
 end
 return o(z,aa,ab,ac)
 end
@@ -1982,7 +1984,7 @@ local y=b+tonumber(w~=''and w or u.leased_for~=''and u.leased_for or 0)
 l[t]=math.max(l[t]or j[t],y)
 if x~=''and r(u)then
 u.progress=x
-T(k,'HSET tasks','.'..t,AP(u,v))
+T(k,'HSET tasks','.'..t,AQ(u,v))
 end
 return{'working','',l[t],u.cancel_requested and 1 or 0}
 end
@@ -1998,12 +2000,12 @@ end
 for x=1,g do
 local y=h(x)
 if not m[y]then
-local z,aa=AM(f[x+2])
+local z,aa=AN(f[x+2])
 m[y]={task=z,text=aa}
 F(n,z.state==AD.working and z or nil)
 end
 end
-BY(k,n)
+BZ(k,n)
 local u={'ok'}
 for y=1,g do
 local z,aa,ab,ac,ad,ae=h(y)
@@ -2019,29 +2021,29 @@ else
 u[y+1]=q(z,af,m[z].text,ac,ad,ae,ab,ag)
 end
 if
-U(k,'ZREM working')==DF
-or U(k,'HSET tasks')>=4*DF
+U(k,'ZREM working')==DG
+or U(k,'HSET tasks')>=4*DG
 or y==g
 then
-CP(k)
-local ah=DE(k)
+CQ(k)
+local ah=DF(k)
 if ah then
 return ah
 end
-CY(k)
+CZ(k)
 end
 end
-DL(a,l)
+DM(a,l)
 return u
 end
 `;
-const $FQ = `local function FQ(a,b,c,d,e)
+const $FR = `local function FR(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=CZ(a,b.now),EM(a,c,d,e)
-local p=EV(j,tonumber(b.max_bytes))
+local n,o=DA(a,b.now),EN(a,c,d,e)
+local p=EW(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -2049,7 +2051,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FI(i,k,l)
+FJ(i,k,l)
 end
 end
 local function w(x)
@@ -2057,10 +2059,10 @@ q=tonumber(x.lease or 0)or error('~lease is not a number')
 r,s,t=x.rate or'',x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local y=FK(a,u(),l,string.sub(x.slot,#l+1))
-local z=#y==2 and not AC(x.set)and AZ(x.set or nil).paused
+local y=FL(a,u(),l,string.sub(x.slot,#l+1))
+local z=#y==2 and not AC(x.set)and BA(x.set or nil).paused
 return z and{'paused'}or y,false
-elseif DA(n,x.set,x.stats)then
+elseif DB(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -2069,7 +2071,7 @@ end
 if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
 local y,z
 local aa=n.settings.max_working and redis.call('ZCARD',a.working)
-p.most,y,r,z=BF(n.settings,j,aa,r,u())
+p.most,y,r,z=BG(n.settings,j,aa,r,u())
 if z then
 redis.pcall('HSET',i,'~rate',r)
 end
@@ -2079,15 +2081,15 @@ end
 end
 end
 local function x()
-ET(o,j,u)
-local y,z=1,EJ(o,1)
-local aa=FA(o,k,y,z)
-local ab=EL(aa)
+EU(o,j,u)
+local y,z=1,EK(o,1)
+local aa=FB(o,k,y,z)
+local ab=EM(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-ER(o,1)
-if ad and n.settings.max_working and not o.next_due and ES(o,1,j,u)then
+ES(o,1)
+if ad and n.settings.max_working and not o.next_due and ET(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -2096,39 +2098,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-ER(o,1)
-local ae=BW(ab.fair)
+ES(o,1)
+local ae=BX(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EF(a,n.now,ae)
+EG(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and ES(o,1,j,u)then
+if not o.next_due and ae.limited>0 and ET(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-ET(o,p.most)
+EU(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-ER(o,p.most+1)
+ES(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FB(n,o,p,y,z,aa or FA(o,k,y,z))
+FC(n,o,p,y,z,aa or FB(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-ER(o,y)
+ES(o,y)
 elseif
 y>#o
 and not o.drained
@@ -2136,7 +2138,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-ET(o,math.max(p.most-#p,math.min(#o,128)),u)
+EU(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -2145,13 +2147,13 @@ end
 end
 local y,z=pcall(x)
 if not y then
-ER(o,1)
+ES(o,1)
 return O(z)
 elseif z then
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-DR(n,m,b.info,s)
-return DE(n)or z
+DS(n,m,b.info,s)
+return DF(n)or z
 end
 return z
 end
@@ -2159,45 +2161,45 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-DR(n,m,b.info,s)
+DS(n,m,b.info,s)
 end
-EO(o)
+EP(o)
 n.drained=o.drained
-CL(n)
+CM(n)
 local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-T(n,'HSET tasks','~wake',DZ(n.now,nil,t))
+T(n,'HSET tasks','~wake',EA(n.now,nil,t))
 end
-local ac=FG(n,o,p,ab)or DE(n)
+local ac=FH(n,o,p,ab)or DF(n)
 if ac then
-ER(o,1)
+ES(o,1)
 return ac
 end
-FC(p,i)
+FD(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 return{'more',u()}
 elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',EU(o,n)}
+local ad={'ok',EV(o,n)}
 for ah,ai in ipairs(p)do
-FJ(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+FK(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 return ad
 end
 `;
-const $FR = `local FR=true
+const $FS = `local FS=true
 `;
-const $FS = `local FS=240
+const $FT = `local FT=240
 `;
-const $FT = `local function FT(a,b)
+const $FU = `local function FU(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $FU = `local function FU(
+const $FV = `local function FV(
 a,
 b,
 c,
@@ -2211,8 +2213,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,EJ(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EI)
+local m,n,o=d[1],1,EK(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,EJ)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -2222,7 +2224,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FT(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or FU(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2233,11 +2235,11 @@ local an={'~lease','',e,'','','',unpack(l or{})}
 local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
 for as,at in ipairs(c)do
 if as>o then
-n,o=as,EJ(c,as)
-m=EK(b,e,c,n,o)
+n,o=as,EK(c,as)
+m=EL(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=EI+2*(as-n)+1
+local au=EJ+2*(as-n)+1
 local av,aw=m[au],m[au+1]
 local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
 x,ab=x+1,ab+#(av or'')
@@ -2282,27 +2284,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FT(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FU(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $FV = `local FV='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $FW = `local FW='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $FW = `local function FW(a,b,c,d,e,f)
-local g=(#c-d)/FN
-if e[1]or g<1 or g>FS then
+const $FX = `local function FX(a,b,c,d,e,f)
+local g=(#c-d)/FO
+if e[1]or g<1 or g>FT then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FN*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FN)
+local u=d+FO*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FO)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',FV)
+string.match(e[t+2]or'',FW)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2358,19 +2360,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $FX = `local function FX(a,b,c,d)
-local e=FT(a,c)
+const $FY = `local function FY(a,b,c,d)
+local e=FU(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $FY = `local FY=1000
+const $FZ = `local FZ=1000
 `;
-const $FZ = `local FZ=8000000
+const $GA = `local GA=8000000
 `;
-const $GA = `local GA={
+const $GB = `local GB={
 G='group',
 y='reason',
 z='ended_from',
@@ -2379,14 +2381,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GB = `local function GB(a)
+const $GC = `local function GC(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AW(b,GA)
+local d=AX(b,GB)
 d.text=c
 return d
 end
 `;
-const $GC = `local function GC(a,b,c)
+const $GD = `local function GD(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2394,24 +2396,24 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GD = `local function GD(a,b,c)
+const $GE = `local function GE(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reason or b.reason==a.reason)
-and GC(b.ended_at,a.ended_from,a.ended_before)
-and GC(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GD(b.ended_at,a.ended_from,a.ended_before)
+and GD(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
 a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 )
 end
 `;
-const $GE = `local function GE(a,b,c)
+const $GF = `local function GF(a,b,c)
 if b=='completed'or(b=='rejected'and c.reason=='cancelled')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GF = `local function GF(a,b)
+const $GG = `local function GG(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2421,23 +2423,23 @@ end
 return#a<#b
 end
 `;
-const $GG = `local function GG(a)
+const $GH = `local function GH(a)
 return(a or'0')..' -'
 end
 `;
-const $GH = `local function GH(a,b,c)
+const $GI = `local function GI(a,b,c)
 local d,e=string.match(b,'^(%S+) (.+)$')
 local f=redis.call('ZCOUNT',a,'-inf','('..d)
 local g=redis.call('ZCOUNT',a,'-inf',d)
 while f<g do
 local h=math.floor((f+g)/2)
-if GF(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
+if GG(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
 g=h
 else
 f=h+1
 end
 end
-local h=redis.call('ZRANGE',a,C(f),C(f+FY-1),'WITHSCORES')
+local h=redis.call('ZRANGE',a,C(f),C(f+FZ-1),'WITHSCORES')
 local i={}
 for m=1,#h,2 do
 if c and tonumber(h[m+1])>=tonumber(c)then
@@ -2448,11 +2450,11 @@ end
 return i
 end
 `;
-const $GI = `local function GI(a,b,c)
+const $GJ = `local function GJ(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CF(b,d,e),'('..b..'!'
+local f,g='('..CG(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(FY))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(FZ))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2460,10 +2462,10 @@ end
 return h
 end
 `;
-const $GJ = `local function GJ(a,b,c)
+const $GK = `local function GK(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,FY)
-while d<g and e<FZ do
+local g=math.min(#b,FZ)
+while d<g and e<GA do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2477,7 +2479,7 @@ if string.sub(n.id,1,1)~='~'then
 if AC(n.fixed)or AC(n.record)then
 n.left_alone=true
 else
-n.task,n.text=AN(n.fixed,n.record)
+n.task,n.text=AO(n.fixed,n.record)
 if c(n,d+1)then
 return d
 end
@@ -2485,12 +2487,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((FZ-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GA-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GK = `local function GK(a,b)
+const $GL = `local function GL(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2498,17 +2500,17 @@ end
 return c
 end
 `;
-const $GL = `local function GL(a,b,c)
-if b==#a and b<FY then
+const $GM = `local function GM(a,b,c)
+if b==#a and b<FZ then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GM = `local function GM(a,b,c,d,e)
-for i=1,#c,DF do
-local j,k,l=DB(a,b),{},{}
-for p=i,math.min(i+DF-1,#c)do
+const $GN = `local function GN(a,b,c,d,e)
+for i=1,#c,DG do
+local j,k,l=DC(a,b),{},{}
+for p=i,math.min(i+DG-1,#c)do
 F(k,c[p].id)
 F(l,c[p].task)
 end
@@ -2522,52 +2524,52 @@ end
 return#c,d
 end
 `;
-const $GN = `local function GN(a,b,c)
+const $GO = `local function GO(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
 c.state,c.history,c.reason=AD.deleted,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
 T(a,'HSET tasks',b,'')
-T(a,'HSET tasks','.'..b,AP(c,''))
+T(a,'HSET tasks','.'..b,AQ(c,''))
 T(a,'ZADD expiry',C(d),b)
 else
-AS(S(a,'HSET tasks'),S(a,'HDEL tasks'),b,c)
+AT(S(a,'HSET tasks'),S(a,'HDEL tasks'),b,c)
 T(a,'ZREM expiry',b)
 end
 T(a,'ZREM dead',b)
-CV(a,'deleted',b)
+CW(a,'deleted',b)
 end
 `;
-const $GO = `local GO={'fair','limited','working','delayed','dead','expiry'}
+const $GP = `local GP={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GP = `local GP={limited=true,delayed=true,dead=true}
+const $GQ = `local GQ={limited=true,delayed=true,dead=true}
 `;
-const $GQ = `local GQ='-'
+const $GR = `local GR='-'
 `;
-const $GR = `local GR=4000000
+const $GS = `local GS=4000000
 `;
-const $GS = `local function GS(a,b)
-local c={keys=a,now=b,plan=CZ(a,b),report={},ghosts=0,bytes=0}
+const $GT = `local function GT(a,b)
+local c={keys=a,now=b,plan=DA(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns={},{}
-for g,h in ipairs(GO)do
+for g,h in ipairs(GP)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $GT = `local function GT(a,b,c)
+const $GU = `local function GU(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $GU = `local function GU(a,b,c)
+const $GV = `local function GV(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $GV = `local function GV(a,b,c)
+const $GW = `local function GW(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2579,7 +2581,7 @@ end
 return d
 end
 `;
-const $GW = `local function GW(a,b)
+const $GX = `local function GX(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2591,7 +2593,7 @@ end
 return c
 end
 `;
-const $GX = `local function GX(a,b)
+const $GY = `local function GY(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2602,7 +2604,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=GW(a,f)
+local h=GX(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2614,36 +2616,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GR*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(GS*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $GY = `local function GY(a,b)
-local c,d=a.keys,GX(a,b)
+const $GZ = `local function GZ(a,b)
+local c,d=a.keys,GY(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GO)do
-for n,o in ipairs(e and GP[j]and{}or GV(a,j,b))do
+for i,j in ipairs(GP)do
+for n,o in ipairs(e and GQ[j]and{}or GW(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $GZ = `local function GZ(a,b)
+const $HA = `local function HA(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-GT(a,'record_broken',b)
+GU(a,'record_broken',b)
 end
 `;
-const $HA = `local function HA(a,b)
-local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
-return AP(b.task,d)
+const $HB = `local function HB(a,b)
+local c,d=AN(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
+return AQ(b.task,d)
 end
 `;
-const $HB = `local function HB(a,b,c,d)
+const $HC = `local function HC(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2651,34 +2653,34 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HC = `local function HC(a,b,c,d)
+const $HD = `local function HD(a,b,c,d)
 local e=false
-for i,j in ipairs(GO)do
+for i,j in ipairs(GP)do
 if b[j]and j~=c and j~=d then
-GU(a,j,b.id)
+GV(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HD = `local function HD(a,b,c,d)
+const $HE = `local function HE(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(GV(a,b,f))do
+for k,l in ipairs(GW(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-GT(a,d,e[k])
+GU(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HE = `local function HE(a)
-local b=DE(a.plan)
+const $HF = `local function HF(a)
+local b=DF(a.plan)
 if b then
 return b
 end
@@ -2690,128 +2692,128 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HD(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HE(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
-I('ZADD',a.keys.fair_by_group,HD(a,'fair_by_group',a.turns,'turn_wrong'))
+I('ZADD',a.keys.fair_by_group,HE(a,'fair_by_group',a.turns,'turn_wrong'))
 a.worker_leases,a.turns,a.deadlines={},{},{}
-CY(a.plan)
+CZ(a.plan)
 end
 `;
-const $HF = `local function HF(a,b)
+const $HG = `local function HG(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GQ,'~ghosts')
-local f=AM(e[1])
-local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
+local e=redis.call('HMGET',c.tasks,'.'..GR,'~ghosts')
+local f=AN(e[1])
+local g=AS(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GQ,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GR,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GQ)
+redis.call('LSET',c.pending,C(n),GR)
 end
 end
 `;
-const $HG = `local HG=8640000000000000
+const $HH = `local HH=8640000000000000
 `;
-const $HH = `local HH=630720000000
+const $HI = `local HI=630720000000
 `;
-const $HI = `local HI=BK/2
+const $HJ = `local HJ=BL/2
 `;
-const $HJ = `local function HJ(a)
+const $HK = `local function HK(a)
 local b=a.state
-return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
-end
-`;
-const $HK = `local function HK(a,b)
-local c,d=b.id,AM(b.record)
-local e=c==GQ or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HJ(d)and#d.version<=15 and#d.lease_number<=15
-b.live=e and AJ(b.fixed)
-b.had_fixed,b.had_record=b.fixed,b.record
-if b.record and not f then
-GZ(a,'.'..c)
-b.record=false
-end
-if b.fixed and not b.live and(b.fixed~=''or not e)then
-GZ(a,c)
-b.fixed=false
-end
-b.task=AN(b.live and b.fixed or'',b.record)
-b.ghosts=tonumber(b.task.ghosts or 0)
+return b==AD.waiting or b==AD.working or b==AD.ghost or AV(a)
 end
 `;
 const $HL = `local function HL(a,b)
+local c,d=b.id,AN(b.record)
+local e=c==GR or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HK(d)and#d.version<=15 and#d.lease_number<=15
+b.live=e and AK(b.fixed)
+b.had_fixed,b.had_record=b.fixed,b.record
+if b.record and not f then
+HA(a,'.'..c)
+b.record=false
+end
+if b.fixed and not b.live and(b.fixed~=''or not e)then
+HA(a,c)
+b.fixed=false
+end
+b.task=AO(b.live and b.fixed or'',b.record)
+b.ghosts=tonumber(b.task.ghosts or 0)
+end
+`;
+const $HM = `local function HM(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
-local h,i=BM(tonumber(b.fair or 0))
-local j=g and BQ(d)and tonumber(c.groups[d.group or''].settings.number)
+local h,i=BN(tonumber(b.fair or 0))
+local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BQ(d)and h==f and i<HI then
+elseif b.fair and BR(d)and h==f and i<HJ then
 return'fair'
-elseif j and math.floor(g/BO)==j*BN/BO+9-f then
+elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
 elseif e and not(b.listed and b.ghosts==0)then
 return'delayed'
 end
 end
 `;
-const $HM = `local function HM(a,b)
+const $HN = `local function HN(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HL(a,b)
-if HC(a,b,f)then
-GT(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HM(a,b)
+if HD(a,b,f)then
+GU(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
-F(a.turns,c,CF(d.group or'',b.fair,c))
+F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HG and math.floor(g)or a.now
-local i=DI(d,h)
+local h=g>=0 and g<=HH and math.floor(g)or a.now
+local i=DJ(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-GT(a,'time_broken',c)
+GU(a,'time_broken',c)
 end
-if BQ(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HA(a,b)
-GT(a,'record_incomplete',c)
+if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
+b.record=HB(a,b)
+GU(a,'record_incomplete',c)
 end
-end
-end
-`;
-const $HN = `local function HN(a,b)
-local c,d=b.id,b.task
-if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HC(a,b)
-a.lost[#a.lost+1]=c
-GT(a,'lease_missing',c)
-return
-end
-if HC(a,b,'working')then
-GT(a,'two_places',c)
-end
-local e=tonumber(b.working)
-if e<0 or e>a.now+HH then
-F(a.deadlines,C(a.now),c)
-GT(a,'time_broken',c)
-end
-if d.worker then
-F(a.worker_leases,c,DG(d.worker,d.lease_number,c))
-end
-if tonumber(d.lease_number)>(a.lease or 0)then
-a.lease=math.max(a.now,tonumber(d.lease_number))
-T(a.plan,'HSET tasks','~lease',C(a.lease))
-GT(a,'control_broken','~lease')
 end
 end
 `;
 const $HO = `local function HO(a,b)
+local c,d=b.id,b.task
+if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
+HD(a,b)
+a.lost[#a.lost+1]=c
+GU(a,'lease_missing',c)
+return
+end
+if HD(a,b,'working')then
+GU(a,'two_places',c)
+end
+local e=tonumber(b.working)
+if e<0 or e>a.now+HI then
+F(a.deadlines,C(a.now),c)
+GU(a,'time_broken',c)
+end
+if d.worker then
+F(a.worker_leases,c,DH(d.worker,d.lease_number,c))
+end
+if tonumber(d.lease_number)>(a.lease or 0)then
+a.lease=math.max(a.now,tonumber(d.lease_number))
+T(a.plan,'HSET tasks','~lease',C(a.lease))
+GU(a,'control_broken','~lease')
+end
+end
+`;
+const $HP = `local function HP(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -2820,94 +2822,94 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HC(a,b,'expiry',f and'dead')then
-GT(a,'wrong_place',c)
+if HD(a,b,'expiry',f and'dead')then
+GU(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-GT(a,'place_missing',c)
+GU(a,'place_missing',c)
 end
-if not h or h>a.now+HH then
+if not h or h>a.now+HI then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-GT(a,b.expiry and'time_broken'or'expiry_missing',c)
+GU(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-GT(a,'record_incomplete',c)
+GU(a,'record_incomplete',c)
 end
 if not b.record then
-b.record=AR(AD.deleted)
-GT(a,'record_incomplete',c)
+b.record=AS(AD.deleted)
+GU(a,'record_incomplete',c)
 end
-end
-`;
-const $HP = `local function HP(a,b)
-local c,d=b.id,b.task
-local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HC(a,b)or e then
-GT(a,'payload_missing',c)
-elseif b.live then
-GT(a,'record_incomplete',c)
-end
-local f=b.ghosts>0
-b.fixed=f and c~=GQ and''or false
-b.record=f
-and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
 const $HQ = `local function HQ(a,b)
+local c,d=b.id,b.task
+local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
+if HD(a,b)or e then
+GU(a,'payload_missing',c)
+elseif b.live then
+GU(a,'record_incomplete',c)
+end
+local f=b.ghosts>0
+b.fixed=f and c~=GR and''or false
+b.record=f
+and(d.state==AD.ghost and b.record or AS(AD.ghost,d.ghosts,d.version))
+end
+`;
+const $HR = `local function HR(a,b)
 local c=b.task
 b.waits=0
-if AU(c)or(b.fixed==''and not b.record)then
-HO(a,b)
-elseif not b.live or c.state==AD.ghost then
+if AV(c)or(b.fixed==''and not b.record)then
 HP(a,b)
+elseif not b.live or c.state==AD.ghost then
+HQ(a,b)
 elseif c.state==AD.working then
-HN(a,b)
+HO(a,b)
 else
-HM(a,b)
+HN(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HR = `local function HR(a,b,c)
+const $HS = `local function HS(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HK(a,i)
+HL(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
-BY(a.plan,d)
+BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-GT(a,'record_newer',i.id)
+GU(a,'record_newer',i.id)
 else
-HQ(a,i)
+HR(a,i)
 if c then
 c(i)
 end
-HB(a,i.id,i.had_fixed,i.fixed)
-HB(a,'.'..i.id,i.had_record,i.record)
+HC(a,i.id,i.had_fixed,i.fixed)
+HC(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DF and HE(a)
+local j=U(a.plan,'HSET tasks')>=2*DG and HF(a)
 if j then
 return j
 end
 end
-local e,f=HE(a),nil
+local e,f=HF(a),nil
 if not e then
-f,f,f,e=DM(a.keys,a.lost,a.now,function(g)
+f,f,f,e=DN(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
 end)
 end
 return e
 end
 `;
-const $HS = `local HS={
+const $HT = `local HT={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -2918,129 +2920,129 @@ weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
 }
 `;
-const $HT = `local HT=131071
+const $HU = `local HU=131071
 `;
-const $HU = `local HU=65536
+const $HV = `local HV=65536
 `;
-const $HV = `local function HV(a,b,c,d)
-local e,f,g=a.plan,AZ(c),string.find(c,'^1')~=nil
+const $HW = `local function HW(a,b,c,d)
+local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,HS[k]or'')~=nil
+g=g and string.find(l,HT[k]or'')~=nil
 end
 if not g then
-GZ(a,b)
+HA(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or HT)>=HT then
-h=math.max(d,HU)+1
+if i and(h or HU)>=HU then
+h=math.max(d,HV)+1
 f.number=C(h)
-T(e,'HSET tasks',b,BA(f))
-GT(a,'control_broken',b)
+T(e,'HSET tasks',b,BB(f))
+GU(a,'control_broken',b)
 elseif i and h>d then
-GT(a,'control_broken','~groups')
+GU(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $HW = `local function HW(a,b)
+const $HX = `local function HX(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(GW(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(GX(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=HV(a,i,b[i],d)
+d=HW(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $HX = `local function HX(a,b)
-for f,g in ipairs(GV(a,'workers',b))do
+const $HY = `local function HY(a,b)
+for f,g in ipairs(GW(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-GT(a,'worker_wrong',b[f])
+GU(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $HY = `local function HY(a,b,c)
-for g,h in ipairs(GV(a,'expiry',b))do
+const $HZ = `local function HZ(a,b,c)
+for g,h in ipairs(GW(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or C(a.now+DQ)
+local i=string.match(c[g],'^(%d+) ')or C(a.now+DR)
 T(a.plan,'ZADD expiry',i,b[g])
-GT(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $HZ = `local function HZ(a,b)
-for f,g in ipairs(GW(a,b))do
-if not g then
-GU(a,'expiry',b[f])
-GT(a,'record_missing',b[f])
+GU(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $IA = `local function IA(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(GY(a,c))do
-local i=AN(AJ(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CF(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-GU(a,'fair_by_group',b[g])
-GT(a,'turn_wrong',c[g])
+for f,g in ipairs(GX(a,b))do
+if not g then
+GV(a,'expiry',b[f])
+GU(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IB = `local function IB(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-for h,i in ipairs(GW(a,d))do
-local j=AM(i)
-local k=j.state==AD.working
-and j.worker
-and DG(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-GU(a,'worker_leases',b[h])
-GT(a,'worker_lease_wrong',c[h])
+for g,h in ipairs(GZ(a,c))do
+local i=AO(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CG(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+GV(a,'fair_by_group',b[g])
+GU(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $IC = `local function IC(a,b)
-local c,d=a.keys,{}
+local c,d={},{}
 for h,i in ipairs(b)do
-d[h]='~w:'..i
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
 end
-local e=GV(a,'workers',b)
-for i,j in ipairs(GW(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DS(c,k,'0',1)==0 then
-GU(a,'workers',k)
-elseif l<0 or l>a.now+HH then
-T(a.plan,'ZADD workers',C(a.now),k)
-GT(a,'time_broken',k)
+for h,i in ipairs(GX(a,d))do
+local j=AN(i)
+local k=j.state==AD.working
+and j.worker
+and DH(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+GV(a,'worker_leases',b[h])
+GU(a,'worker_lease_wrong',c[h])
 end
 end
 end
 `;
 const $ID = `local function ID(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=GW(a,'workers',b)
+for i,j in ipairs(GX(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DT(c,k,'0',1)==0 then
+GV(a,'workers',k)
+elseif l<0 or l>a.now+HI then
+T(a.plan,'ZADD workers',C(a.now),k)
+GU(a,'time_broken',k)
+end
+end
+end
+`;
+const $IE = `local function IE(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3061,97 +3063,97 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-HW(a,f)
-HX(a,g)
-HY(a,h,i)
+HX(a,f)
+HY(a,g)
+HZ(a,h,i)
 return c,e
 end
 `;
-const $IE = `local IE={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed'}
+const $IG = `local IG={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IG = `local IG={'~lease','~groups','~alarm',unpack(IE)}
+const $IH = `local IH={'~lease','~groups','~alarm',unpack(IG)}
 `;
-const $IH = `local IH={'~set','~fair',unpack(IG)}
+const $II = `local II={'~set','~fair',unpack(IH)}
 `;
-const $II = `local function II(a,b,c)
+const $IJ = `local function IJ(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=HU,['~broken']=tonumber(b['~reviewed']or 0)}
-local g={['~groups']=HT}
-for k,l in ipairs(IG)do
+{['~lease']=e,['~groups']=HV,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=HU}
+for k,l in ipairs(IH)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HG))then
-GT(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HH))then
+GU(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HB(a,l,m,b[l])
+HC(a,l,m,b[l])
 end
 end
-if tonumber(b['~reviewed']or 0)>tonumber(b['~broken']or 0)then
-GT(a,'control_broken','~reviewed')
-HB(a,'~reviewed',b['~reviewed'],b['~broken'])
-b['~reviewed']=b['~broken']
+if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
+GU(a,'control_broken','~checked')
+HC(a,'~checked',b['~checked'],b['~broken'])
+b['~checked']=b['~broken']
 end
 if b['~set']then
-HV(a,'~set',b['~set'],0)
+HW(a,'~set',b['~set'],0)
 end
-local h=BW(b['~fair'])
+local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HI then
-local n,o=BL(m,0),BL(m,HI)
+if i or(h[m]or 0)>=HJ then
+local n,o=BM(m,0),BM(m,HJ)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
-h[m],i=math.max(0,tonumber(q[2]or n)-n-BJ),true
+h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HI then
+if(h.list_tag or 0)>=HJ then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
-T(d,'HSET tasks','~fair',BX(h))
-GT(a,'control_broken','~fair')
+T(d,'HSET tasks','~fair',BY(h))
+GU(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HH))
+local l=c.first and math.max(0,math.min(c.first,e+HI))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-GT(a,'timer_wrong','~alarm')
+GU(a,'timer_wrong','~alarm')
 elseif k and not j then
-HB(a,'~alarm',k)
-GT(a,'timer_wrong','~alarm')
+HC(a,'~alarm',k)
+GU(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IJ = `local function IJ(a,b)
-local c,d=BM(b)
-local e=CD(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HI)
+const $IK = `local function IK(a,b)
+local c,d=BN(b)
+local e=CE(a,c,1)
+e.last_tag=math.max(e.last_tag,d%HJ)
 end
 `;
-const $IK = `local function IK(a)
+const $IL = `local function IL(a)
 a.working=a.working+1
 end
 `;
-const $IL = `local function IL(a,b,c)
+const $IM = `local function IM(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
-d=d or(not a.changed and BU(a)~=c)
+d=d or(not a.changed and BV(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
-a.last_back_place=BP/2
+a.last_back_place=BQ/2
 end
 a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HI
+d=d or i.ready~=j.ready or i.last_tag>=HJ
 if j.ready>0 then
-local k=i.last_tag<HI and i.last_tag or 0
+local k=i.last_tag<HJ and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3161,15 +3163,15 @@ end
 return d
 end
 `;
-const $IM = `local function IM(a,b)
+const $IO = `local function IO(a,b)
 if b.limited==0 then
 return false
 end
 local c=a.plan
-CQ(c,b)
+CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not GV(a,'delayed',{'~g:'..b.name})[1]
+return d and not GW(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3187,26 +3189,26 @@ local h=ARGV[2]
 local i=ARGV[3]
 local j=ARGV
 ${$Q}local k=Q(nil,a,b,c,nil,d,e)
-${$C}${$D}${$E}${$CY}${$CZ}local l=CZ(k,E(g))
+${$C}${$D}${$E}${$CZ}${$DA}local l=DA(k,E(g))
 local m=i==''and'~set'or'~s:'..i
 local n=redis.call('HMGET',e,m,'~groups','~rate')
 if i~=''then
-${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{{group=i}})
+${$B}${$F}${$K}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{{group=i}})
 end
 ${$AC}if AC(n[1])or AC(l.stored_before['~g:'..i])then
 return{'newer_schema'}
 end
-${$FL}local o,p=FL(f,h)
+${$FM}local o,p=FM(f,h)
 if o or#j==3 then
 return{'ok',n[1]or''}
 end
-${$AW}${$AY}${$AZ}local q,r=AZ(n[1]),AZ(n[1])
+${$AX}${$AZ}${$BA}local q,r=BA(n[1]),BA(n[1])
 for v=4,#j,2 do
-local w,x=AY[j[v]]or j[v],j[v+1]
+local w,x=AZ[j[v]]or j[v],j[v+1]
 r[w]=x~=''and x or nil
 end
-${$BB}${$BD}local function s(t)
-return q.rate and r.rate and BD(t,q.rate,r.rate,l.now)or''
+${$BC}${$BE}local function s(t)
+return q.rate and r.rate and BE(t,q.rate,r.rate,l.now)or''
 end
 ${$F}${$S}${$T}local function t()
 local u=s(n[3]or'')
@@ -3222,13 +3224,13 @@ T(l,'HDEL tasks','~m'..C(y))
 end
 end
 end
-${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}local function u()
+${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}local function u()
 local v=l.groups[i]
 local w=s(v.used)
 v.settings=r
 if v.limited>0 or v.used~=w then
-BZ(l,{group=i}).used=w
-CP(l)
+CA(l,{group=i}).used=w
+CQ(l)
 end
 if not(r.max_working or r.rate)and v.limited==0 then
 r.number=nil
@@ -3242,22 +3244,22 @@ t()
 else
 u()
 end
-${$G}${$AX}${$BA}local v=BA(r)
+${$G}${$AY}${$BB}local v=BB(r)
 if v~=''then
 T(l,'HSET tasks',m,v)
 elseif n[1]then
 T(l,'HDEL tasks',m)
 end
-${$B}${$H}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local w=DE(l)
+${$B}${$H}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local w=DF(l)
 if w then
 return w
 end
-${$A}${$FM}FM(f,p,h,'')
+${$A}${$FN}FN(f,p,h,'')
 return{'ok',v}
 `;
   },
-  sha1: "85c71ea868d5319a9c3c13205d504eba1f05c519",
-  keyLockingSha1: "d00b18e7f12495a574f9319263c9ee213d77dd1a",
+  sha1: "9eb4e3432b11b36851a0b41e04173f5bdfc7b093",
+  keyLockingSha1: "c211c4cdb5fdec152c5071a288120db240d83f3f",
 };
 
 export const count: Script = {
@@ -3278,11 +3280,11 @@ ${$C}${$D}${$E}local l=E(i)
 local function m(n)
 return math.max(0,l-tonumber(n))
 end
-${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}local function n(o)
-return not AC(o)and(AM(o).state or AD.waiting)==AD.waiting
+${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}local function n(o)
+return not AC(o)and(AN(o).state or AD.waiting)==AD.waiting
 end
-${$AE}${$AH}${$AJ}local function o(p)
-return AJ(p)and m(AH(p).enqueued_at)or nil
+${$AE}${$AI}${$AK}local function o(p)
+return AK(p)and m(AI(p).enqueued_at)or nil
 end
 ${$AA}${$AB}local function p(q)
 local r,s=1,1
@@ -3313,7 +3315,7 @@ aa[af]='.'..ag
 end
 local ac=K('HMGET',f,aa)
 for ag,ah in ipairs(z)do
-local ai=AM(ac[ag])
+local ai=AN(ac[ag])
 t[ah]=(t[ah]or 0)+1
 if s==a and t[ah]<=tonumber(ai.ghosts or 0)then
 if(ai.enqueued_at or'')~=''then
@@ -3332,7 +3334,7 @@ return u
 end
 local s=redis.call('LRANGE',a,'-1','-1')[1]
 local t=redis.call('ZRANGE',b,'0','0')[1]
-local u={'~ghosts','~dropped','~timers','~fired','~broken','~reviewed','~fair','~set'}
+local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set'}
 local v={}
 ${$F}F(v,s,t)
 for z,aa in ipairs(v)do
@@ -3344,12 +3346,12 @@ w[ac]=x[ab]
 end
 local function y(z,aa)
 local ab=w['.'..aa]
-local ac=z==a and tonumber(AM(ab).ghosts or 0)>0
+local ac=z==a and tonumber(AN(ab).ghosts or 0)>0
 return not ac and n(ab)and o(w[aa])or r(z)
 end
-${$BG}local z=(s and redis.call('LLEN',a)or 0)-BG(w,'~ghosts','~dropped')
+${$BH}local z=(s and redis.call('LLEN',a)or 0)-BH(w,'~ghosts','~dropped')
 local aa=t and redis.call('ZCARD',b)or 0
-${$BV}${$BW}local ab=BW(w['~fair']or nil).limited
+${$BW}${$BX}local ab=BX(w['~fair']or nil).limited
 local ac=z+aa+ab
 local ad={}
 F(ad,s and z>0 and y(a,s)or nil)
@@ -3358,24 +3360,24 @@ if#ad==0 and ab>0 then
 F(ad,r(c))
 end
 local ae=#ad>0 and math.max(unpack(ad))
-${$AW}${$AY}${$AZ}local af=AZ(w['~set']or nil)
-${$L}${$M}${$EB}local ag,ah=EB(e,M(d))
+${$AX}${$AZ}${$BA}local af=BA(w['~set']or nil)
+${$L}${$M}${$EC}local ag,ah=EC(e,M(d))
 return{
 'ok',
 ac,
-redis.call('ZCARD',e)-BG(w,'~timers','~fired'),
+redis.call('ZCARD',e)-BH(w,'~timers','~elapsed'),
 redis.call('ZCARD',d),
 redis.call('ZCARD',g),
 ae or(ac>0 and 0)or-1,
 ah or 0,
-BG(w,'~broken','~reviewed'),
+BH(w,'~broken','~checked'),
 redis.call('ZCARD',h),
 af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "57f1d95830e335bdf77d1699e74dd0e6e73f0f5a",
-  keyLockingSha1: "fac7db5494bea49db452635c63ab3638aa18648b",
+  sha1: "0c0459e6abac6b20f372e639d3bd8088e8fc08dc",
+  keyLockingSha1: "3b1cd80f8f2e778526f7b45423c69c0ae07387f2",
 };
 
 export const deleteQueue: Script = {
@@ -3398,10 +3400,10 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FL}local r,s=FL(n,p)
+${$FM}local r,s=FM(n,p)
 if not r then
-${$C}${$D}${$E}${$CY}${$CZ}local t=CZ({tasks=g},E(o))
-${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(t,redis.call('HGET',g,'~set'))then
+${$C}${$D}${$E}${$CZ}${$DA}local t=DA({tasks=g},E(o))
+${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(t,redis.call('HGET',g,'~set'))then
 return{'newer_schema'}
 end
 local u=q=='1'and 0 or redis.call('ZCARD',e)
@@ -3411,19 +3413,19 @@ local v=
 ${$F}F(v,l,m)
 redis.call('UNLINK',unpack(v))
 if t.settings.events then
-${$CV}CV(t,'deleted','*')
-${$G}${$CX}CX(t)
+${$CW}CW(t,'deleted','*')
+${$G}${$CY}CY(t)
 end
 end
 r=u>0 and'working,'..C(u)or'ok,'..C(t.now)
-${$A}${$FM}FM(n,s,p,r)
+${$A}${$FN}FN(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "21cdcf98b041dbacbc97e7d7384065cc601e8928",
-  keyLockingSha1: "caf734c9cc32f4bff593a7861c6b9d259d43ab89",
+  sha1: "b447ecf8f455c39e0a2dcdfe0cb4a066186b203f",
+  keyLockingSha1: "7962e4e168017cfe0d8de6bdb3b532fa9b67a6d9",
 };
 
 export const failWorker: Script = {
@@ -3456,7 +3458,7 @@ i,
 j,
 k
 )
-${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DQ}${$DU}${$DV}local p,q,r,s,t=DV(o,m,E(l),tonumber(n))
+${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local p,q,r,s,t=DW(o,m,E(l),tonumber(n))
 if s then
 return s
 elseif r>0 and p+q==0 then
@@ -3469,12 +3471,12 @@ for y,z in ipairs(redis.call('ZRANGE',j,'0','999'))do
 F(u,string.match(z,'^%S+')==m and z or nil)
 end
 end
-${$DT}DT(o,u,t)
+${$DU}DU(o,u,t)
 return{'ok',p,q,t and 1 or 0}
 `;
   },
-  sha1: "0d0d488ada38b42e5600b0dcba4ccf9d3c0e17b9",
-  keyLockingSha1: "b0aebdc1fe02fb47b0b6cc230b86565339facfb5",
+  sha1: "ad00c121a950fe9af3d82a87bede56bf85d43686",
+  keyLockingSha1: "5ba8eb23bbbd9cf28309758f89126e8d92466847",
 };
 
 export const listWorkers: Script = {
@@ -3496,9 +3498,9 @@ F(k,tonumber(h[2][o+1]))
 end
 ${$B}${$K}local l=K('HMGET',a,j)
 ${$C}${$D}${$E}local m={'ok',E(d),h[1]}
-${$DG}${$DS}for q,r in ipairs(j)do
+${$DH}${$DT}for q,r in ipairs(j)do
 local s=string.sub(r,4)
-local t=DS(i,s,0,tonumber(g))
+local t=DT(i,s,0,tonumber(g))
 local u=#t
 if u==tonumber(g)then
 u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
@@ -3512,8 +3514,8 @@ end
 return m
 `;
   },
-  sha1: "9fc17afd5466e6589d83c210d58886cac358d16b",
-  keyLockingSha1: "ea907a1626ba2f543394eb44f27c6ccd5482dbc6",
+  sha1: "9620e85770d82d3ec9221f8e5e4a1d87acce2465",
+  keyLockingSha1: "4542bcdee4c328b51ff3efb3c9f4510dc741b828",
 };
 
 export const list: Script = {
@@ -3534,30 +3536,30 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GA}${$GB}local p=GB(l)
+${$AX}${$GB}${$GC}local p=GC(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
 local s
-${$C}${$BJ}${$BK}${$BV}${$BW}${$FY}${$GF}${$GH}local function t(u)
+${$C}${$BK}${$BL}${$BW}${$BX}${$FZ}${$GG}${$GI}local function t(u)
 local v,w,x=string.match(u,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
-local z=BW(y)
-local aa=redis.call('LRANGE',a,C(-v-FY),C(-v-1))
-local ab=y and GH(b,w)or{}
-local ac=9*BK+(z.list_tag or(z[0]or 0)+BJ)+v*BJ
+local z=BX(y)
+local aa=redis.call('LRANGE',a,C(-v-FZ),C(-v-1))
+local ab=y and GI(b,w)or{}
+local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
 if aa[ae]and not(ab[af]and tonumber(ab[af].score)<ac)then
 ad[#ad+1]={id=aa[ae],listed=true}
-ae,ac=ae-1,ac+BJ
+ae,ac=ae-1,ac+BK
 else
 ad[#ad+1]=ab[af]
 af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<FY and GH(c,x)or{})do
+for ak,al in ipairs(y and ag<FZ and GI(c,x)or{})do
 ad[#ad+1]=al
 end
 return ad,
@@ -3575,28 +3577,28 @@ return C(v)..' '..w..' '..x
 end
 end
 local u={}
-${$BQ}local function v(w)
+${$BR}local function v(w)
 local x=w.task
 if not w.listed or tonumber(x.ghosts or 0)==0 then
 return false
 end
-local y=u[w.id]or BQ(x)or redis.call('ZSCORE',e,w.id)
+local y=u[w.id]or BR(x)or redis.call('ZSCORE',e,w.id)
 u[w.id]=true
 return y
 end
 local w,x={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AJ}${$AK}${$GC}${$GD}local function y(z)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GD}${$GE}local function y(z)
 local aa=z.task
-if aa.state~=r or not GD(p,aa,z.text)or v(z)then
+if aa.state~=r or not GE(p,aa,z.text)or v(z)then
 return false
 elseif
 z.fixed==''and r==AD.waiting
-or not(AJ(z.fixed)or z.fixed=='')
+or not(AK(z.fixed)or z.fixed=='')
 then
 z.left_alone=true
 return false
 end
-local ab,ac=AK(z.fixed),z.record or''
+local ab,ac=AL(z.fixed),z.record or''
 local ad=m=='1'and string.sub(z.fixed,#ab+1)or''
 x=x+#ab+#ad+#ac
 if#w>3 and(x>tonumber(n)or#w>=3+5*tonumber(k))then
@@ -3612,22 +3614,22 @@ if i=='pending'then
 z=z~=''and z or'0 0 - 0 -'
 s,aa=t(z)
 else
-${$GE}local ab=GE(o,i,p)
-${$GG}z=z~=''and z or GG(ab==h and p.ended_from)
-s=GH(ab,z,ab==h and p.ended_before)
+${$GF}local ab=GF(o,i,p)
+${$GH}z=z~=''and z or GH(ab==h and p.ended_from)
+s=GI(ab,z,ab==h and p.ended_before)
 end
-${$AC}${$AF}${$AL}${$AM}${$AN}${$FZ}${$GJ}local ab=GJ(f,s,y)
-if aa and(ab<#s or ab>=FY)then
+${$AC}${$AF}${$AM}${$AN}${$AO}${$GA}${$GK}local ab=GK(f,s,y)
+if aa and(ab<#s or ab>=FZ)then
 w[2]=aa(ab)
 elseif not aa then
-${$GL}w[2]=GL(s,ab,z)
+${$GM}w[2]=GM(s,ab,z)
 end
-${$GK}w[3]=GK(s,ab)
+${$GL}w[3]=GL(s,ab)
 return w
 `;
   },
-  sha1: "27e5a3f24bd4f460d932aeff13493d80d1890ff1",
-  keyLockingSha1: "fb0ed7d0195fa9e8641c18ec9b71593fafafb0ed",
+  sha1: "f96c3f6281cb88f35c321621f86967eff54c951d",
+  keyLockingSha1: "35491351e24b57bebaaefe372ec81ab6fc4a4e76",
 };
 
 export const purge: Script = {
@@ -3648,51 +3650,51 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GA}${$GB}local q=GB(m)
+${$AX}${$GB}${$GC}local q=GC(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DF}${$DK}${$FY}${$FZ}${$GC}${$GD}${$GF}${$GG}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DG}${$DL}${$FZ}${$GA}${$GD}${$GE}${$GG}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GI(c,q.group,w)or GH(
+x and GJ(c,q.group,w)or GI(
 v,
 w,
 v==h and q.ended_before
 )
-local aa=GJ(f,z,function(aa,ab)
+local aa=GK(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(AJ(aa.fixed)and(v==e or BQ(ac)))then
+elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GD(q,ac,aa.text)then
+elseif ac.state==r and GE(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GM(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GN(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GN(ae,am,ag[al])
+GO(ae,am,ag[al])
 end
-return DE(ae)
+return DF(ae)
 end
-BY(ae,v~=e and ag or{})
+BZ(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
-CR(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+CS(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-DK(ae,am,ag[al],'','rejected','cancelled')
+DL(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-CL(ae)
-local ai=DE(ae)
+CM(ae)
+local ai=DF(ae)
 I('ZREM',v,ai and{}or af)
 local aj=ai and{}or S(ae,'ZADD fair XX')
 for an=1,#aj,2 do
@@ -3704,30 +3706,30 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GG(C(ac))or GL(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GK(z,aa)
+local ae=ac and GH(C(ac))or GM(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GL(z,aa)
 end
-${$EN}${$EV}${$EW}${$EX}${$FC}local function v()
-local w=DB(n,o)
+${$EO}${$EW}${$EX}${$EY}${$FD}local function v()
+local w=DC(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},EV(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,C(DF))or{})do
+local x,y,z={},EW(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,C(DG))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GJ(f,x,function(ab)
+local ab=GK(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=EW(y,ab.id,ab.fixed,ab.record)
-if not EX(y,ac,ab)then
+local ac=EX(y,ab.id,ab.fixed,ab.record)
+if not EY(y,ac,ab)then
 aa,ac.written=aa+1,true
-DK(w,ab.id,ac.task,'','rejected','cancelled')
+DL(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=DE(w)
+local ac=DF(w)
 for ag=#x,1,-1 do
 F(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -3735,20 +3737,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FC(y,f)
+FD(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<DF)
-t[2],t[3]=aa,ae and'pending '..GG()or''
-t[4]=ae and 0 or GK(x,ab)
+local ae=#z<#x and not(ad and#x<DG)
+t[2],t[3]=aa,ae and'pending '..GH()or''
+t[4]=ae and 0 or GL(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GE}local w=GE(n,j,q)
-return u(w,l~=''and l or GG(w==h and q.ended_from))or t
+${$GF}local w=GF(n,j,q)
+return u(w,l~=''and l or GH(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GG()
+w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GH()
 end
 local y,z=nil,m==''
 if w~='pending'then
@@ -3756,11 +3758,11 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GG()
+t[3]=(w=='limited'and'fair 'or'pending ')..GH()
 end
 return y or t
 end
-for ad=1,math.ceil(p/DF)do
+for ad=1,math.ceil(p/DG)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -3768,8 +3770,8 @@ end
 return y or t
 `;
   },
-  sha1: "aff4f21bd103f2e061232f393304914c44c09722",
-  keyLockingSha1: "7d78b18408f0dd774854dc24b68ad2147f62e1e6",
+  sha1: "63e0fbd7e4bf57db539a9b06ae300f19310b884a",
+  keyLockingSha1: "a287c23fbe07d96b897f3a472ab8fbd0450eee3b",
 };
 
 export const redrive: Script = {
@@ -3794,14 +3796,14 @@ ${$Q}local p=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local q=E(i)
 local r,s,t=string.match(m,'^(%d+) (%d+) (.+)$')
 s=math.max(tonumber(s or q),q)
-${$AW}${$GA}${$GB}local u=GB(n)
+${$AX}${$GB}${$GC}local u=GC(n)
 local v={}
 local function w(x,y)
 x.number=y
 v[#v+1]=x
 end
 local x={}
-${$AD}${$AJ}local function y(z,aa)
+${$AD}${$AK}local function y(z,aa)
 local ab,ac=z.id,z.task
 local ad=ac.state==AD.waiting
 if x[ab]then
@@ -3812,7 +3814,7 @@ elseif ac.state==AD.ghost or ac.state==AD.deleted or(ad and z.fixed=='')then
 x[ab]='not_found'
 elseif z.lease~=''and z.lease~=ac.lease_number then
 x[ab]='lease_lost'
-elseif ac.state==AD.rejected and AJ(z.fixed)then
+elseif ac.state==AD.rejected and AK(z.fixed)then
 x[ab]='redriven'
 w(z,aa)
 else
@@ -3820,26 +3822,26 @@ local ae=ad and string.find(ac.history or'','r%d+[pd]%d+$')
 x[ab]=ae and'redriven'or'not_dead_letter'
 end
 end
-${$GC}${$GD}local function z(aa,ab)
+${$GD}${$GE}local function z(aa,ab)
 if#v==tonumber(j)then
 return true
-elseif aa.task.state~=AD.rejected or not AJ(aa.fixed)then
+elseif aa.task.state~=AD.rejected or not AK(aa.fixed)then
 aa.left_alone=true
-elseif GD(u,aa.task,aa.text)then
+elseif GE(u,aa.task,aa.text)then
 w(aa,ab)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AL}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DC}${$DE}${$DI}${$DJ}local function aa(ab,ac,ad,ae)
-BY(ab,ad)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AM}${$AP}${$AQ}${$AR}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CW}${$CX}${$CY}${$DD}${$DF}${$DJ}${$DK}local function aa(ab,ac,ad,ae)
+BZ(ab,ad)
 for ai,aj in ipairs(ad)do
 local ak=math.floor(s+(ae+ai-1)*l)
 aj.charged,aj.reason,aj.ended_at='0',nil,nil
-DJ(ab,ac[ai],aj,v[ae+ai].text,'back',ak>q and ak)
-CV(ab,'redriven',ac[ai])
+DK(ab,ac[ai],aj,v[ae+ai].text,'back',ak>q and ak)
+CW(ab,'redriven',ac[ai])
 end
 ab.writes['ZREM expiry']=ac
 ab.writes['ZREM dead']=ac
-return DE(ab)
+return DF(ab)
 end
 local ab={}
 for af=7,#o,2 do
@@ -3848,35 +3850,35 @@ end
 local ac=#ab>0
 r=r or C(q)
 if not ac then
-${$GG}t=t or GG(u.ended_from)
-${$FY}${$GF}${$GH}ab=GH(h,t,math.min(tonumber(u.ended_before or r+1),r+1))
+${$GH}t=t or GH(u.ended_from)
+${$FZ}${$GG}${$GI}ab=GI(h,t,math.min(tonumber(u.ended_before or r+1),r+1))
 end
-${$AC}${$AE}${$AG}${$AH}${$AM}${$AN}${$FY}${$FZ}${$GJ}local ad=GJ(f,ab,ac and y or z)
+${$AC}${$AE}${$AG}${$AH}${$AI}${$AN}${$AO}${$FZ}${$GA}${$GK}local ad=GK(f,ab,ac and y or z)
 local ae=#v
 if k~='1'then
-${$CY}${$CZ}${$DA}${$DB}${$DF}${$GM}ae,ad=GM(p,q,v,ad,aa)
+${$CZ}${$DA}${$DB}${$DC}${$DG}${$GN}ae,ad=GN(p,q,v,ad,aa)
 if not ad then
 return ae
 end
 end
 local af=''
 if not ac then
-${$GL}af=GL(ab,ad,t)
+${$GM}af=GM(ab,ad,t)
 elseif ad<#ab then
-${$GG}af=GG()
+${$GH}af=GH()
 end
 if af~=''then
 af=r..' '..C(math.ceil(s+ae*l))..' '..af
 end
-${$GK}local ag={'ok',ae,af,GK(ab,ad)}
+${$GL}local ag={'ok',ae,af,GL(ab,ad)}
 for ak=1,ac and ad or 0 do
 ag[ak+4]=ab[ak].left_alone and'newer_schema'or x[ab[ak].id]or'not_found'
 end
 return ag
 `;
   },
-  sha1: "09fba2ba60675098bf50fb232279667daef974a5",
-  keyLockingSha1: "495fcda6c2f559606f6dbb92b9050f68e759ae08",
+  sha1: "cdbc0e36d42efb6ce2a5c2d1f766d4f78a1534f6",
+  keyLockingSha1: "daa4b9eac124f78f91036c5c78ce2aef9c70fe0a",
 };
 
 export const remove: Script = {
@@ -3887,13 +3889,13 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$CY}${$CZ}local f=CZ({tasks=a,expiry=b,dead=c})
+${$CZ}${$DA}local f=DA({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(h)or AC(i)or DA(f,g[3],g[4])then
+${$AC}${$AX}${$AZ}${$BA}${$DB}if AC(h)or AC(i)or DB(f,g[3],g[4])then
 return{'newer_schema'}
 end
-${$AD}${$AE}${$AF}${$AG}${$AH}${$AL}${$AM}${$AN}local j=AN(h or'',i)
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}local j=AO(h or'',i)
 if not h or j.state==AD.ghost then
 return{'not_found'}
 elseif j.state==AD.deleted then
@@ -3902,12 +3904,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CV}${$GN}GN(f,e,j)
-${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(f)or{'removed'}
+${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AS}${$AT}${$CW}${$GO}GO(f,e,j)
+${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(f)or{'removed'}
 `;
   },
-  sha1: "5e97a08f24a299d7e53ed0b1ba08ee31a1688683",
-  keyLockingSha1: "926d183ef11781e1b03351b466be6c432586bb84",
+  sha1: "628ad99128f3a0acd3a518d44dc060655651caa2",
+  keyLockingSha1: "0a6d33c2fdfa13ddf1baec8bc9188dd800de22ce",
 };
 
 export const settings: Script = {
@@ -3920,12 +3922,12 @@ local d=redis.call('HMGET',a,c,'~g:'..b)
 ${$AC}if AC(d[1])or AC(d[2])then
 return{'newer_schema'}
 end
-${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local e=BT(b,b~=''and d[2]or'',d[1])
+${$AX}${$AZ}${$BA}${$BS}${$BT}${$BU}local e=BU(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "cf29412a89bec588536af329a7ecc076d9945df9",
-  keyLockingSha1: "cf9943bc405d8a3fb10d1d615332f08f100ed0e6",
+  sha1: "32f86ac1ab9e5db5962e1a8fc84dafa1345cc5a3",
+  keyLockingSha1: "bc8ae5dcd0f5a3123082b7c9f7514135441804d4",
 };
 
 export const statistics: Script = {
@@ -3942,7 +3944,7 @@ local e=redis.call('HMGET',a,unpack(d))
 ${$AC}if AC(e[1])or AC(e[2])then
 return{'newer_schema'}
 end
-${$AW}${$AY}${$AZ}local f={'ok',c,AZ(e[1]or nil).statistics and 1 or 0}
+${$AX}${$AZ}${$BA}local f={'ok',c,BA(e[1]or nil).statistics and 1 or 0}
 for j=2,#d do
 local k=string.match(e[j]or'','^1;(%d+)')
 if k and tonumber(k)>math.floor(c/60000)-60 then
@@ -3952,8 +3954,8 @@ end
 return f
 `;
   },
-  sha1: "a5528267bc104973a9185d7f1d79a04fe90fe780",
-  keyLockingSha1: "7181522c21b4e0f4a1c08942dea1d41dd8b6c35a",
+  sha1: "cc79be2e6e1b7089a10bee1e9adfa0c25d1bc7a4",
+  keyLockingSha1: "cb491f15c1d449c0e91569f98fe5bf41b5770a16",
 };
 
 export const blankDuplicates: Script = {
@@ -3986,7 +3988,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local p=GS(o,E(l))
+${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local p=GT(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4003,25 +4005,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GP}${$GR}${$GV}${$GW}${$GX}${$GY}local u=GY(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GQ}${$GS}${$GW}${$GX}${$GY}${$GZ}local u=GZ(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$GT}local function w(x)
+${$GU}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-GT(p,'two_places',x.id)
+GU(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$GQ}${$GU}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}local x=HR(p,u,w)or HF(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,u,w)or HG(p,v)
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "c7ef3fb7080ba9473b46fb9d086b649dc324fc63",
-  keyLockingSha1: "a3ab1c6889b0f727451706c0a12371a17d17ee74",
+  sha1: "8c86b7cad1ca252fa4e966f0e470456da06626b5",
+  keyLockingSha1: "24a2607d75e984219d920fedcadcde1f41354968",
 };
 
 export const check: Script = {
@@ -4067,7 +4069,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local w=GS(u,E(n))
+${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local w=GT(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4137,7 +4139,7 @@ ag[#ag+1]=an
 end
 end
 end
-${$BG}local function ai(aj,ak)
+${$BH}local function ai(aj,ak)
 local al,am,an=w.seen.tasks,0,{}
 for ar,as in ipairs(y)do
 an[as]=(an[as]or 0)+1
@@ -4148,22 +4150,22 @@ if(an[as.id]or 0)~=as.expected then
 return false
 end
 end
-return BG(al,'~ghosts','~dropped')==am
-and BG(al,'~timers','~fired')==ak
-and BG(al,'~broken','~reviewed')==0
+return BH(al,'~ghosts','~dropped')==am
+and BH(al,'~timers','~elapsed')==ak
+and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GV}${$HI}${$IJ}${$IK}${$IL}${$IM}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$GW}${$HJ}${$IK}${$IL}${$IM}${$IO}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
-an[as]=BT(as)
+an[as]=BU(as)
 end
 for ar,as in ipairs(ak)do
 local at=as.task
-local au=BQ(at)and as.live and an[at.group or'']
+local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IJ(au,tonumber(as.fair))
+IK(au,tonumber(as.fair))
 elseif au and as.working then
-IK(au)
+IL(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4171,21 +4173,21 @@ local at,au=am[as],an[as]
 local av=tonumber(at.settings.number)
 for az,ba in ipairs(av and x.limited or{})do
 au.limited=au.limited
-+(math.floor(tonumber(w.seen.limited[ba])/BN)==av and 1 or 0)
++(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IL(at,au,aw)or IM(w,at)then
+if AC(aw)or IM(at,au,aw)or IO(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DG}${$DI}${$DQ}${$DS}${$GP}${$GQ}${$GR}${$GT}${$GU}${$GW}${$GX}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AV}${$AY}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DH}${$DJ}${$DR}${$DT}${$GQ}${$GR}${$GS}${$GU}${$GV}${$GX}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}local function ak()
 if not(ab()and aa())then
 return false
 end
 local al={}
-for ap,aq in ipairs(IH)do
+for ap,aq in ipairs(II)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4194,18 +4196,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-II(
+IJ(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=ID(w,z)
+local ap,aq=IE(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-HZ(w,au)
-IB(w,x.worker_leases)
-IA(w,x.fair_by_group)
-IC(w,x.workers)
+IA(w,au)
+IC(w,x.worker_leases)
+IB(w,x.fair_by_group)
+ID(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4225,13 +4227,13 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=GY(w,ag),{},{},{}
+local ax,ay,az,ba=GZ(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HK(w,bf)
-if bf.live and BQ(bf.task)then
+HL(w,bf)
+if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
 end
@@ -4241,14 +4243,14 @@ end
 for be=1,#aq,2 do
 ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
-BY(w.plan,ay)
+BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-HQ(w,bf)
-HB(w,bf.id,bf.had_fixed,bf.fixed)
-HB(w,'.'..bf.id,bf.had_record,bf.record)
+HR(w,bf)
+HC(w,bf.id,bf.had_fixed,bf.fixed)
+HC(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HD(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HD(w,'fair_by_group',w.turns,'turn_wrong')
+HE(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HE(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4265,8 +4267,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "c136d385aa1623f08d544fc82349d19677c07adc",
-  keyLockingSha1: "fd5718e1fbd517d3b846b2cc6b64be76e66a4771",
+  sha1: "ab34bd7a68e55dc934d11227852f6aa5b618cd91",
+  keyLockingSha1: "de1034a0fdeddfa13be1d3d90c0d0a7bf6580e23",
 };
 
 export const placeLost: Script = {
@@ -4299,18 +4301,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local p=GS(o,E(l))
+${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local p=GT(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GP}${$GR}${$GV}${$GW}${$GX}${$GY}local v=GY(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GQ}${$GS}${$GW}${$GX}${$GY}${$GZ}local v=GZ(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GT}${$HA}${$HI}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$GU}${$HB}${$HJ}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -4320,22 +4322,22 @@ t=t+math.max(0,ab-x.ghosts)
 u=u+math.max(0,x.ghosts-ab)
 z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
-local ac=BQ(z)and aa.groups[z.group or'']
+local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HI then
+if ad and ad.last_tag>=HJ then
 ad.last_tag=0
 end
-AQ(z,'pending',p.now)
-CN(aa,y,z,'back')
-GT(p,'place_missing',y)
+AR(z,'pending',p.now)
+CO(aa,y,z,'back')
+GU(p,'place_missing',y)
 else
-GT(p,'ghosts_wrong',y)
+GU(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HA(p,x)
+x.record=not ac and HB(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AH}${$AJ}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$GQ}${$GU}${$GZ}${$HB}${$HC}${$HD}${$HE}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}local x=HR(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AO}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HC}${$HD}${$HE}${$HF}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,v,w)
 if x then
 return x
 end
@@ -4348,8 +4350,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "d405fc519eec788d98819b60860a1c87dfc883d6",
-  keyLockingSha1: "b5d4a83fdf051206101caea6b20b982cf0c532b5",
+  sha1: "864bb30b6a113c05af1ee6f347c9bebe559353d3",
+  keyLockingSha1: "6953577811a5c4ea5938bbe16b59ef1cf8841a82",
 };
 
 export const recountGroups: Script = {
@@ -4367,71 +4369,71 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local m=GS(l,E(g))
+${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local m=GT(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local function r(s)
+${$AX}${$AZ}${$BA}${$BS}${$BT}${$BU}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,BT(s)
+o[#o+1],q[s]=s,BU(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$BQ}${$FY}${$FZ}${$GJ}${$GK}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$BR}${$FZ}${$GA}${$GK}${$GL}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GJ(f,w,function(x)
-if BQ(x.task)and AJ(x.fixed)then
+local x=GK(f,w,function(x)
+if BR(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GK(w,x)==0
+return x==#w and x<=k and GL(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=BT(x,h=='1'and i[w+2]or'')
+q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BK}${$BM}${$CD}${$HI}${$IJ}${$IK}if h~='1'and not(s(a,IJ)and s(d,IK))then
+${$BL}${$BN}${$CE}${$HJ}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$DF}${$GT}${$GV}${$IL}${$IM}for x=1,#t,DF do
-BY(n,{unpack(t,x,math.min(x+DF-1,#t))})
-for ab=x,math.min(x+DF-1,#t)do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$DG}${$GU}${$GW}${$IM}${$IO}for x=1,#t,DG do
+BZ(n,{unpack(t,x,math.min(x+DG-1,#t))})
+for ab=x,math.min(x+DG-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and C(af*BN)
+local ag=af and C(af*BO)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BN))
+and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IL(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IM(ad,q[ac],ae or'')then
 ad.changed=true
-GT(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IM(m,ad)then
+GU(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IO(m,ad)then
 ad.changed=true
-GT(m,'timer_wrong',ac)
+GU(m,'timer_wrong',ac)
 end
 end
-CP(n)
-local y=DE(n)
+CQ(n)
+local y=DF(n)
 if y then
 return y
 end
-CY(n)
+CZ(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "eb3edddf9730d224043b8b13e3f8dcc89cce3096",
-  keyLockingSha1: "10ad605faa2c9e6e85f060025a8808e4dc2a0d72",
+  sha1: "9aa38e3bacb0298aebdb1c254cf2b900d42a96de",
+  keyLockingSha1: "87942b4363291baff7b653a1b4d708feacfbe032",
 };
 
 export const repairControl: Script = {
@@ -4449,10 +4451,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local m=GS(l,E(i))
+${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local m=GT(l,E(i))
 local n={}
-${$IE}${$IG}${$IH}for r,s in ipairs(redis.call('HMGET',e,unpack(IH)))do
-n[IH[r]]=s
+${$IG}${$IH}${$II}for r,s in ipairs(redis.call('HMGET',e,unpack(II)))do
+n[II[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -4460,10 +4462,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GT}${$GZ}${$HB}${$HG}${$HH}${$HI}${$HS}${$HT}${$HU}${$HV}${$II}II(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AX}${$AY}${$AZ}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$GU}${$HA}${$HC}${$HH}${$HI}${$HJ}${$HT}${$HU}${$HV}${$HW}${$IJ}IJ(m,n,o)
 local p={}
-for t=1,#IE,2 do
-p[IE[t]]=IE[t+1]
+for t=1,#IG,2 do
+p[IG[t]]=IG[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -4479,24 +4481,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HB(m,w,n[w],ac and C(x)or n[w])
+HC(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HB(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-GT(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HC(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+GU(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$GV}${$HD}${$HE}local r=HE(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$GW}${$HE}${$HF}local r=HF(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IE)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IG)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "eb793bdb098ce3f7dea9b87796ef99af3ca51c31",
-  keyLockingSha1: "5f3f0d48892aa44711098604c8f340597e2bc3d8",
+  sha1: "b4ee323fe84f7e9f1d9355a1822105f693318c1b",
+  keyLockingSha1: "a48869f169c47e1fdd58a9f7f454793e3248e2dc",
 };
 
 export const scan: Script = {
@@ -4530,7 +4532,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GO}${$GS}local q=GS(p,E(l))
+${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local q=GT(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -4543,7 +4545,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$GT}${$GU}${$GW}${$HZ}local function w()
+${$B}${$K}${$GU}${$GV}${$GX}${$IA}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -4552,24 +4554,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-HZ(q,z)
+IA(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DQ}${$GV}${$GZ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$ID}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AX}${$AY}${$AZ}${$BA}${$BB}${$DR}${$GW}${$HA}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IE}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=ID(q,y[2])
+local z,aa=IE(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$GP}${$GQ}${$GR}${$GX}${$GY}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}local function y(z,aa)
-local ab,ac=GY(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GQ}${$GR}${$GS}${$GY}${$GZ}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local function y(z,aa)
+local ab,ac=GZ(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HR(q,ab)
+local ad=HS(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -4578,32 +4580,32 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-GT(q,ai.live and'two_places'or'payload_missing',ai.id)
+GU(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
-local ak,al=BM(tonumber(ai.fair or 0))
+local ak,al=BN(tonumber(ai.fair or 0))
 local am=ai.working and'1'
 or ai.fair and C(ak)..'='..C(al)
 or ai.limited and''
-if am and ai.live and BQ(aj)and not ai.newer then
+if am and ai.live and BR(aj)and not ai.newer then
 F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HF(q,ac)
+return ad or HG(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IB}IB(q,ab)
-ad=HE(q)
+${$IC}IC(q,ab)
+ad=HF(q)
 elseif m=='fair-by-group'then
-${$IA}IA(q,ab)
-ad=q.newer and{'newer_schema'}or HE(q)
+${$IB}IB(q,ab)
+ad=q.newer and{'newer_schema'}or HF(q)
 elseif m=='workers'then
-${$DS}${$IC}IC(q,ab)
-ad=HE(q)
+${$DT}${$ID}ID(q,ab)
+ad=HF(q)
 else
 ad=y(ab,ac)
 end
@@ -4612,8 +4614,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "29c60cb03d4286c6f0a4bcc0326ca01185822e40",
-  keyLockingSha1: "2251e653d1e0ff1fd3ddf38871d5877f309cf12b",
+  sha1: "9da48c4224c24166a9e98d16d082659268a80aed",
+  keyLockingSha1: "0cc3c8ffbee3b6da146e9411408ff42959f5906e",
 };
 
 export const dueSchedules: Script = {
@@ -4706,11 +4708,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FL}m,n=FL(c,e)
+${$FM}m,n=FM(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FM}FM(c,n,e,'refused')
+${$A}${$FN}FN(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -4736,15 +4738,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FM}FM(c,n,e,m)
+${$A}${$FN}FN(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "76978570b031a847a8abf4e3f77725313735e696",
-  keyLockingSha1: "00e964631bcf3121d3600e669574ada4b626f911",
+  sha1: "481a4c7aa5a3c36e4c784f9e66cda7306d563ad9",
+  keyLockingSha1: "6e0106558bcca814d66d450edf0edb3f9a1cce01",
 };
 
 export const runSchedules: Script = {
@@ -4764,7 +4766,7 @@ local k=5
 local l=8000000
 local m=16
 ${$Q}local n=Q(a,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$CY}${$CZ}local o=CZ(n,E(i))
+${$C}${$D}${$E}${$CZ}${$DA}local o=DA(n,E(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped'}
 for v=1,p do
@@ -4775,11 +4777,11 @@ r[#r+1]=w..'.'..ad
 end
 end
 ${$AA}${$AB}local s=AB(f,r)
-${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(o,s['~set'],s['~stats'])then
+${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
-${$BG}${$BH}local u,v,w=BH(o.settings,n,s),0,false
+${$BH}${$BI}local u,v,w=BI(o.settings,n,s),0,false
 local x={o='last_occurrence'}
 local y={}
 ${$F}local function z(aa)
@@ -4804,7 +4806,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..C(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..C(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}local function ab(ac,ad)
+${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CW}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -4817,11 +4819,11 @@ elseif u<1 or v>l then
 w=w or u<1
 return aj,ak,ao
 end
-local ar=AH(aq)
-BY(o,{ar})
+local ar=AI(aq)
+BZ(o,{ar})
 T(o,'HSET tasks',ap,aq)
-CN(o,ap,ar,'back')
-CV(o,'enqueued',ap)
+CO(o,ap,ar,'back')
+CW(o,'enqueued',ap)
 aj=aj+1
 v,u=v+#aq,u-1
 end
@@ -4830,7 +4832,7 @@ end
 return aj,ak,ai
 end
 local ac,ad,ae={'ok',0},{},{}
-${$G}${$AX}for ai=1,p do
+${$G}${$AY}for ai=1,p do
 local aj,ak=unpack(j,k*ai-2,k*ai-1)
 local al,am,an=0,nil,aj
 if v<=l then
@@ -4841,28 +4843,28 @@ else
 al,am,an=ab(ai,ap or'')
 end
 if am then
-local aq=AW(ao,x)
+local aq=AX(ao,x)
 aq.last_occurrence=am
-F(ad,'.'..q[ai],AX(aq,x))
+F(ad,'.'..q[ai],AY(aq,x))
 F(ae,an,q[ai])
 end
 end
 F(ac,al,tonumber(an))
 end
 ac[2]=w and 1 or 0
-${$H}${$U}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(o)
-${$I}${$N}${$DD}local af=DD(o,{['~stats']=s['~stats']})
+${$H}${$U}${$BV}${$BY}${$CR}${$CV}${$CX}${$DD}DD(o)
+${$I}${$N}${$DE}local af=DE(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$J}${$P}${$R}${$V}${$CX}${$DE}DE(o)
+${$J}${$P}${$R}${$V}${$CY}${$DF}DF(o)
 I('HSET',h,ad)
 I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "ed4c82bad84c0684b1e2c409c3c86076a04cbd39",
-  keyLockingSha1: "8a5fc5c4dac308f2a46ed5ada1803e1341ff6e62",
+  sha1: "e9a82bb4a6dc9fa4cb81536c685ecbabcfd294e1",
+  keyLockingSha1: "09ce7b222b58a8ea0b18bdfa493f9abbaadc8d83",
 };
 
 export const setReminder: Script = {
@@ -4976,7 +4978,7 @@ k
 )
 local r=tonumber(m)
 ${$C}${$D}${$E}local s=E(l)
-${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AR}${$AS}${$AU}local function t()
+${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AS}${$AT}${$AV}local function t()
 local u=redis.call('ZRANGE',h,'-inf',C(s),'BYSCORE','LIMIT','0',m)
 local v,w,x={},{},{}
 local y,z,aa,ab=0,0,0,16
@@ -4986,7 +4988,7 @@ for ag=aa+1,math.min(aa+ab,#u)do
 ac[#ac+1]='.'..u[ag]
 end
 for ag,ah in ipairs(redis.call('HMGET',g,unpack(ac)))do
-local ai,aj=u[aa+ag],AM(ah)
+local ai,aj=u[aa+ag],AN(ah)
 if AC(ah)then
 z=z+1
 else
@@ -4994,8 +4996,8 @@ y=y+#(ah or'')
 v[#v+1]=ai
 if string.sub(ai,1,1)=='~'then
 w[#w+1]=ai
-elseif AU(aj)then
-AS(x,w,ai,aj)
+elseif AV(aj)then
+AT(x,w,ai,aj)
 end
 end
 end
@@ -5009,30 +5011,30 @@ I('HSET',g,x)
 return#v,#v>0 and(aa<#u or#v==r),z
 end
 local u,v,w=t()
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AH}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DN}local x,y,z,aa=DN(q,s,r)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local x,y,z,aa=DP(q,s,r)
 if aa then
 return aa
 end
-${$L}${$M}${$DP}${$DQ}${$DS}${$DT}${$DU}${$DV}${$DW}${$EA}${$EE}${$EG}${$EH}local ab,ac,ad,ae=EH(q,s,r)
+${$L}${$M}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EB}${$EF}${$EH}${$EI}local ab,ac,ad,ae=EI(q,s,r)
 v=v or ae or x+y==r or ab==r
 x,y=x+ac,y+ad
-${$DX}${$DY}${$DZ}local function af()
+${$DY}${$DZ}${$EA}local function af()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
 local ag=redis.call('HMGET',g,'~wake','~set')
-if not DY(ag[1],s,p)or AZ(ag[2]or nil).paused then
+if not DZ(ag[1],s,p)or BA(ag[2]or nil).paused then
 return false
 end
-P(g,{'~wake',DZ(s,n)})
+P(g,{'~wake',EA(s,n)})
 return true
 end
 z=z+w
 return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
 `;
   },
-  sha1: "a4ebb85b6c1027312bb13a4788b6462e015af882",
-  keyLockingSha1: "dd2b113e90539ae610a93ce2556c6aa0c1d2c44f",
+  sha1: "f5bffc64b260746f546ed339c0e8d91914d885ea",
+  keyLockingSha1: "ec7df18de15b578089a88bd214322c0a851dc04d",
 };
 
 export const unregister: Script = {
@@ -5070,13 +5072,13 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$Q}local k=Q(nil,a,b,c,d,e,f,g)
-${$CY}${$CZ}local l=CZ(k)
+${$CZ}${$DA}local l=DA(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(n)or AC(o)or DA(l,m[4],m[5])then
+${$AC}${$AX}${$AZ}${$BA}${$DB}if AC(n)or AC(o)or DB(l,m[4],m[5])then
 return{'newer_schema'}
 end
-${$AD}${$AE}${$AF}${$AG}${$AH}${$AL}${$AM}${$AN}local q,r=AN(n or'',o)
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}local q,r=AO(n or'',o)
 if not n or q.state==AD.ghost or q.state==AD.deleted then
 return{'not_found'}
 end
@@ -5092,16 +5094,16 @@ ${$C}${$D}${$E}l.now=E(h)
 if q.state==AD.working then
 if not q.cancel_requested then
 q.cancel_requested='1'
-${$H}${$Z}${$AQ}AQ(q,'flagged',l.now)
-${$F}${$S}${$T}${$AO}${$AP}T(l,'HSET tasks','.'..i,AP(q,r))
-${$CV}CV(l,'cancelRequested',i)
+${$H}${$Z}${$AR}AR(q,'flagged',l.now)
+${$F}${$S}${$T}${$AP}${$AQ}T(l,'HSET tasks','.'..i,AQ(q,r))
+${$CW}CW(l,'cancelRequested',i)
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(l)or{'working'}
+${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
-${$B}${$F}${$K}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{q})
-if not t and BQ(q)then
-${$S}${$T}${$BK}${$BZ}${$CD}${$CF}${$CH}${$CR}${$CS}s,t=CS(l,i,q)
+${$B}${$F}${$K}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{q})
+if not t and BR(q)then
+${$S}${$T}${$BL}${$CA}${$CE}${$CG}${$CI}${$CS}${$CT}s,t=CT(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
@@ -5109,18 +5111,18 @@ else
 ${$H}H(q,'ghosts',1)
 ${$S}${$T}T(l,'HSET tasks','~ghosts',C(p+1))
 end
-${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CV}${$DK}DK(l,i,q,'','rejected','cancelled')
-${$BJ}${$BK}${$BL}${$CE}${$CF}${$CJ}${$CK}${$CL}CL(l)
-${$BN}${$BO}${$CA}${$CB}${$CC}${$CD}${$CG}${$CM}${$CO}${$CP}CP(l)
-${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BU}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local u=DE(l)
+${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AP}${$AQ}${$AR}${$CW}${$DL}DL(l,i,q,'','rejected','cancelled')
+${$BK}${$BL}${$BM}${$CF}${$CG}${$CK}${$CL}${$CM}CM(l)
+${$BO}${$BP}${$CB}${$CC}${$CD}${$CE}${$CH}${$CN}${$CP}${$CQ}CQ(l)
+${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BV}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local u=DF(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "b22fad72405e95fb3dbeedbe882bdf7eaa873bc6",
-  keyLockingSha1: "92d24327406ba9cf5cacb351174a68a8f5da26e0",
+  sha1: "464420220dad6068e58649c40552f9a7ff04ea87",
+  keyLockingSha1: "44cca6306de58d68c791b77c51be2f1e141cc38b",
 };
 
 export const dequeue: Script = {
@@ -5146,20 +5148,20 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$C}${$FH}local u=FH(o,t)
+${$C}${$FI}local u=FI(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
 x=x or D(l)
 return x
 end
-${$FD}${$FR}local ab=FR and r==''and#v<=FD
+${$FE}${$FS}local ab=FS and r==''and#v<=FE
 if ab and#v<t then
-${$L}${$M}${$EB}${$EC}${$ED}ab,z=ED(e,f,aa)
+${$L}${$M}${$EC}${$ED}${$EE}ab,z=EE(e,f,aa)
 end
 if ab then
-${$EJ}${$EK}w[1]=EK(g,u,v,1,EJ(v,1))
-${$EI}${$FT}${$FU}y=FU(e,g,v,w,u,o,p,n,q,aa,z)
+${$EK}${$EL}w[1]=EL(g,u,v,1,EK(v,1))
+${$EJ}${$FU}${$FV}y=FV(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -5179,11 +5181,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FE}${$FF}${$FG}${$FI}${$FJ}${$FK}${$FQ}return FQ(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "ddbc74be56c302cc01418d53202dafa81f26a59f",
-  keyLockingSha1: "c31d46d7095badc642f9de88854bc0311ab3b855",
+  sha1: "b404f474dfa268d6d158aa1d490b8d01ecbedf78",
+  keyLockingSha1: "1048fabecdd1e4a15ae489dc69e77688a129ee20",
 };
 
 export const enqueue: Script = {
@@ -5215,13 +5217,13 @@ local u,v,w,x={},{},nil,nil
 if r==1 and j~='1'and m[7]==''and s(m[8])then
 u[1],v[1],v[2]=m[5],m[5],t..m[8]
 w=redis.pcall('HSETNX',f,u[1],v[2])
-${$FR}if FR and w==1 and m[6]==''and k==''then
+${$FS}if FS and w==1 and m[6]==''and k==''then
 redis.call('LPUSH',a,u[1])
 return{'ok',-1,0,1}
 end
 else
 local y,z,aa={unpack(p)},{'ok',0,0},{}
-${$FR}local ab=FR and k==''and r<=o
+${$FS}local ab=FS and k==''and r<=o
 for af=1,r do
 local ag,ah,ai,aj=unpack(m,n*af+1,n*af+n)
 ab=ab and ah==''and ai==''and not aa[ag]and s(aj)
@@ -5245,9 +5247,9 @@ return z
 end
 end
 ${$Q}local y=Q(a,b,c,d,nil,e,f,g,h)
-${$CY}${$CZ}local z,aa,ab=CZ(y,tonumber(q)),{},{}
-${$AE}${$AG}${$AH}for af=1,r do
-aa[af]=AH(v[2*af])
+${$CZ}${$DA}local z,aa,ab=DA(y,tonumber(q)),{},{}
+${$AE}${$AG}${$AH}${$AI}for af=1,r do
+aa[af]=AI(v[2*af])
 ab[af]=string.match(m[n*af+3],'^%d+ (.*)$')
 end
 local ac=w~=nil
@@ -5263,11 +5265,11 @@ ${$F}for ah,ai in ipairs(u)do
 F(ad,ai,ab[ah]and'~d:'..ab[ah])
 end
 ${$AA}${$AB}x=x or AB(f,ad)
-${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(z,x['~set'],x['~stats'])then
+${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(z,x['~set'],x['~stats'])then
 return{'newer_schema'}
 end
 end
-${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(z,aa)
+${$B}${$F}${$K}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(z,aa)
 local ad=false
 local function ae(af,ag)
 local ah=string.match(ag or'','^[^.]+%.')
@@ -5276,7 +5278,7 @@ ad=true
 end
 return af==ag
 end
-${$AC}${$AD}${$AF}${$AL}${$AM}local function af(ag)
+${$AC}${$AD}${$AF}${$AM}${$AN}local function af(ag)
 local ah,ai=u[ag],x[u[ag]]
 local aj=aa[ag].producer_token
 if not ai then
@@ -5284,17 +5286,17 @@ return nil,nil
 end
 local ak=m[n*ag+3]=='again'
 if ai~=''and not ak then
-return ae(AH(ai).producer_token,aj),nil
+return ae(AI(ai).producer_token,aj),nil
 end
 local al=redis.call('HGET',f,'.'..ah)
-local am=AM(al)
+local am=AN(al)
 x['.'..ah]=al
 if AC(al)then
 x[ah]=al
 elseif am.state==AD.ghost then
 return nil,am
 elseif ai~=''and am.state~=AD.rejected then
-return ae(AH(ai).producer_token,aj),nil
+return ae(AI(ai).producer_token,aj),nil
 elseif ak and not ae(am.producer_token,aj)then
 x[ah]=redis.call('HGET',f,ah)
 return nil,am
@@ -5306,7 +5308,7 @@ local ai=m[n*ah+2]
 local aj=tonumber(ai~=''and ai or 0)
 return string.sub(ai,1,1)=='+'and z.now+aj or aj
 end
-${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}${$DI}local function ah(ai,aj)
+${$H}${$S}${$T}${$AO}${$AP}${$AQ}${$AS}${$AU}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CW}${$DJ}local function ah(ai,aj)
 local ak,al=u[ai],ag(ai)
 local am=al>z.now
 if aj or not ac then
@@ -5317,20 +5319,20 @@ T(z,'ZREM expiry',ak)
 T(z,'ZREM dead',ak)
 end
 if am then
-T(z,'ZADD delayed',DI(aa[ai],al),ak)
-elseif aj and tonumber(aj.ghosts or 0)>0 and not BQ(aa[ai])then
+T(z,'ZADD delayed',DJ(aa[ai],al),ak)
+elseif aj and tonumber(aj.ghosts or 0)>0 and not BR(aa[ai])then
 H(aj,'ghosts',-1)
 z.ghosts=z.ghosts+1
 else
-CN(z,ak,aa[ai],'back')
+CO(z,ak,aa[ai],'back')
 end
-local an=AT(v[2*ai],aj,am and BQ(aa[ai]))
+local an=AU(v[2*ai],aj,am and BR(aa[ai]))
 if an then
 T(z,'HSET tasks','.'..ak,an)
 elseif aj then
 T(z,'HDEL tasks','.'..ak)
 end
-CV(z,'enqueued',ak)
+CW(z,'enqueued',ak)
 end
 ${$U}local function ai()
 return U(z,'LPUSH pending')
@@ -5338,7 +5340,7 @@ return U(z,'LPUSH pending')
 +(U(z,'ZADD fair')+U(z,'ZADD limited'))/2
 end
 z.ghosts=0
-${$BG}${$BH}local aj=l=='1'and BH(z.settings,y,x)
+${$BH}${$BI}local aj=l=='1'and BI(z.settings,y,x)
 local ak,al=false,false
 local am,an,ao={'ok',-1,0},{},{}
 local ap={}
@@ -5388,13 +5390,13 @@ end
 if z.settings then
 am[2]=(z.settings.max_pending or z.settings.events or z.settings.statistics)and 1 or 0
 end
-${$BI}if not aj and BI(z.settings,y,x,ai())then
+${$BJ}if not aj and BJ(z.settings,y,x,ai())then
 return{'full'}
 end
 if k~=''and ak then
 local aq=ac and redis.call('HMGET',f,'~wake','~set')or{x['~wake'],x['~set']}
-${$DX}${$DY}if DY(aq[1],z.now,al and 0)and not AZ(aq[2]or nil).paused then
-${$DZ}local ar={'~wake',DZ(z.now,k)}
+${$DY}${$DZ}if DZ(aq[1],z.now,al and 0)and not BA(aq[2]or nil).paused then
+${$EA}local ar={'~wake',EA(z.now,k)}
 am[3]=1
 ${$N}${$P}if U(z,'HSET tasks')>0 then
 T(z,'HSET tasks',unpack(ar))
@@ -5403,20 +5405,20 @@ am[3]=0
 end
 end
 end
-${$G}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(z)
-${$I}${$N}${$DD}local aq=DD(z,x)
+${$G}${$BV}${$BY}${$CR}${$CV}${$CX}${$DD}DD(z)
+${$I}${$N}${$DE}local aq=DE(z,x)
 if aq then
 return aq
 end
-${$J}${$P}${$R}${$V}${$CX}${$DE}DE(z)
+${$J}${$P}${$R}${$V}${$CY}${$DF}DF(z)
 if z.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(z.ghosts))
 end
 return am
 `;
   },
-  sha1: "9507b1b1b2d92417a9c627a3c469da23e719efb5",
-  keyLockingSha1: "61f669ec9470d652d90b84cdbe2db6f560057572",
+  sha1: "1f4e63557c34d68481bea0a0ad5fb088f0880305",
+  keyLockingSha1: "577df400e420edc8708696003dab3dc1027fb354",
 };
 
 export const get: Script = {
@@ -5431,11 +5433,11 @@ local f,g=e[1],e[2]or''
 ${$AC}if AC(f)or AC(g)then
 return{'newer_schema'}
 end
-${$AF}${$AG}${$AL}${$AM}local h=AM(g)
+${$AF}${$AG}${$AH}${$AM}${$AN}local h=AN(g)
 ${$AD}if not f or h.state==AD.ghost or h.state==AD.deleted then
 return{'not_found'}
 end
-${$AA}${$AE}${$AH}${$AK}f=AK(f)
+${$AA}${$AE}${$AI}${$AL}f=AL(f)
 if h.state==AD.completed then
 return{'ok','completed',0,f,g}
 elseif h.state==AD.rejected then
@@ -5448,8 +5450,8 @@ local i=redis.call('ZSCORE',b,d)
 return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
 `;
   },
-  sha1: "444c6a977b7fc74962053c7b539b7de9e52f9e83",
-  keyLockingSha1: "f4be7988fc824dc88ff0c1d36a20871ab25975db",
+  sha1: "e4bfc3bb98a46abf918a49cbb2174967f82d4f30",
+  keyLockingSha1: "40e2c121303bcd9c5c40eb83f0cfbfadc54b6242",
 };
 
 export const heartbeat: Script = {
@@ -5480,7 +5482,7 @@ F(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$DG}${$DS}local t=DS(n,g,j,p+1)
+${$DH}${$DT}local t=DT(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$F}for x,y in ipairs(t)do
@@ -5501,8 +5503,8 @@ return v.worker==g or(w and not v.worker)
 end
 local v,w,x={},0,0
 local y,z={'ok',0,0,0,0},{}
-${$F}${$AF}${$AG}${$AL}${$AM}for ad=4,#q do
-local ae,af=string.sub(q[ad],2),AM(t[ad])
+${$F}${$AF}${$AG}${$AH}${$AM}${$AN}for ad=4,#q do
+local ae,af=string.sub(q[ad],2),AN(t[ad])
 if u(af,s[ad])then
 local ag=o+(tonumber(i)or tonumber(af.leased_for)or 0)
 v[ae],w=ag,w+1
@@ -5516,10 +5518,10 @@ y[5]=#y-5
 for ad,ae in ipairs(z)do
 F(y,ae)
 end
-${$N}${$DL}DL(n,v)
-${$CY}${$CZ}local aa=CZ(n,o)
-${$S}${$T}${$DP}${$DR}DR(aa,g,h,t[3])
-${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local ab=DE(aa)
+${$N}${$DM}DM(n,v)
+${$CZ}${$DA}local aa=DA(n,o)
+${$S}${$T}${$DQ}${$DS}DS(aa,g,h,t[3])
+${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local ab=DF(aa)
 if ab then
 return ab
 end
@@ -5528,8 +5530,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "9bd584773903df461d979386ad6c0b7d7150308d",
-  keyLockingSha1: "77348e2cf50484679767927b7c5771cc5a5fd57e",
+  sha1: "9d58843c6d414ddead5cc54ceb19c45d13209615",
+  keyLockingSha1: "280e758683ae1fad29c7e14add388f53d0da43c1",
 };
 
 export const settleAndDequeue: Script = {
@@ -5558,37 +5560,37 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FH}local y=FH(o,x)
+${$FI}local y=FI(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FR}local af=FR and r==''and#u+2*x<=B
-${$FN}for aj=v+3,#u,FN do
+${$B}${$FS}local af=FS and r==''and#u+2*x<=B
+${$FO}for aj=v+3,#u,FO do
 af=af and u[aj]=='complete'
 end
 if af then
 ab=redis.call('RPOP',a,m)or{}
-${$EJ}local ag=EJ(ab,1)
-${$EK}${$FO}local ah=EK(g,y,ab,1,ag,FO({},u,v))
-${$EI}z={ah[3],ah[4],unpack(ah,EI+2*ag+1,#ah)}
+${$EK}local ag=EK(ab,1)
+${$EL}${$FP}local ah=EL(g,y,ab,1,ag,FP({},u,v))
+${$EJ}z={ah[3],ah[4],unpack(ah,EJ+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FS}${$FV}${$FW}ai,aj,ak=FW(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$FT}${$FW}${$FX}ai,aj,ak=FX(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$EB}${$EC}${$ED}af,ad=ED(e,f,ae)
+${$L}${$M}${$EC}${$ED}${$EE}af,ad=EE(e,f,ae)
 end
 if af then
-${$FT}${$FU}ac=
-FU(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$FU}${$FV}ac=
+FV(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FT}${$FX}if ai and FX(g,h,aj,ak)then
+${$FU}${$FY}if ai and FY(g,h,aj,ak)then
 aa=ai
 else
 ad,z=nil,not ah.err and z or nil
@@ -5612,9 +5614,9 @@ local ai=
 {max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
 ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$FO}${$FP}local aj,ak=pcall(function()
-z=z or K('HMGET',g,FO({'~set','~stats'},u,v))
-return FP(ag,ah,t,u,v,z)
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FP}${$FQ}local aj,ak=pcall(function()
+z=z or K('HMGET',g,FP({'~set','~stats'},u,v))
+return FQ(ag,ah,t,u,v,z)
 end)
 ${$O}aa=aj and ak or O(ak)
 if aa.err or aa[1]~='ok'then
@@ -5622,12 +5624,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FI}${$FJ}${$FK}${$FQ}ac=FQ(ag,ai,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}ac=FR(ag,ai,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "89ac68c63a92766adec8c5a69f1f4ae87bd17041",
-  keyLockingSha1: "a5b8e4716e7065a3543ff575bafb36ec87facae7",
+  sha1: "7094a188edf32a151d19bdecc40c366b6373464d",
+  keyLockingSha1: "e55c15937ee56aee53d88171b44201691fb0b015",
 };
 
 export const settle: Script = {
@@ -5647,21 +5649,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FN}${$FO}local o=K('HMGET',g,FO({'~set','~stats'},m,2))
+${$B}${$K}${$FO}${$FP}local o=K('HMGET',g,FP({'~set','~stats'},m,2))
 local p,q,r
-${$FR}if FR then
-${$A}${$X}${$Z}${$FS}${$FV}${$FW}p,q,r=FW(e,h,m,2,o,n)
+${$FS}if FS then
+${$A}${$X}${$Z}${$FT}${$FW}${$FX}p,q,r=FX(e,h,m,2,o,n)
 end
-${$FT}${$FX}if p and FX(g,h,q,r)then
+${$FU}${$FY}if p and FY(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AL}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$FP}return FP(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "da20e8178b096efe22a3e776a4f82f99053eb524",
-  keyLockingSha1: "4606cb2622f6ccd15fd97fcb496de515134d8aa8",
+  sha1: "cd831f0c48e5ccead8351a62ba5b8bc1a05cd3d8",
+  keyLockingSha1: "57b9083fa7b6e3857efb3155bb9136b27b2cb905",
 };
 
 export const wake: Script = {
@@ -5671,14 +5673,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$C}${$D}${$E}local d=E(b)
-${$DX}local e,f,g=DX(redis.call('HGET',a,'~wake'))
+${$DY}local e,f,g=DY(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$N}${$P}${$DZ}local h=P(a,{'~wake',DZ(d,math.max(tonumber(c),g))})
+${$N}${$P}${$EA}local h=P(a,{'~wake',EA(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "24200fdbb2d3aca9cf03d338e99e21ef221a7d73",
-  keyLockingSha1: "26e814c847c113b88028e1ac3c98d8708773b381",
+  sha1: "b8247b775be6efe9f3b846cbf07f8898be2676c9",
+  keyLockingSha1: "eb2914388de4e8e762058100e2351bd4729e8145",
 };
