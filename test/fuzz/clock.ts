@@ -3,7 +3,11 @@ import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import * as scripts from "../../src/queue/redis/lua.gen.ts";
+import * as operate from "../../src/queue/redis/operate-scripts.ts";
+import * as repair from "../../src/queue/redis/repair-scripts.ts";
+import * as schedules from "../../src/queue/redis/schedule-scripts.ts";
+import * as sweep from "../../src/queue/redis/sweep-scripts.ts";
+import * as tasks from "../../src/queue/redis/task-scripts.ts";
 import { keyLocking } from "../../src/queue/redis/transport.ts";
 
 /** A proxy between the Worker and Redis that sets the time of scripts. */
@@ -65,12 +69,13 @@ function namesOf(source: string): string[] {
   ]);
 }
 
-const namesOfEnqueue = new Set(namesOf(scripts.enqueue.source));
+const namesOfEnqueue = new Set(namesOf(tasks.enqueueScript.script.source));
 /** The scripts whose first argument is the time. */
 const namesOfTimed = new Set(
-  Object.values(scripts)
-    .filter(({ source }) => source.includes("local test_now=ARGV[1]"))
-    .flatMap(({ source }) => namesOf(source)),
+  Object.values({ ...tasks, ...operate, ...sweep, ...schedules, ...repair })
+    .filter((value) => typeof value === "object")
+    .filter(({ args }) => args[0] === "testNow")
+    .flatMap(({ script }) => namesOf(script.source)),
 );
 
 /** The same commands, with the time in the scripts that have none. */
