@@ -23,8 +23,6 @@ const APART = [
   "test/{chaos,documents,examples,fuzz,local,model,runtime}/**/*.test.ts",
   // Sets variables of its process.
   "test/consumer/cloudflare-queue-rules.test.ts",
-  // Node 24 forgets the time limit of a fetch whose Request it collects as garbage: see src/consumer/webhook-waker.ts.
-  "test/consumer/wake-request.test.ts",
 ];
 
 /** {@link FIRST}, otherwise as Vitest has them. */

@@ -4,7 +4,7 @@ export const fastTier = [
   "test/unit",
   "test/contract",
   "test/budget",
-  "test/integration/life-cycle.test.ts",
+  "test/integration/tasks/life-cycle.test.ts",
   "test/model",
 ];
 

@@ -28,7 +28,7 @@ import { workerArguments } from "./worker-info.ts";
 export const MAX_DEQUEUE = 1_000;
 
 /**
- * Most single dequeues that share a request: the fast path of the script is for batches up to about this
+ * Most single dequeues that share a request: the plain lane of the script is for batches up to about this
  * size.
  */
 const MAX_SHARED = 100;
