@@ -30,7 +30,7 @@ export function retryPolicy(options: RetryOptions = {}): RetryPolicy {
     const path = `retry.${name}`;
     if (!isOption(name)) {
       const known = Object.keys(defaultPolicy).join(", ");
-      throw invalidArgument(path, `is unknown; allowed are ${known}`);
+      throw invalidArgument(path, `is an unknown option; expected one of ${known}`);
     }
     const { unit, least, most } = name === "tries" ? counts : name.endsWith("Wait") ? waits : limits;
     if (typeof value !== "number" || !(value >= least && value <= most)) {

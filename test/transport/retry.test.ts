@@ -80,7 +80,7 @@ describe("retryPolicy", () => {
     [{ tries: 0 }, "retry.tries must be a number of tries from 1 to 9007199254740991"],
     [
       { retries: 3 },
-      "retry.retries is unknown; allowed are deadline, tryTimeout, tries, firstWait, longestWait",
+      "retry.retries is an unknown option; expected one of deadline, tryTimeout, tries, firstWait, longestWait",
     ],
   ])("refuses %o", (options: object, message) => {
     expect(() => retryPolicy(options)).toThrow(
