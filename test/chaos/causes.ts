@@ -1,4 +1,5 @@
 import type { Call, Delivery, Evidence, Life, Span } from "./evidence.ts";
+import { FAULTS_EVERY, RUN_AGAIN } from "./ledger.ts";
 import { type Lease, type TaskHistory, taskKey } from "./history.ts";
 import { LEASE } from "./work.ts";
 
@@ -75,6 +76,11 @@ export class Causes {
     if (way !== undefined) return way;
     if (open.some(({ call }) => call.failed)) return "the pull got no answer";
     if (open.some(({ call }) => !call.wait && length(call) > LEASE)) return "the pull's answer was late";
+    const noted = { from, until: from + FAULTS_EVERY + SLOW };
+    const ranAgain = ({ at, kind }: Evidence["faults"][number]) =>
+      kind === RUN_AGAIN && meet(noted, { from: at, until: at });
+    if (open.length > 0 && this.#evidence.faults.some(ranAgain))
+      return "leased by the second run of a pull that had found nothing";
     return undefined;
   }
 

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, type FaultHandle, startGateway } from "../../src/local/index.ts";
+import { FAULTS_EVERY, RUN_AGAIN } from "./ledger.ts";
 import { RunProcess } from "./run-process.ts";
 
 const runProcess = new RunProcess();
@@ -16,7 +17,7 @@ const kinds: readonly (readonly [name: string, fault: Fault])[] = [
   ["reply lost", { kind: "lose-reply" }],
   ["reply lost", { kind: "lose-reply" }],
   ["reply cut", { kind: "cut-body" }],
-  ["run twice", { kind: "duplicate", answer: "first" }],
+  [RUN_AGAIN, { kind: "duplicate", answer: "first" }],
   ["run twice", { kind: "duplicate", answer: "second" }],
   ["first copy late", { kind: "hold" }],
   ["first copy late", { kind: "hold" }],
@@ -45,7 +46,7 @@ while (!runProcess.ending.aborted && !reliable.signal.aborted) {
     const [name, fault] = kinds[roll(kinds.length)] as (typeof kinds)[number];
     armed.set(gateway.faults.add({ ...fault, match: { command: "EVALSHA", nth: 1 + roll(SPREAD) } }), name);
   }
-  await sleep(50);
+  await sleep(FAULTS_EVERY);
   for (const [handle, kind] of armed) {
     if (handle.hits === 0) continue;
     armed.delete(handle);

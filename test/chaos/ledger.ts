@@ -1,6 +1,12 @@
 import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
+/** The fault that runs a request a second time after the response, which is of the first run. */
+export const RUN_AGAIN = "run again after its response";
+
+/** How often the gateway writes down the faults that have hit a request, ms. */
+export const FAULTS_EVERY = 50;
+
 /**
  * What a process writes down: each request before it is sent, and each answer before the process acts on it.
  * So a kill can hide an answer, but nothing that was done: in doubt a ledger says more than was done, never

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { newToken } from "../../../src/queue/core/ids.ts";
 import { numbered } from "../../support/new-tasks.ts";
+import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 
 // What docs/guarantees.md does not promise, and the cost of it.
@@ -48,6 +49,19 @@ describe("a dequeue whose reply was lost", () => {
     const [back, ...more] = await queue.dequeue({ max: 10 });
     expect([back?.id, back?.attempt, more]).toEqual([first?.id, 2, []]);
   });
+});
+
+test("a dequeue that found nothing and that the network runs again leases tasks for no consumer, until their leases expire", async () => {
+  const { queue, requests } = recorded(rig);
+  expect((await queue.dequeue({ lease: LEASE })).length).toBe(0);
+  await queue.enqueue("work", { id: "a" });
+  // The same request, which the transport did not send.
+  await rig.transport.send(requests[0] ?? []);
+  rig.now += LEASE - 1;
+  expect((await queue.dequeue()).length).toBe(0);
+  rig.now += 1;
+  const [back] = await queue.dequeue();
+  expect([back?.id, back?.attempt]).toEqual(["a", 2]);
 });
 
 test("a clock that jumps forward ends a lease early, and its holder is fenced off (I2)", async () => {
