@@ -209,7 +209,7 @@ local function repair_entries(repair, entries, then_do)
   local failed, _ = write_repairs(repair), nil
   if not failed then
     -- Last, as it may change groups that this plan has read.
-    _, _, _, failed = take_back(repair.keys, repair.lost, repair.now, function(task)
+    _, _, _, failed = revoke(repair.keys, repair.lost, repair.now, function(task)
       return task.state == STATE.working
     end)
   end

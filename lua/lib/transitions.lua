@@ -86,7 +86,7 @@ end
 -- is_current: returns true if the caller may still take a task back.
 -- Returns how many went back, how many ended, how many stay because a later release wrote them; and an error
 -- if any.
-local function take_back(keys, ids, now, is_current)
+local function revoke(keys, ids, now, is_current)
   local back, ended, left = 0, 0, 0
   -- The last slice first, as each one goes to the front.
   for last = #ids, 1, -MAX_PLAN_LEASES do
@@ -136,7 +136,7 @@ end
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)
 local function reclaim(keys, now, limit)
   local ids = redis.call('ZRANGE', keys.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-  return take_back(keys, ids, now, function()
+  return revoke(keys, ids, now, function()
     return true
   end)
 end

@@ -50,7 +50,7 @@ end
 
 -- fail_worker: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of
 -- all incarnations of a name, in the order in which they were taken. (I2 I5 I8)
--- Returns what `take_back` does, and true if some are left that the next call can take.
+-- Returns what `revoke` does, and true if some are left that the next call can take.
 local function fail_worker(keys, worker, now, limit)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
   -- The last page first, as each one goes to the front.
@@ -71,7 +71,7 @@ local function fail_worker(keys, worker, now, limit)
   for i, lease in ipairs(leases) do
     ids[i] = lease.id
   end
-  local back, ended, left, failed = take_back(keys, ids, now, function(task, id)
+  local back, ended, left, failed = revoke(keys, ids, now, function(task, id)
     local lease = by_id[id]
     if
       task.state == STATE.working

@@ -1,3 +1,4 @@
+import { MAX_BATCH } from "../queue/core/limits.ts";
 import { listOf, onlyOptions, queueName, taskId } from "../queue/core/validation.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
@@ -33,9 +34,6 @@ import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 
 const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"];
 const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];
-
-/** Most tasks of one enqueue, and most settlements of one settle. */
-const MAX_TASKS = 1_000;
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */
 type SharedMethods =
@@ -92,7 +90,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError} its `path` names the invalid task
    */
   async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
-    listOf(tasks, "tasks", MAX_TASKS);
+    listOf(tasks, "tasks", MAX_BATCH);
     const { request, fields } = splitOptions(options);
     if (tasks.length === 0) return [];
     const items = await Promise.all(
@@ -234,7 +232,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   async #settlements(settlements: readonly Settlement[]): Promise<string> {
-    listOf(settlements, "settlements", MAX_TASKS);
+    listOf(settlements, "settlements", MAX_BATCH);
     const items = settlements.map((one, i) => settlementJson(this.#values, one, `settlements[${i}]`));
     return `j[${(await Promise.all(items)).join()}]`;
   }

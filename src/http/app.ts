@@ -106,7 +106,7 @@ export function createApp(options: AppOptions): App {
     return next();
   });
 
-  const problemFor: Services["problemFor"] = (error, c) => {
+  const reportedProblem: Services["reportedProblem"] = (error, c) => {
     const problem = problemOf(error);
     // A request aborts only if its caller disconnects, which is not an error.
     const aborted = error instanceof SluiceError && error.code === "aborted";
@@ -132,7 +132,7 @@ export function createApp(options: AppOptions): App {
     prefix,
     encryption,
     allow,
-    problemFor,
+    reportedProblem,
     wakerOf,
     bodyBounds,
     budget,
@@ -154,7 +154,7 @@ export function createApp(options: AppOptions): App {
     return respond(null, 204, { allow: allowHeader(methods) });
   });
 
-  app.onError((error, c) => problemResponse(problemFor(error, c)));
+  app.onError((error, c) => problemResponse(reportedProblem(error, c)));
 
   return app;
 }

@@ -37,7 +37,7 @@ export interface Services {
   /** The waker for this request, if any. */
   readonly wakerOf: (c: Context) => Waker | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
-  readonly problemFor: (error: unknown, c: Context) => Problem;
+  readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }
 
 /** The platform's `waitUntil`, if it passed one to the app's `fetch`. */

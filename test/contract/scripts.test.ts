@@ -62,10 +62,15 @@ describe("the script tables match the contracts in Lua", () => {
 
   test("a call carries each key and argument in the table's order", () => {
     const keys = queueKeys("q", "p");
-    const call = callOf(bindings.enqueueScript, keys, { testNow: "7", look: "", wake: "", apart: "" }, [
-      { id: "a", when: "", unique: "", record: "\nj1" },
-      { id: "b", when: "+5", unique: "again", record: "\nj2" },
-    ]);
+    const call = callOf(
+      bindings.enqueueScript,
+      keys,
+      { testNow: "7", readSettings: "", wake: "", refuseEach: "" },
+      [
+        { id: "a", when: "", unique: "", record: "\nj1" },
+        { id: "b", when: "+5", unique: "again", record: "\nj2" },
+      ],
+    );
     expect(call.keys).toEqual(
       ["pending", "fair", "fair-by-group", "limited", "delayed", "tasks", "expiry", "dead"].map(
         (part) => `p:{q}:${part}`,

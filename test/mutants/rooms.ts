@@ -181,8 +181,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a sweep reclaims all leases at once",
     file: "lua/lib/transitions.lua",
-    find: "'BYSCORE', 'LIMIT', '0', int(limit))\n  return take_back",
-    replace: "'BYSCORE', 'LIMIT', '0', '-1')\n  return take_back",
+    find: "'BYSCORE', 'LIMIT', '0', int(limit))\n  return revoke",
+    replace: "'BYSCORE', 'LIMIT', '0', '-1')\n  return revoke",
     breaks: "law 7",
     because: "a hundred thousand expired leases block Redis for seconds",
   },

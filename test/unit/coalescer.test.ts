@@ -43,8 +43,8 @@ function fake(mode?: Coalesce, { most = 100, at = transport(), at_once = true } 
     items: () => requests.map(({ items }) => items),
     call: (
       item: string | Promise<string>,
-      { signal, lane = "a" }: { signal?: AbortSignal | undefined; lane?: string } = {},
-    ) => coalescer.call(kind, lane, Promise.resolve(item), signal),
+      { signal, pool = "a" }: { signal?: AbortSignal | undefined; pool?: string } = {},
+    ) => coalescer.call(kind, pool, Promise.resolve(item), signal),
   };
 }
 
@@ -105,10 +105,10 @@ describe("calls of one turn", () => {
     expect(items()).toEqual([["a", "b"]]);
   });
 
-  test("are separate by lane and by instance", async () => {
+  test("are separate by pool and by instance", async () => {
     const at = transport();
     const [one, other] = [fake("turn", { at }), fake("turn", { at })];
-    await Promise.all([one.call("a"), one.call("b", { lane: "b" }), other.call("c")]);
+    await Promise.all([one.call("a"), one.call("b", { pool: "b" }), other.call("c")]);
     expect([...one.items(), ...other.items()]).toEqual([["a"], ["b"], ["c"]]);
   });
 
@@ -176,7 +176,7 @@ describe("an abort", () => {
     const { call, requests } = fake("turn", { at_once: false });
     const controllers = [new AbortController(), new AbortController()];
     const both = controllers.map(({ signal }, i) => call(String(i), { signal }));
-    const kept = [call("a", { signal: controllers[0]?.signal, lane: "b" }), call("b", { lane: "b" })];
+    const kept = [call("a", { signal: controllers[0]?.signal, pool: "b" }), call("b", { pool: "b" })];
     const ends = Promise.allSettled([...both, kept[0]]);
     await macrotask();
     for (const controller of controllers) controller.abort();

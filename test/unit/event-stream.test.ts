@@ -30,9 +30,9 @@ function source() {
 }
 
 async function answered(stream: Partial<EventStream>, init?: RequestInit) {
-  const problemFor = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
+  const reportedProblem = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
   const app = new Hono<Variables>().get("/", (c) =>
-    eventStream(c, { problemFor }, { lasts: 60_000, open: source().frames, ...stream }),
+    eventStream(c, { reportedProblem }, { lasts: 60_000, open: source().frames, ...stream }),
   );
   app.onError((error) => new Response(error.message, { status: 500 }));
   const response = await app.request("/", init);

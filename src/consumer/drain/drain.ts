@@ -3,7 +3,7 @@ import { checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
 import { waitMilliseconds } from "../../queue/tasks/long-poll.ts";
 import { abortSignal, onlyOptions, wholeNumber } from "../../queue/core/validation.ts";
-import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
+import { MAX_BATCH } from "../../queue/core/limits.ts";
 import type { Worker } from "../../queue/core/types.ts";
 import { workerArguments } from "../../queue/tasks/worker-info.ts";
 import type { CallHandler } from "./handler-pool.ts";
@@ -142,7 +142,7 @@ function checkedOptions(
     throw invalidArgument("listen", "must be a function");
   return {
     budget,
-    batch: batch === undefined ? undefined : wholeNumber(batch, "batch", 1, MAX_DEQUEUE),
+    batch: batch === undefined ? undefined : wholeNumber(batch, "batch", 1, MAX_BATCH),
     concurrency: wholeNumber(concurrency, "concurrency", 1, 1_000),
     lease: lease === undefined ? undefined : milliseconds(lease, "lease", { min: 1 }),
     extendEvery: milliseconds(options.extendEvery ?? "15s", "extendEvery", { min: 250, max: 3_600_000 }),

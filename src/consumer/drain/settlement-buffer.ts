@@ -1,11 +1,8 @@
+import { MAX_BATCH } from "../../queue/core/limits.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
 import { extension, type SizedSettlement } from "./to-settlement.ts";
 
-/**
- * Most settlements and bytes of one request. JSON within JSON has up to twice its length; Upstash takes 10
- * MB.
- */
-const MOST_SETTLEMENTS = 1_000;
+/** Most bytes of one request. JSON within JSON has up to twice its length; Upstash takes 10 MB. */
 const MOST_BYTES = 4_000_000;
 
 /** The longest time that a settlement waits for others, ms. */
@@ -28,7 +25,7 @@ export class SettlementBuffer<T> {
 
   /** Whether one request can take all settlements. */
   get fitsOneRequest(): boolean {
-    return this.size <= MOST_SETTLEMENTS && this.#bytes <= MOST_BYTES;
+    return this.size <= MAX_BATCH && this.#bytes <= MOST_BYTES;
   }
 
   /** When a settlement must be sent, on the clock of `performance.now()`; Infinity if the buffer is empty. */
@@ -46,13 +43,13 @@ export class SettlementBuffer<T> {
   /** Removes what one request sends: extends first, since they cannot wait. */
   take(tasksToExtend: readonly InFlightTask<T>[]): OutgoingSettlement<T>[] {
     const taken: OutgoingSettlement<T>[] = tasksToExtend
-      .slice(0, MOST_SETTLEMENTS)
+      .slice(0, MAX_BATCH)
       .map((task) => ({ ...extension(task.leased), extendedTask: task }));
     let bytes = 0;
     let count = 0;
     for (const settlement of this.#settlements) {
       bytes += settlement.bytes;
-      if (taken.length === MOST_SETTLEMENTS || (count > 0 && bytes > MOST_BYTES)) break;
+      if (taken.length === MAX_BATCH || (count > 0 && bytes > MOST_BYTES)) break;
       taken.push(settlement);
       count++;
     }

@@ -47,7 +47,7 @@ export function lastEventId(c: RequestContext): number | undefined {
  */
 export async function eventStream(
   c: RequestContext,
-  { problemFor }: Pick<Services, "problemFor">,
+  { reportedProblem }: Pick<Services, "reportedProblem">,
   { lasts, open }: EventStream,
 ): Promise<Response> {
   const head = { "content-type": "text/event-stream" };
@@ -81,7 +81,7 @@ export async function eventStream(
       next = undefined;
       return drawn.done ? { text: "", last: true } : { text: frameText(drawn.value) };
     } catch (error) {
-      const data = problemBody(problemFor(error, c));
+      const data = problemBody(reportedProblem(error, c));
       return { text: frameText({ event: "problem", data }), last: true };
     } finally {
       waiting.abort();

@@ -1,16 +1,15 @@
 import * as v from "valibot";
-import { MAX_ENQUEUE } from "../../queue/tasks/producer.ts";
-import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
-import { MAX_RECEIPTS, readReceipt } from "../../queue/core/receipt.ts";
+import { MAX_BATCH } from "../../queue/core/limits.ts";
+import { readReceipt } from "../../queue/core/receipt.ts";
 import { fromPaddedBase64 } from "../../queue/core/base64.ts";
 import { ID, QUEUE } from "../../queue/core/validation.ts";
 import { maxErrors } from "../request/validate.ts";
 
 /** The most items in one request. */
 export const bounds = {
-  tasks: MAX_ENQUEUE,
-  settlements: MAX_DEQUEUE,
-  receipts: MAX_RECEIPTS,
+  tasks: MAX_BATCH,
+  settlements: MAX_BATCH,
+  receipts: MAX_BATCH,
   pull: 100,
 } as const;
 

@@ -1,8 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
+import { MAX_BATCH } from "./limits.ts";
 import { listOf } from "./validation.ts";
-
-/** Most receipts of one call. */
-export const MAX_RECEIPTS = 1_000;
 
 /** The lease that a receipt proves. */
 export interface Lease {
@@ -39,7 +37,7 @@ export function readReceipt(receipt: unknown, path: string): Lease {
  * @throws {SluiceError} `invalid_argument`
  */
 export function readReceipts(receipts: readonly string[]): { id: string; lease: string; token: string }[] {
-  listOf(receipts, "receipts", MAX_RECEIPTS);
+  listOf(receipts, "receipts", MAX_BATCH);
   const leases = new Map(receipts.map((receipt, i) => [receipt, readReceipt(receipt, `receipts[${i}]`)]));
   return Array.from(leases.values(), ({ id, lease, token }) => ({ id, lease: String(lease), token }));
 }

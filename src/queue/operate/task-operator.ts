@@ -1,6 +1,7 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { RUN_BOUNDS, MAX_STEP, runPages, type RunOptions, type RunReport } from "./paged-run.ts";
 import { decodeValue } from "../core/codec.ts";
+import { MAX_BATCH } from "../core/limits.ts";
 import { QueueBase } from "../tasks/queue-base.ts";
 import {
   LIST_OPTIONS,
@@ -23,9 +24,6 @@ import {
   type TaskInfo,
   type TaskState,
 } from "../core/types.ts";
-
-/** Most tasks of one page, and of a redrive by id. */
-const MAX_TASKS = 1_000;
 
 export interface ListedTask extends TaskInfo {
   /** The payload, if the list was called with `payloads` and the task still has one. */
@@ -116,7 +114,7 @@ export class TaskOperator extends QueueBase {
     const args = {
       state,
       cursor: writeCursor(options.cursor, state === "pending" ? "pending" : "members"),
-      size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_TASKS)),
+      size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH)),
       filter: writeFilter(options),
       payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
       maxBytes: String(replyBytes(options.maxBytes)),
@@ -163,7 +161,7 @@ export class TaskOperator extends QueueBase {
   ): Promise<readonly ListedTask[]> {
     onlyOptions(options, ["max", ...REQUEST_OPTIONS]);
     const { max = 10, ...request } = options;
-    const size = wholeNumber(max, "max", 1, MAX_TASKS);
+    const size = wholeNumber(max, "max", 1, MAX_BATCH);
     const { tasks } = await this.list({ ...request, state: "pending", size, payloads: true });
     return tasks;
   }
@@ -222,7 +220,7 @@ export class TaskOperator extends QueueBase {
     args: { dry: string; interval: string; filter: string },
     options: RequestOptions,
   ): Promise<RedriveReport> {
-    listOf(ids, "ids", MAX_TASKS);
+    listOf(ids, "ids", MAX_BATCH);
     const leases = new Map<string, string>();
     for (const [i, item] of ids.entries()) {
       const { id, lease } = typeof item === "string" ? { id: item } : (item ?? {});

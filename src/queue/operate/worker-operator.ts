@@ -7,6 +7,7 @@ import {
   REQUEST_OPTIONS,
   wholeNumber,
 } from "../core/validation.ts";
+import { MAX_BATCH } from "../core/limits.ts";
 import { readWorker, writeWorker } from "../core/record.ts";
 import { TaskOperator } from "./task-operator.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
@@ -100,7 +101,7 @@ export class WorkerOperator extends TaskOperator {
     const args = {
       testNow: this.testNow(),
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),
-      limit: String(wholeNumber(options.limit ?? 1_000, "limit", 1, 1_000)),
+      limit: String(wholeNumber(options.limit ?? MAX_BATCH, "limit", 1, MAX_BATCH)),
     };
     return this.run(failWorkerScript, args, [], options);
   }

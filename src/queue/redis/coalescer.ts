@@ -142,7 +142,7 @@ async function endOfTurn(steps: number): Promise<void> {
 }
 
 /** Calls that can share requests. */
-class Lane<Item, Answer> {
+class Pool<Item, Answer> {
   readonly #mostUnderWay: number;
   readonly #onIdle: () => void;
   /** The group of this turn, while calls may still join it. */
@@ -217,20 +217,20 @@ function roughBytes(text = ""): number {
   return text.length < 1_000 ? 3 * text.length : byteLength(text);
 }
 
-type Lanes = Map<string, Lane<unknown, unknown>>;
+type Pools = Map<string, Pool<unknown, unknown>>;
 
-/** The lanes of each transport, for calls of all its queues. A lane is removed when it is idle. */
-const inFlight = new WeakMap<Transport, Lanes>();
+/** The pools of each transport, for calls of all its queues. A pool is removed when it is idle. */
+const inFlight = new WeakMap<Transport, Pools>();
 
-function lanesOf(transport: Transport): Lanes {
-  const lanes: Lanes = inFlight.get(transport) ?? new Map();
-  inFlight.set(transport, lanes);
-  return lanes;
+function poolsOf(transport: Transport): Pools {
+  const pools: Pools = inFlight.get(transport) ?? new Map();
+  inFlight.set(transport, pools);
+  return pools;
 }
 
 /** Makes single calls, joined into shared requests. */
 export class Coalescer {
-  readonly #lanes: Lanes | undefined;
+  readonly #pools: Pools | undefined;
   readonly #mostUnderWay: number;
 
   /** @throws {SluiceError} `invalid_argument` */
@@ -239,13 +239,13 @@ export class Coalescer {
       throw invalidArgument("coalesce", 'must be "turn", "in-flight" or false');
     }
     this.#mostUnderWay = mode === "in-flight" ? MAX_UNDER_WAY : Number.POSITIVE_INFINITY;
-    if (mode !== false) this.#lanes = mode === "in-flight" ? lanesOf(transport) : new Map();
+    if (mode !== false) this.#pools = mode === "in-flight" ? poolsOf(transport) : new Map();
   }
 
   /**
    * Makes a call.
    * @param kind of the request
-   * @param lane calls share a request only in the same lane. It names the queue's key, the kind, and all else
+   * @param pool the name of a pool: only calls in the same pool share a request. It contains the queue's key, the kind, and all else
    *   that must be equal
    * @param item what to send, once it is prepared; the others of a group wait for it
    * @returns the answer
@@ -253,23 +253,23 @@ export class Coalescer {
    */
   call<Item, Answer>(
     kind: Shareable<Item, Answer>,
-    lane: string,
+    pool: string,
     item: Promise<Item>,
     signal: AbortSignal | undefined,
   ): Promise<Answer> {
     const call = new SharedCall(kind, item, signal);
-    if (this.#lanes) this.#lane<Item, Answer>(this.#lanes, lane).add(call);
+    if (this.#pools) this.#pool<Item, Answer>(this.#pools, pool).add(call);
     else void call.prepared.then(() => (call.done ? undefined : dispatch([call])));
     return call.answered;
   }
 
-  #lane<Item, Answer>(lanes: Lanes, name: string): Lane<Item, Answer> {
-    let lane = lanes.get(name);
-    if (!lane) {
-      lane = new Lane<unknown, unknown>(this.#mostUnderWay, () => void lanes.delete(name));
-      lanes.set(name, lane);
+  #pool<Item, Answer>(pools: Pools, name: string): Pool<Item, Answer> {
+    let pool = pools.get(name);
+    if (!pool) {
+      pool = new Pool<unknown, unknown>(this.#mostUnderWay, () => void pools.delete(name));
+      pools.set(name, pool);
     }
-    // The name of a lane implies its types.
-    return lane as unknown as Lane<Item, Answer>;
+    // The name of a pool implies its types.
+    return pool as unknown as Pool<Item, Answer>;
   }
 }

@@ -5,6 +5,7 @@ import { milliseconds } from "../core/duration.ts";
 import { decodeBatch, nextToken, type RawBatch } from "./decode-tasks.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import type { Keys } from "../core/keys.ts";
+import { MAX_BATCH } from "../core/limits.ts";
 import { type LongPollSteps, pollForTasks, waitMilliseconds } from "./long-poll.ts";
 import {
   leaseToken,
@@ -23,9 +24,6 @@ import { dequeueScript } from "../redis/task-scripts.ts";
 import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
 import type { DequeueOptions, Settled, Settlement } from "../core/types.ts";
 import { workerArguments } from "./worker-info.ts";
-
-/** Most tasks of one dequeue, and most settlements of one settle. */
-export const MAX_DEQUEUE = 1_000;
 
 /**
  * Most single dequeues that share a request: the plain lane of the script is for batches up to about this
@@ -96,7 +94,7 @@ export class DequeueCall<Out> {
     this.#wait = waitMilliseconds(options.wait);
     this.#args = {
       testNow: queue.testNow,
-      maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_DEQUEUE)),
+      maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_BATCH)),
       lease: String(
         options.lease === undefined ? queue.lease : milliseconds(options.lease, "lease", { min: 1 }),
       ),
@@ -111,9 +109,9 @@ export class DequeueCall<Out> {
   }
 
   /**
-   * Dequeues with the same lane can share a request, see {@link dequeueFor}. Undefined if this one cannot.
+   * The name of the pool in which dequeues share requests, see {@link dequeueFor}. Undefined if this one cannot.
    */
-  get lane(): string | undefined {
+  get pool(): string | undefined {
     const { maxTasks, lease, maxBytes, worker, info } = this.#args;
     if (maxTasks !== "1" || this.#mayBeCopy || this.#wait > 0) return undefined;
     return `dequeue ${this.#queue.keys.tasks} ${lease} ${maxBytes} ${worker} ${info}`;

@@ -5,6 +5,7 @@ import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts"
 import { byteLengths } from "../core/codec.ts";
 import { encodePayload, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
+import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
@@ -30,12 +31,6 @@ import type {
   TaskDefaults,
   TaskInfo,
 } from "../core/types.ts";
-
-/** Most tasks of one enqueue. */
-export const MAX_ENQUEUE = 1_000;
-
-/** Most bytes of records in one enqueue: Upstash refuses a request over 10 MB. */
-export const MAX_ENQUEUE_BYTES = 9_500_000;
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
@@ -118,8 +113,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const encoded = await encodePayload(this.schema, task, "");
     const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, () => "");
     const item = items.then(([only]) => only as EnqueueItem);
-    const lane = this.#waker ? `${this.#lane} ${this.#waker.window(this.name)}` : this.#lane;
-    return this.coalescer.call(this.#singleEnqueues, lane, item, signal);
+    const pool = this.#waker ? `${this.#pool} ${this.#waker.window(this.name)}` : this.#pool;
+    return this.coalescer.call(this.#singleEnqueues, pool, item, signal);
   }
 
   /**
@@ -131,7 +126,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @example await emails.enqueueMany(users.map(({ email }) => ({ payload: { to: email } })))
    */
   async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
-    listOf(tasks, "tasks", MAX_ENQUEUE);
+    listOf(tasks, "tasks", MAX_BATCH);
     onlyOptions(options, REQUEST_OPTIONS);
     const at = (i: number) => `tasks[${i}].`;
     for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
@@ -141,12 +136,12 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const items = await enqueueItems(this.values, this.#defaults, tasks, encoded, key, at);
     const bytes = byteLengths(
       items.map(({ record }) => record),
-      MAX_ENQUEUE_BYTES,
+      MAX_REQUEST_BYTES,
     );
-    if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
+    if (items.length > 1 && bytes > MAX_REQUEST_BYTES) {
       throw new SluiceError(
         "too_large",
-        `tasks have ${bytes} bytes; at most ${MAX_ENQUEUE_BYTES} are allowed`,
+        `tasks have ${bytes} bytes; at most ${MAX_REQUEST_BYTES} are allowed`,
         "tasks",
       );
     }
@@ -158,7 +153,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
 
   /** Enqueues of one task, which can share a request. */
   readonly #singleEnqueues: Shareable<EnqueueItem, Enqueued> = {
-    most: MAX_ENQUEUE,
+    most: MAX_BATCH,
     text: ({ record }) => record,
     send: async (calls, signal) => {
       const items = calls.map(({ item }) => item);
@@ -177,20 +172,20 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   };
 
   /** Made once, because a new string is slower to look up. */
-  readonly #lane = `enqueue ${this.keys.tasks}`;
+  readonly #pool = `enqueue ${this.keys.tasks}`;
 
   /**
    * Adds tasks, in one request.
-   * @param apart "1" to refuse each task alone, "" to refuse all of them together
+   * @param refuseEach "1" to refuse each task alone, "" to refuse all of them together
    * @returns for each task what became of it, and whether to wake a consumer
    */
-  async #add(items: readonly EnqueueItem[], apart: "1" | "", signal: AbortSignal | undefined) {
+  async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
     const note = registration(this.transport, this.keys, this.name, this.testNow());
     const args = {
       testNow: this.testNow(),
-      look: note.readSettings ? "1" : "",
+      readSettings: note.readSettings ? "1" : "",
       wake: this.#waker?.window(this.name) ?? "",
-      apart,
+      refuseEach,
     };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], { signal });

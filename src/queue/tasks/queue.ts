@@ -6,8 +6,9 @@ import type { Batch } from "./leased-task.ts";
 import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, taskId } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
-import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
-import { DequeueCall, MAX_DEQUEUE, singleDequeues } from "./dequeue.ts";
+import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
+import { Producer, type ProducerOptions } from "./producer.ts";
+import { DequeueCall, singleDequeues } from "./dequeue.ts";
 import { readReceipts } from "../core/receipt.ts";
 import { DEFAULT_LEASE } from "../core/record.ts";
 import { callOf } from "../redis/binding.ts";
@@ -94,10 +95,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
     const call = await this.#dequeueCall(options);
-    const { lane } = call;
-    if (lane !== undefined) {
+    const { pool } = call;
+    if (pool !== undefined) {
       const item = Promise.resolve(call);
-      return call.toBatch(await this.coalescer.call(singleDequeues, lane, item, options.signal));
+      return call.toBatch(await this.coalescer.call(singleDequeues, pool, item, options.signal));
     }
     return call.finish(dequeueScript.decode(lastReply(await this.transport.send([call.firstCall], options))));
   }
@@ -118,12 +119,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     onlyOptions(options, REQUEST_OPTIONS);
     requestKey(options);
-    listOf(settlements, "settlements", MAX_DEQUEUE);
+    listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return [];
     const [only] = settlements;
     if (only && settlements.length === 1 && options.idempotencyKey === undefined) {
       return [
-        await this.coalescer.call(this.#singleSettles, this.#lane, this.#singleItem(only), options.signal),
+        await this.coalescer.call(this.#singleSettles, this.#pool, this.#singleItem(only), options.signal),
       ];
     }
     const call = await this.#settleCall(settlements, options);
@@ -143,7 +144,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     settlements: readonly Settlement[],
     options: DequeueOptions = {},
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
-    listOf(settlements, "settlements", MAX_DEQUEUE);
+    listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const dequeue = await this.#dequeueCall(options);
     const settle = await this.#settleCall(settlements, options);
@@ -229,7 +230,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       testNow: this.testNow(),
       ...workerArguments(worker),
       lease: lease === undefined ? "" : String(milliseconds(lease, "lease", { min: 1 })),
-      limit: String(MAX_DEQUEUE),
+      limit: String(MAX_BATCH),
       named: leases ? "1" : "",
     };
     const extendPage = (from: number) =>
@@ -247,15 +248,17 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     );
   }
 
-  readonly #lane = `settle ${this.keys.tasks}`;
+  readonly #pool = `settle ${this.keys.tasks}`;
 
   /** Settles of one task, which can share a request. */
   readonly #singleSettles: Shareable<SingleSettlement, Settled> = {
-    most: MAX_DEQUEUE,
+    most: MAX_BATCH,
     text: ({ text }) => text,
     send: async (calls, signal) => {
       const items = calls.map(({ item }) => item);
-      const reply = lastReply(await this.transport.send([await this.#callOf(items, {})], { signal }));
+      const reply = lastReply(
+        await this.transport.send([await this.#settleScriptCall(items, {})], { signal }),
+      );
       const settled = readSettled(items, settleScript.decode(reply));
       for (const [i, result] of settled.entries()) calls[i]?.answer(result);
     },
@@ -273,19 +276,22 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const items = await all(settlements.map((settlement, i) => this.#settleItem(settlement, i)));
     const bytes = byteLengths(
       items.map(({ text }) => text),
-      MAX_ENQUEUE_BYTES,
+      MAX_REQUEST_BYTES,
     );
-    if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
+    if (items.length > 1 && bytes > MAX_REQUEST_BYTES) {
       throw new SluiceError(
         "too_large",
-        `settlements have ${bytes} bytes; at most ${MAX_ENQUEUE_BYTES} are allowed`,
+        `settlements have ${bytes} bytes; at most ${MAX_REQUEST_BYTES} are allowed`,
         "settlements",
       );
     }
-    return this.#callOf(items, options);
+    return this.#settleScriptCall(items, options);
   }
 
-  async #callOf(items: readonly SettlementArguments[], options: RequestOptions): Promise<ScriptCall> {
+  async #settleScriptCall(
+    items: readonly SettlementArguments[],
+    options: RequestOptions,
+  ): Promise<ScriptCall> {
     const hasProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
     const call = hasProgress ? await this.token("settle", options) : "";
     return callOf(settleScript, this.keys, { testNow: this.testNow(), call }, items);
