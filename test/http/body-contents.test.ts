@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { redrive } from "../../src/http/schemas/task-operation.ts";
-import { newTask, newTasks, settle } from "../../src/http/schemas/tasks.ts";
+import { redrive } from "../../src/http/request-schemas/task-operation.ts";
+import { newTask, newTasks, settle } from "../../src/http/request-schemas/tasks.ts";
 import { expectProblem, serve } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serve>>;

@@ -1,19 +1,19 @@
 import type { GenericSchema } from "valibot";
 import type { Header, Parameter, Reference } from "../../src/http/docs/openapi-document.ts";
-import * as operationReplies from "../../src/http/replies/operation.ts";
-import * as queueReplies from "../../src/http/replies/queues.ts";
-import * as scheduleReplies from "../../src/http/replies/schedules.ts";
-import * as taskOperationReplies from "../../src/http/replies/task-operation.ts";
-import * as taskReplies from "../../src/http/replies/tasks.ts";
-import * as workerReplies from "../../src/http/replies/workers.ts";
-import * as operation from "../../src/http/schemas/operation.ts";
-import * as queues from "../../src/http/schemas/queues.ts";
-import * as schedules from "../../src/http/schemas/schedules.ts";
-import * as taskOperation from "../../src/http/schemas/task-operation.ts";
-import * as tasks from "../../src/http/schemas/tasks.ts";
-import * as durations from "../../src/http/schemas/durations.ts";
-import { name, queueName, taskId } from "../../src/http/schemas/values.ts";
-import * as workers from "../../src/http/schemas/workers.ts";
+import * as operationReplies from "../../src/http/response-schemas/operation.ts";
+import * as queueReplies from "../../src/http/response-schemas/queues.ts";
+import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
+import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
+import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
+import * as workerReplies from "../../src/http/response-schemas/workers.ts";
+import * as operation from "../../src/http/request-schemas/operation.ts";
+import * as queues from "../../src/http/request-schemas/queues.ts";
+import * as schedules from "../../src/http/request-schemas/schedules.ts";
+import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
+import * as tasks from "../../src/http/request-schemas/tasks.ts";
+import * as durations from "../../src/http/request-schemas/durations.ts";
+import { name, queueName, taskId } from "../../src/http/request-schemas/values.ts";
+import * as workers from "../../src/http/request-schemas/workers.ts";
 
 /** The schemas of the document, by name. */
 export const named: Readonly<Record<string, GenericSchema>> = {

@@ -1,4 +1,4 @@
-import { deleteQueueQuery, queuesQuery } from "../../src/http/schemas/queues.ts";
+import { deleteQueueQuery, queuesQuery } from "../../src/http/request-schemas/queues.ts";
 import { queueEvents } from "../../src/queue/tasks/events.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 

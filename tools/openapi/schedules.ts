@@ -1,4 +1,4 @@
-import { schedulesQuery } from "../../src/http/schemas/schedules.ts";
+import { schedulesQuery } from "../../src/http/request-schemas/schedules.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const path = "/v1/queues/{queue}/schedules";

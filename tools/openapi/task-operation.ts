@@ -1,4 +1,4 @@
-import { tasksQuery } from "../../src/http/schemas/task-operation.ts";
+import { tasksQuery } from "../../src/http/request-schemas/task-operation.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const dead = {

@@ -1,5 +1,5 @@
 import { frameText, STREAM_HEAD } from "../../src/http/responses/event-stream.ts";
-import { eventsQuery, taskQuery } from "../../src/http/schemas/watch.ts";
+import { eventsQuery, taskQuery } from "../../src/http/request-schemas/watch.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const transitions = [

@@ -1,4 +1,4 @@
-import { workersQuery } from "../../src/http/schemas/workers.ts";
+import { workersQuery } from "../../src/http/request-schemas/workers.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const worker = { name: "mailer-1", incarnation: "0VsJ0dW2" };

@@ -3,7 +3,7 @@ import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import type { RequestOptions } from "../../queue/core/types.ts";
 import { KEY } from "../../queue/core/validation.ts";
 import { invalid } from "../problems/problem.ts";
-import { longestBudget } from "../schemas/durations.ts";
+import { longestBudget } from "../request-schemas/durations.ts";
 import type { RequestContext, Services } from "../services.ts";
 import { readJson } from "./body.ts";
 import { fields, validate } from "./validate.ts";

@@ -1,9 +1,9 @@
 import { toBase64 } from "../../queue/core/base64.ts";
 import type { TaskInfo } from "../../queue/core/types.ts";
 import type { ListedTask } from "../../queue/operate/task-operator.ts";
-import type * as operated from "../replies/task-operation.ts";
-import type * as replies from "../replies/tasks.ts";
-import type { ReplyOf } from "../replies/values.ts";
+import type * as operated from "../response-schemas/task-operation.ts";
+import type * as replies from "../response-schemas/tasks.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
 
 /** A task as JSON, with bytes in base64. */
 export function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {

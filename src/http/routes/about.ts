@@ -3,8 +3,8 @@ import { json, respond } from "../../respond.ts";
 import type { App, Services } from "../services.ts";
 import { docsPage } from "../docs/docs-page.ts";
 import { openapi } from "../docs/openapi.gen.ts";
-import type * as replies from "../replies/operation.ts";
-import type { ReplyOf } from "../replies/values.ts";
+import type * as replies from "../response-schemas/operation.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
 
 /** How long a health check waits for Redis, ms. Short, because the route is public. */
 const HEALTH_TIMEOUT = 2_000;

@@ -4,9 +4,9 @@ import { json } from "../../respond.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
-import type * as replies from "../replies/queues.ts";
-import type { ReplyOf } from "../replies/values.ts";
-import * as schemas from "../schemas/queues.ts";
+import type * as replies from "../response-schemas/queues.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import * as schemas from "../request-schemas/queues.ts";
 
 /** List, count, delete, pause and configure queues, and configure groups. */
 export function queueRoutes(app: App, services: Services): void {

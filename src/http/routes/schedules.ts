@@ -5,9 +5,9 @@ import { toBase64 } from "../../queue/core/base64.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
-import type * as replies from "../replies/schedules.ts";
-import type { ReplyOf } from "../replies/values.ts";
-import * as schemas from "../schemas/schedules.ts";
+import type * as replies from "../response-schemas/schedules.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import * as schemas from "../request-schemas/schedules.ts";
 
 const path = "/v1/queues/:queue/schedules";
 

@@ -3,10 +3,10 @@ import { json } from "../../respond.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem, taskNotFound } from "../problems/problem.ts";
-import type * as replies from "../replies/task-operation.ts";
-import type { ReplyOf } from "../replies/values.ts";
-import * as schemas from "../schemas/task-operation.ts";
-import { idInPath } from "../schemas/tasks.ts";
+import type * as replies from "../response-schemas/task-operation.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import * as schemas from "../request-schemas/task-operation.ts";
+import { idInPath } from "../request-schemas/tasks.ts";
 import { listedReply } from "../responses/task-reply.ts";
 
 /** List, delete, redrive and purge tasks. */

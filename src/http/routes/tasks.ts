@@ -5,9 +5,9 @@ import { toBase64 } from "../../queue/core/base64.ts";
 import { readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { invalid, Problem, taskNotFound } from "../problems/problem.ts";
-import type * as replies from "../replies/tasks.ts";
-import type { ReplyOf } from "../replies/values.ts";
-import * as schemas from "../schemas/tasks.ts";
+import type * as replies from "../response-schemas/tasks.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import * as schemas from "../request-schemas/tasks.ts";
 
 /** Enqueue, pull, settle and cancel. */
 export function taskRoutes(app: App, services: Services): void {

@@ -5,9 +5,9 @@ import { json, respond } from "../../respond.ts";
 import { readPath, readQuery } from "../request/read.ts";
 import type { App, Services } from "../services.ts";
 import { eventStream, type Frame, lastEventId, wantsEvents } from "../responses/event-stream.ts";
-import { longestEvents, longestWatch } from "../schemas/durations.ts";
-import { idInPath } from "../schemas/tasks.ts";
-import { eventsQuery, taskQuery } from "../schemas/watch.ts";
+import { longestEvents, longestWatch } from "../request-schemas/durations.ts";
+import { idInPath } from "../request-schemas/tasks.ts";
+import { eventsQuery, taskQuery } from "../request-schemas/watch.ts";
 import { taskReply } from "../responses/task-reply.ts";
 
 /** Get, wait for and follow a task, and the stream of a queue's events. */

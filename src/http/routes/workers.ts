@@ -3,9 +3,9 @@ import { json } from "../../respond.ts";
 import { readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
-import type { ReplyOf } from "../replies/values.ts";
-import type * as replies from "../replies/workers.ts";
-import * as schemas from "../schemas/workers.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import type * as replies from "../response-schemas/workers.ts";
+import * as schemas from "../request-schemas/workers.ts";
 
 /** List workers, record a heartbeat, and fail a worker. */
 export function workerRoutes(app: App, services: Services): void {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { name, taskId } from "../schemas/values.ts";
+import { name, taskId } from "../request-schemas/values.ts";
 import { count, described, instant, nextCursor, worker } from "./values.ts";
 
 export const workers = v.object({

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { rejectReasons, taskStates } from "../../queue/core/types.ts";
-import { described, name } from "../schemas/values.ts";
+import { described, name } from "../request-schemas/values.ts";
 
 export { described };
 

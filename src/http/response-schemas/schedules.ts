@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { name } from "../schemas/values.ts";
+import { name } from "../request-schemas/values.ts";
 import { base64, count, described, headers, instant, nextCursor } from "./values.ts";
 
 const ms = v.exactOptional(described(count, "Milliseconds."));

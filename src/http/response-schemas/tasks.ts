@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { name, taskId } from "../schemas/values.ts";
+import { name, taskId } from "../request-schemas/values.ts";
 import { base64, count, described, headers, instant, reason, state, worker } from "./values.ts";
 import { taskStates } from "../../queue/core/types.ts";
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { queueEvents } from "../../queue/tasks/events.ts";
-import { name } from "../schemas/values.ts";
+import { name } from "../request-schemas/values.ts";
 import { count, described, instant, nextCursor } from "./values.ts";
 
 export const queues = v.object({

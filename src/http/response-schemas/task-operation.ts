@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { taskId } from "../schemas/values.ts";
+import { taskId } from "../request-schemas/values.ts";
 import { task } from "./tasks.ts";
 import { base64, count, described, nextCursor } from "./values.ts";
 
