@@ -223,7 +223,7 @@ class Queue:
 
     def __init__(self, redis: Redis, name: str):
         self._redis, self.name = redis, checked("queue", name, QUEUE)
-        self._registered, self._read_settings = float("-inf"), ""
+        self._registered, self._with_settings = float("-inf"), ""
 
     def enqueue(self, payload: Any, **options: Any) -> tuple[str, bool]:
         """Adds a task. Gives its id, and whether this call created it. Options: see `new_task`."""
@@ -235,14 +235,14 @@ class Queue:
         whole("the number of tasks", len(args), 1, 1_000)
         now = time.monotonic()
         register = now - self._registered >= REGISTER_EVERY
-        read_settings = "1" if register else self._read_settings
-        calls = [("tasks/enqueue", self.name, ["", read_settings, "", "", *(arg for task in args for arg in task)])]
+        with_settings = "1" if register else self._with_settings
+        calls = [("tasks/enqueue", self.name, ["", with_settings, "", "", *(arg for task in args for arg in task)])]
         if register:
             calls.insert(0, ("sweep/register", "", ["", self.name]))
         looked, _, *answers = self._redis.run(*calls)[-1]
         self._registered = now if register else self._registered
         if looked >= 0:
-            self._read_settings = "1" if looked else ""
+            self._with_settings = "1" if looked else ""
         # A text is the id of the task to which the dedup key belongs.
         return [
             (answer, False) if isinstance(answer, str) else (task[0], answer == 1)

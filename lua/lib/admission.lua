@@ -8,9 +8,11 @@ local function admit_to_fair(plan, group, band, id)
 end
 
 -- Gives a ready task its place: the list, `fair` or `limited`.
--- place: 'back' or 'front'; 'returned' for a task that was handed back: first in the list, or at its old tag
--- in `fair`; or 'aside' for a task that was taken out of `fair` at its group's limit, which goes before all
--- that come to `limited` later.
+-- place: 'back';
+--        'front', which only the list has: in `fair` it is the back of the group;
+--        'returned', for a task that was handed back unstarted: the front of the list, its old tag in `fair`;
+--        'aside', for a task that was taken out of `fair` because its group is at its limit: the front of the
+--        group in `limited`.
 local function make_ready(plan, id, task, place)
   if not grouped(task) then
     plan_write(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)

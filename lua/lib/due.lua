@@ -122,14 +122,14 @@ local function promote_grouped(keys, ids, now)
 end
 
 -- promote: delayed -> pending, at the back, in the order in which they became due. (I6 I8)
--- Returns how many; of the tasks of silent workers, how many went back and how many ended; and true if more
--- is due.
+-- Returns four values: how many became due; of the tasks of silent workers, how many wait again and how many
+-- ended; and true if more is due.
 local function promote(keys, now, limit)
   -- Due timers do not count towards the limit.
   local TIMERS = 100 -- at most, in one call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
   local due = redis.call('ZRANGE', keys.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-  local promoted, back, fair, timers, left = {}, {}, {}, {}, 0
+  local promoted, plain, fair, timers, left = {}, {}, {}, {}, 0
   for i = 1, #due, 2 do
     local id, score = due[i], due[i + 1]
     if string.sub(id, 1, 1) == '~' then
@@ -137,17 +137,17 @@ local function promote(keys, now, limit)
       append(timers, #timers < TIMERS and id or nil)
     elseif #promoted < limit then
       promoted[#promoted + 1] = id
-      local ids = string.sub(score, -2) == '.5' and fair or back
+      local ids = string.sub(score, -2) == '.5' and fair or plain
       ids[#ids + 1] = id
     end
   end
   write('ZREM', keys.delayed, promoted)
-  write('LPUSH', keys.pending, back)
+  write('LPUSH', keys.pending, plain)
   promote_grouped(keys, fair, now)
   local more = left > 0 or #due == 2 * (limit + TIMERS)
   if #timers == 0 then
     return #promoted, 0, 0, more
   end
-  local returned, ended, unfinished = run_timers(keys, timers, now)
-  return #promoted, returned, ended, unfinished or more
+  local waiting, ended, unfinished = run_timers(keys, timers, now)
+  return #promoted, waiting, ended, unfinished or more
 end

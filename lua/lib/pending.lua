@@ -143,8 +143,8 @@ local function bring_due(taken, first, most, time)
       reclaim(keys, time(), math.max(most, 32))
     end
     if ahead.due then
-      local _, back, ended = promote(keys, time(), math.max(most, 32))
-      leases_end = leases_end or back + ended > 0
+      local _, waiting, ended = promote(keys, time(), math.max(most, 32))
+      leases_end = leases_end or waiting + ended > 0
     end
     if leases_end then
       deadline = lowest_score(keys.working)

@@ -116,7 +116,7 @@ local function lease_plainly(
 end
 
 -- The changing record of a working task: version, enqueued at, attempts, charged, lease number, lease token,
--- dequeued at, letters, and the history, which is the last of these.
+-- dequeued at, letters, and the history. That must be the last letter of a working task that was leased once.
 local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
 -- Completes tasks whose leases are current: ends the leases. The caller stores the records. Returns the

@@ -81,7 +81,8 @@ local CHANGING_FIELDS = {
   p = 'last_settlement',
 }
 
--- The letters whose values are texts. All others are whole numbers.
+-- The letters that are not checked as whole numbers, in either kind of record. (`h` is a number in a fixed
+-- record, and a text in a changing one.)
 local TEXTS = '[typhGWOT]'
 
 -- Reads the letters at the end of a record's first line. An unreadable number counts as absent.
@@ -119,8 +120,8 @@ local function without_payload(fixed)
   return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).headers_length) or 0))
 end
 
--- The fields of a changing record that change most have fixed places, in this order. Letters follow.
-local FIXED_PLACES = {
+-- The fields of a changing record that have no letter, in their order. The letters follow.
+local CHANGING_POSITIONS = {
   'version',
   'enqueued_at',
   'attempts',
@@ -144,7 +145,7 @@ local function parse(record)
   if not values[1] then
     return {}, ''
   end
-  for i, name in ipairs(FIXED_PLACES) do
+  for i, name in ipairs(CHANGING_POSITIONS) do
     task[name] = values[i]
   end
   parse_letters(task, values[10], CHANGING_FIELDS)
@@ -166,7 +167,8 @@ local function parse_with(fixed, record)
   return task, text
 end
 
--- The letters of a changing record, in their order.
+-- The letters of a changing record, those of CHANGING_FIELDS, in their order. `plain-lane.lua` relies on `h`
+-- and `p` being the last.
 local LETTERS =
   { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 
@@ -180,7 +182,7 @@ local function format(task, text)
     end
   end
   local fields = { '1' }
-  for i, name in ipairs(FIXED_PLACES) do
+  for i, name in ipairs(CHANGING_POSITIONS) do
     fields[i + 1] = task[name]
   end
   return table.concat(fields, ';') .. letters .. '\n' .. text

@@ -7,7 +7,8 @@
 -- An id without a payload is removed.
 -- An ended task stays known until its time in `expiry`. It is in no other place, except in `dead`.
 -- An unreadable record is set aside in `~b:<field>`. What a later release wrote is left alone.
--- Only a read of the whole list shows whether it has a task, and how often: the scripts decide that.
+-- Whether the list has a task, and how often, shows only a read of the whole list: the scripts of `repair/`
+-- make it, not this file.
 
 -- Bounds (ms): no instant is later, and no lease or ttl is longer.
 local LAST = 8640000000000000

@@ -83,11 +83,11 @@ local function put_deadlines(keys, deadlines)
 end
 
 -- working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
--- is_current: returns true if the caller may still take a task back.
--- Returns how many went back, how many ended, how many stay because a later release wrote them; and an error
+-- is_current: returns true if the caller may still end the lease of a task.
+-- Returns how many wait again, how many ended, how many stay because a later release wrote them; and an error
 -- if any.
 local function revoke(keys, ids, now, is_current)
-  local back, ended, left = 0, 0, 0
+  local waiting, ended, left = 0, 0, 0
   -- The last slice first, as each one goes to the front.
   for last = #ids, 1, -MAX_PLAN_LEASES do
     local first = math.max(last - MAX_PLAN_LEASES + 1, 1)
@@ -98,7 +98,7 @@ local function revoke(keys, ids, now, is_current)
     local records = redis.call('HMGET', keys.tasks, unpack(names))
     local plan = new_plan(keys, now)
     if read_settings(plan, records[1], records[2]) then
-      return back, ended, left + last, nil
+      return waiting, ended, left + last, nil
     end
     local tasks, texts = {}, {}
     for i = first, last do
@@ -125,12 +125,12 @@ local function revoke(keys, ids, now, is_current)
     admit_limited(plan)
     local failed = commit(plan)
     if failed then
-      return back, ended, left, failed
+      return waiting, ended, left, failed
     end
-    back = back + planned_count(plan, 'ZREM working') - planned_count(plan, 'ZADD expiry') / 2
+    waiting = waiting + planned_count(plan, 'ZREM working') - planned_count(plan, 'ZADD expiry') / 2
     ended = ended + planned_count(plan, 'ZADD expiry') / 2
   end
-  return back, ended, left, nil
+  return waiting, ended, left, nil
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)

@@ -71,7 +71,7 @@ local function fail_worker(keys, worker, now, limit)
   for i, lease in ipairs(leases) do
     ids[i] = lease.id
   end
-  local back, ended, left, failed = revoke(keys, ids, now, function(task, id)
+  local waiting, ended, left, failed = revoke(keys, ids, now, function(task, id)
     local lease = by_id[id]
     if
       task.state == STATE.working
@@ -84,23 +84,23 @@ local function fail_worker(keys, worker, now, limit)
     stale[#stale + 1] = lease.member
   end)
   write('ZREM', keys.worker_leases, stale)
-  if back + ended > 0 then
+  if waiting + ended > 0 then
     note_lost_workers(keys, owners, now)
   end
-  return back, ended, left, failed, more and back + ended + #stale > 0
+  return waiting, ended, left, failed, more and waiting + ended + #stale > 0
 end
 
 -- Fails silent workers, ten a call; unregisters those that have no silence limit and no tasks; and sets the
--- alarm for the next one. Returns how many tasks went back, how many ended, and true if more is to do.
+-- alarm for the next one. Returns how many tasks wait again, how many ended, and true if more is to do.
 local function fail_silent_workers(keys, now)
   local silent = redis.call('ZRANGE', keys.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
-  local names, removed, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
+  local names, removed, unfinished, staying, waiting, ended = {}, {}, {}, {}, 0, 0
   for i, worker in ipairs(silent) do
     names[i] = '~w:' .. worker
   end
   local infos = read('HMGET', keys.tasks, names)
   for i, worker in ipairs(silent) do
-    if back + ended == SLICE then
+    if waiting + ended == SLICE then
       break
     end
     local failed, more
@@ -108,8 +108,8 @@ local function fail_silent_workers(keys, now)
     -- A worker without a record is being failed already.
     if not listed then
       local returned, lost, _
-      returned, lost, _, failed, more = fail_worker(keys, worker, now, SLICE - back - ended)
-      back, ended = back + returned, ended + lost
+      returned, lost, _, failed, more = fail_worker(keys, worker, now, SLICE - waiting - ended)
+      waiting, ended = waiting + returned, ended + lost
     end
     if listed and leases_of(keys, worker, '0', 1)[1] then
       append(staying, int(now + FORGOTTEN_AFTER), worker)
@@ -131,5 +131,5 @@ local function fail_silent_workers(keys, now)
   else
     redis.call('HDEL', keys.tasks, '~alarm')
   end
-  return back, ended, alarm and alarm <= now and back + ended + #removed + #staying > 0
+  return waiting, ended, alarm and alarm <= now and waiting + ended + #removed + #staying > 0
 end

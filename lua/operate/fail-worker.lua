@@ -29,10 +29,10 @@ local keys = queue_keys(
   workers,
   worker_leases
 )
-local back, ended, left, failed, more = fail_worker(keys, worker, clock(test_now), tonumber(limit))
+local waiting, ended, left, failed, more = fail_worker(keys, worker, clock(test_now), tonumber(limit))
 if failed then
   return failed
-elseif left > 0 and back + ended == 0 then
+elseif left > 0 and waiting + ended == 0 then
   return { 'newer_schema' }
 end
 
@@ -46,4 +46,4 @@ if not string.find(worker, ' ', 1, true) then
   end
 end
 unregister_workers(keys, removed, more)
-return { 'ok', back, ended, more and 1 or 0 }
+return { 'ok', waiting, ended, more and 1 or 0 }

@@ -8,12 +8,12 @@ local tasks = KEYS[6] -- hash  records and control fields
 local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local read_settings = ARGV[2] -- '1' to read the queue's settings for one plain task too; empty: only for others
+local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain task too; '': only for others
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
-local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; empty: all or none
+local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
--- Returns {'ok', 1 if producers should set read_settings, 0 if not, -1 if this call has not read the settings,
+-- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
 --          1 if the caller must wake a consumer, then for each task:
 --          1 if this call or an earlier copy of it created it, else 0, or the id that has its dedup key;
 --          for tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each
@@ -38,7 +38,7 @@ local front = '1;' .. now_text
 -- written by one command. stored: field -> its value, of a fixed record only the first line.
 local ids, fields, made, stored = {}, {}, nil, nil
 
-if count == 1 and read_settings ~= '1' and new[7] == '' and stands_in_list(new[8]) then
+if count == 1 and with_settings ~= '1' and new[7] == '' and stands_in_list(new[8]) then
   ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
   -- A full Redis refuses this even if the id is known, but it does not refuse to read.
   made = redis.pcall('HSETNX', tasks, ids[1], fields[2])

@@ -13,9 +13,11 @@ local worker_leases = KEYS[10] -- zset  '<worker> <lease number> <id>' of each l
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local call = ARGV[2] -- the caller's token, a new one for each call; empty if no extend has progress
 local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms, text
--- terms: 'complete' or 'reject', and how long to keep the record (ms) if not as the task fixed; 'requeue' and
--- the delay (ms), and 'uncounted' if the attempt does not count; 'return' (unstarted: to the front,
--- uncounted); 'extend' and the lease (ms) if not the task's own (text: progress)
+-- terms: one of
+--   'complete' or 'reject', then how long to keep the record (ms) if not as the task says
+--   'requeue', then the delay (ms), then 'uncounted' if the attempt does not count
+--   'return': unstarted, so it goes to the front and the attempt does not count
+--   'extend', then the lease (ms) if not the task's own; text is the progress
 -- Returns {'ok', then for each: 'completed', or {state ('lost' and 'newer' too), reason, deadline or due
 --          (ms; 0: none), 1 if to be cancelled}} or {'newer_schema'}
 

@@ -65,7 +65,7 @@ describe("the script tables match the contracts in Lua", () => {
     const call = callOf(
       bindings.enqueueScript,
       keys,
-      { testNow: "7", readSettings: "", wake: "", refuseEach: "" },
+      { testNow: "7", withSettings: "", wake: "", refuseEach: "" },
       [
         { id: "a", when: "", unique: "", record: "\nj1" },
         { id: "b", when: "+5", unique: "again", record: "\nj2" },

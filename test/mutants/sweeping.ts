@@ -245,7 +245,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "fail-worker answers done if all tasks are of a later release",
     file: "lua/operate/fail-worker.lua",
-    find: "elseif left > 0 and back + ended == 0 then",
+    find: "elseif left > 0 and waiting + ended == 0 then",
     replace: "elseif false then",
     breaks: "law 12",
     because: "the operator believes that the worker's tasks went back",
@@ -253,8 +253,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "fail-worker says that nothing is left",
     file: "lua/operate/fail-worker.lua",
-    find: "return { 'ok', back, ended, more and 1 or 0 }",
-    replace: "return { 'ok', back, ended, 0 }",
+    find: "return { 'ok', waiting, ended, more and 1 or 0 }",
+    replace: "return { 'ok', waiting, ended, 0 }",
     breaks: "law 7",
     because: "of a worker with many tasks only the first thousand go back",
   },

@@ -50,7 +50,7 @@ export function settlementOf(task: Leased, outcome: TaskOutcome): SizedSettlemen
       ? completion(task, outcome.result)
       : sized(asSettlement(task, outcome));
   } catch (fault) {
-    return sized(failed(task, new Error(`the handler's outcome is invalid: ${reasonOf(fault)}`)));
+    return sized(requeued(task, new Error(`the handler's outcome is invalid: ${reasonOf(fault)}`)));
   }
 }
 
@@ -97,7 +97,7 @@ function asSettlement(
         const ms = backoff === undefined ? milliseconds(delay, "delay") : delayAfter(attempt, backoff);
         return { receipt, outcome: "requeue", delay: ms, count, error };
       } catch (fault) {
-        return failed({ receipt, attempt }, error ?? new Error(reasonOf(fault)));
+        return requeued({ receipt, attempt }, error ?? new Error(reasonOf(fault)));
       }
     }
     default:
@@ -105,7 +105,8 @@ function asSettlement(
   }
 }
 
-function failed({ receipt, attempt }: Leased, error: unknown): Settlement {
+/** A requeue with the default backoff. */
+function requeued({ receipt, attempt }: Leased, error: unknown): Settlement {
   return { receipt, outcome: "requeue", delay: delayAfter(attempt), error };
 }
 

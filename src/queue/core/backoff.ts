@@ -7,7 +7,7 @@ export type Backoff =
   | {
       /** Longest wait before the second attempt. @default "1s" */
       readonly base?: Duration | undefined;
-      /** Factor by which each further attempt multiplies it, 1 to 100. @default 2 */
+      /** Each further attempt multiplies the longest wait by this, 1 to 100. @default 2 */
       readonly factor?: number | undefined;
       /** Longest wait before any attempt. @default "15m" */
       readonly most?: Duration | undefined;

@@ -70,18 +70,18 @@ export function encodeProgress(progress: unknown, path: string): string {
   return inAscii(encodeValue(progress, path, MAX_PROGRESS_BYTES));
 }
 
-/** The letters of the fields in fixed places: of a fixed record, and of a changing one. */
-const FIXED_PLACES = ["e"];
-const CHANGING_PLACES = ["v", "e", "a", "c", "s", "n", "k", "q", "l"];
+/** The fields of a record that have no letter there, in their order, by the letters used here. */
+const FIXED_POSITIONS = ["e"];
+const CHANGING_POSITIONS = ["v", "e", "a", "c", "s", "n", "k", "q", "l"];
 
 /**
- * Splits a record into the fields of its first line, by letter, and the rest. Fields in fixed places get the
- * letters given.
+ * Splits a record into the fields of its first line, by letter, and the rest.
+ * @param positions the letters for the fields that have none
  * @throws {SluiceError} `unexpected_reply` for an invalid record
  */
 function splitRecord(
   record: string,
-  places: readonly string[],
+  positions: readonly string[],
 ): { fields: Record<string, string>; rest: string } {
   const stop = record.indexOf("\n");
   if (!record.startsWith("1;") || stop < 0) {
@@ -90,7 +90,7 @@ function splitRecord(
   // A letter is never the name of an inherited property.
   const fields: Record<string, string> = {};
   for (const [i, field] of record.slice(2, stop).split(";").entries()) {
-    const letter = places[i];
+    const letter = positions[i];
     if (letter === undefined) fields[field.slice(0, 1)] = field.slice(2);
     else if (field !== "") fields[letter] = field;
   }
@@ -147,7 +147,7 @@ export function readFixed(record: string): {
   group: string | undefined;
   payload: unknown;
 } {
-  const { fields, rest } = splitRecord(record, FIXED_PLACES);
+  const { fields, rest } = splitRecord(record, FIXED_POSITIONS);
   const { lease, group } = readOptions(fields);
   return { enqueuedAt: instant(fields["e"]), lease, group, ...readBody(fields, rest) };
 }
@@ -229,8 +229,8 @@ export function readTaskInfo(
   found: { state: TaskState; at: number; fixed: string; changing: string },
 ): TaskInfo {
   const none = { fields: {} as Record<string, string | undefined>, rest: "" };
-  const fixed = found.fixed === "" ? none : splitRecord(found.fixed, FIXED_PLACES);
-  const changing = found.changing === "" ? none : splitRecord(found.changing, CHANGING_PLACES);
+  const fixed = found.fixed === "" ? none : splitRecord(found.fixed, FIXED_POSITIONS);
+  const changing = found.changing === "" ? none : splitRecord(found.changing, CHANGING_POSITIONS);
   const { e: fixedEnqueued, h: headersLength, G: fixedGroup, P: fixedPriority } = fixed.fields;
   const {
     a: attempt = "0",

@@ -5265,7 +5265,7 @@ ${$F}for ah,ai in ipairs(u)do
 F(ad,ai,ab[ah]and'~d:'..ab[ah])
 end
 ${$AA}${$AB}x=x or AB(f,ad)
-if j(z,x['~set'],x['~stats'])then
+${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(z,x['~set'],x['~stats'])then
 return{'newer_schema'}
 end
 end
@@ -5417,8 +5417,8 @@ end
 return am
 `;
   },
-  sha1: "ade9f5c158db14373fa9b73f79550a27d44d96cd",
-  keyLockingSha1: "bb92560253f568574a11a704c8fed531721b5ac3",
+  sha1: "1f4e63557c34d68481bea0a0ad5fb088f0880305",
+  keyLockingSha1: "577df400e420edc8708696003dab3dc1027fb354",
 };
 
 export const get: Script = {

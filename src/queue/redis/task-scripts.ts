@@ -11,7 +11,7 @@ import type { Reply, ScriptCall } from "./transport.ts";
 export const enqueueScript = {
   script: lua.enqueue,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
-  args: ["testNow", "readSettings", "wake", "refuseEach"],
+  args: ["testNow", "withSettings", "wake", "refuseEach"],
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueue", reply);

@@ -183,7 +183,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const note = registration(this.transport, this.keys, this.name, this.testNow());
     const args = {
       testNow: this.testNow(),
-      readSettings: note.readSettings ? "1" : "",
+      withSettings: note.readSettings ? "1" : "",
       wake: this.#waker?.window(this.name) ?? "",
       refuseEach,
     };
