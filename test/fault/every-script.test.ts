@@ -12,23 +12,10 @@ interface Kind {
   readonly ranBefore: boolean;
 }
 
-const html = { contentType: "text/html", body: "<html><body>Sorry</body></html>" };
-const answers = [
-  ["429", { status: 429 }],
-  ["500", { status: 500 }],
-  ["500 in HTML", { status: 500, ...html }],
-  ["502 in HTML", { status: 502, ...html }],
-  ["503", { status: 503 }],
-  ["503 in HTML", { status: 503, ...html }],
-  ["an empty 200", { status: 200, body: "" }],
-  ["200 in HTML", { status: 200, ...html }],
-  ["half of a reply", { status: 200, body: '[{"resu' }],
-] as const;
-
+/** All answers that make the client resend are the same to a script; `transport-upstash-resends` has them. */
 const kinds: readonly Kind[] = [
   { name: "the connection broke before it ran", fault: { kind: "cut" }, ranBefore: false },
   { name: "its reply was lost", fault: { kind: "lose-reply" }, ranBefore: true },
-  { name: "its reply was cut in the middle", fault: { kind: "cut-body" }, ranBefore: true },
   {
     name: "it arrived twice, and the first was answered",
     fault: { kind: "duplicate", answer: "first" },
@@ -46,17 +33,8 @@ const kinds: readonly Kind[] = [
     fault: { kind: "stall", runs: true },
     ranBefore: true,
   },
-  ...answers.map(([name, given]) => ({
-    name: `${name}, though it ran`,
-    fault: { kind: "http", runs: true, ...given } as const,
-    ranBefore: true,
-  })),
-  // A client that resends gets no more from the other kinds.
-  ...[answers[0], answers[3], answers[6]].map(([name, given]) => ({
-    name: `${name}, and it did not run`,
-    fault: { kind: "http", ...given } as const,
-    ranBefore: false,
-  })),
+  { name: "500, though it ran", fault: { kind: "http", runs: true, status: 500 }, ranBefore: true },
+  { name: "429, and it did not run", fault: { kind: "http", status: 429 }, ranBefore: false },
   { name: "NOSCRIPT for it alone", fault: { kind: "noscript" }, ranBefore: false },
   // The last, because the kinds above expect every script to be known.
   { name: "SCRIPT FLUSH right before it", fault: { kind: "flush-scripts" }, ranBefore: false },

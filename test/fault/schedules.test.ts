@@ -1,7 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { Schedules, sweep } from "../../src/index.ts";
-import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
-import { upstash } from "../../src/transport/upstash.ts";
 import { run, type Disturbance, type Scenario } from "../support/day.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
@@ -37,8 +35,8 @@ const scheduleDay: Scenario = async (queue, transport) => {
 };
 
 /** The outcome that has to be the same, and whether a reminder comes in time. */
-async function outcome(disturbance?: Disturbance, over = rig.transport) {
-  const { answers, requests, space } = await run(rig, scheduleDay, disturbance, over);
+async function outcome(disturbance?: Disturbance) {
+  const { answers, requests, space } = await run(rig, scheduleDay, disturbance);
   const { schedules, timetable, working } = space;
   const reminder = Number(await rig.command("ZSCORE", "sluice:queues", `~${QUEUE}`));
   const inTime = reminder <= Math.min(...schedules.values());
@@ -77,28 +75,6 @@ describe("a day of schedules comes out the same (law 5)", () => {
         const { same } = await outcome({ kind: "late", at, after });
         expect({ at, after, ...same }).toEqual({ at, after, ...expected.same });
       }
-    }
-  });
-});
-
-describe("over HTTP, with a fault of the network at any one request", () => {
-  let gateway: Gateway;
-  beforeAll(async () => {
-    gateway = await startGateway({ redisUrl: rig.redis.url });
-  });
-  afterAll(() => gateway.close());
-
-  const faults: Fault[] = [{ kind: "lose-reply" }, { kind: "cut" }, { kind: "duplicate", answer: "second" }];
-
-  test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))("%s", async (_, fault) => {
-    const retry = { firstWait: 1, longestWait: 1 };
-    const over = upstash({ url: gateway.url, token: gateway.token }, { retry });
-    const expected = await outcome(undefined, over);
-    for (let nth = 1; nth <= expected.requests; nth++) {
-      const handle = gateway.faults.add({ ...fault, match: { nth } });
-      const { same } = await outcome(undefined, over);
-      expect({ nth, hits: handle.hits, ...same }).toEqual({ nth, hits: 1, ...expected.same });
-      handle.remove();
     }
   });
 });
