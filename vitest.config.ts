@@ -50,6 +50,7 @@ export const projects: readonly TestProjectInlineConfiguration[] = [
       include: ["test/**/*.test.ts"],
       exclude: ["test/package/**", ...APART],
       isolate: false,
+      setupFiles: ["test/support/own-globals.ts"],
     },
   },
 ];
