@@ -49,8 +49,10 @@ export function fixChance(): void {
     for (let i = 0; i < bytes.length; i++, next++) bytes[i] = (next * 37 + Math.floor(next / 97)) % 248;
     return array;
   });
-  // At another time, so that no random values of an earlier run are left.
+  // At another time, so that no random values of an earlier run are left. Whether it drew new ones depends on
+  // that run.
   newToken();
+  next = 0;
 }
 
 /** Runs a scenario on an emptied Redis. Random values and the client's clock are the same each time. */
