@@ -1,4 +1,4 @@
-import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
+import { Line } from "./line.ts";
 import { allowed, redated, spend } from "./limits.ts";
 import { deliverable, mayFollow, noteMet, notePassed, type Passed, unpredictable } from "./delivery-order.ts";
 import { report, transition, type ModelTask, type QueueState } from "./state.ts";
@@ -283,59 +283,4 @@ function afterGhosts(queue: QueueState, line: readonly string[], seen: readonly 
     else throw new Error(`${id} has left the line`);
   }
   return left;
-}
-
-/** The entries that a call has popped from the list to read them. */
-class Line {
-  readonly entries: string[] = [];
-  drained = false;
-  /** When the next task is due; 0 if none is, undefined if it was not read. */
-  asked: number | undefined;
-  /** The tasks put in line after the call had checked if groups are in use. */
-  unseen = false;
-  readonly #queue: QueueState;
-  readonly #now: number;
-  #fetched = false;
-
-  constructor(queue: QueueState, now: number) {
-    this.#queue = queue;
-    this.#now = now;
-  }
-
-  /** Pops the next ones; if they are too few, due tasks are put in line first, once a call. */
-  fetch(most: number): void {
-    const first = this.entries.length;
-    this.drained = this.#pop(most);
-    const { events, statistics } = this.#queue.settings;
-    const again = this.#fetched;
-    const busy = again && (events || statistics);
-    this.#fetched = true;
-    if (this.drained && this.asked === undefined && !busy && this.bringDue(first, most)) {
-      this.drained = this.#pop(most);
-      this.unseen = again;
-    }
-  }
-
-  putBack(first: number): void {
-    const back = this.entries.splice(first);
-    if (back.length > 0) this.drained = false;
-    this.#queue.line.unshift(...back);
-  }
-
-  /** Puts due tasks in line. Returns whether there were any. */
-  bringDue(first: number, most: number): boolean {
-    const due = dueTasks(this.#queue, this.#now);
-    if (due.expired || due.due) this.putBack(first);
-    const limit = Math.max(most, 32);
-    if (due.expired) reclaim(this.#queue, this.#now, limit);
-    if (due.due) promote(this.#queue, this.#now, limit);
-    this.asked = nextDue(this.#queue) ?? 0;
-    return due.expired || due.due;
-  }
-
-  #pop(most: number): boolean {
-    const popped = this.#queue.line.splice(0, most);
-    this.entries.push(...popped);
-    return popped.length < most;
-  }
 }

@@ -1,3 +1,4 @@
+import { nearestLib } from "./nearest-lib.ts";
 import { nearestScripts } from "./nearest-scripts.ts";
 
 /**
@@ -6,6 +7,7 @@ import { nearestScripts } from "./nearest-scripts.ts";
  */
 export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
+  ...nearestLib,
   "src/bounded-body.ts": ["http/bodies", "consumer/wake-request"],
   "src/queue/core/backoff.ts": ["unit/backoff", "integration/tasks/settle"],
   "src/queue/operate/paged-run.ts": ["integration/operate/redrive-calls", "integration/operate/purge"],
