@@ -204,7 +204,7 @@ class Task:
 
     def hand_back(self) -> Settled:
         """Not begun: to the front, and the attempt does not count."""
-        return self._settle("return")
+        return self._settle("unstarted")
 
     def extend(self, lease: int | None = None, progress: Any = NOTHING) -> Settled:
         """A deadline ``lease`` from now, by default the lease's own length; never an earlier one."""

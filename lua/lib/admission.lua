@@ -10,7 +10,7 @@ end
 -- Gives a ready task its place: the list, `fair` or `limited`.
 -- place: 'back';
 --        'front', which only the list has: in `fair` it is the back of the group;
---        'returned', for a task that was handed back unstarted: the front of the list, its old tag in `fair`;
+--        'unstarted', for a task that was handed back so: the front of the list, or its old tag in `fair`;
 --        'aside', for a task that was taken out of `fair` because its group is at its limit: the front of the
 --        group in `limited`.
 local function make_ready(plan, id, task, place)
@@ -21,10 +21,10 @@ local function make_ready(plan, id, task, place)
   local group, band = group_of(plan, task), tonumber(task.priority or 0)
   local full = group.limited > 0 or room(group, plan.now) < 1
   -- A tag that was delivered is not above virtual time, unless virtual time has restarted since.
-  if place == 'returned' and task.fair_score and task.fair_score % BAND <= (plan.times[band] or 0) then
+  if place == 'unstarted' and task.fair_score and task.fair_score % BAND <= (plan.times[band] or 0) then
     add_ready(group, band, 1)
     add_to_fair(plan, group, task.fair_score, id)
-    group.returned = group.limited > 0
+    group.handed_back = group.limited > 0
   elseif place == 'aside' or (full and ready_below(group, band) == 0) then
     local last = place == 'aside' and 'last_front_place' or 'last_back_place'
     group[last], group.limited, group.newly_limited =
@@ -76,9 +76,9 @@ local function admit_limited(plan)
   for _, group in pairs(plan.groups) do
     local free = group.changed and math.min(group.limited, room(group, plan.now), 100) or 0
     -- Tasks of a higher priority may pass a task that was handed back, up to what may be delivered.
-    local past = group.returned and math.min(group.limited, deliverable(group, plan.now), 100) or 0
+    local past = group.handed_back and math.min(group.limited, deliverable(group, plan.now), 100) or 0
     local most = math.max(free, past)
-    group.returned = nil
+    group.handed_back = nil
     if most >= 1 then
       local lowest = group.settings.number * LIMITED_GROUP
       local wanted = math.min(most, group.limited - group.newly_limited)

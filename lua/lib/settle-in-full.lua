@@ -57,7 +57,7 @@ local function settle_in_full(keys, now, call, items, from, records)
       return 'rejected', 'cancelled', 0
     elseif outcome == 'reject' then
       return 'rejected', 'rejected', 0
-    elseif outcome == 'return' then
+    elseif outcome == 'unstarted' then
       return 'pending', '', 0
     elseif exhausted(task) then
       return 'rejected', 'attempts_exhausted', 0
@@ -69,7 +69,7 @@ local function settle_in_full(keys, now, call, items, from, records)
 
   -- Ends a lease by its outcome. Returns the settlement's item of the reply.
   local function settle_one(id, task, old_text, outcome, ms, uncounted, text, receipt)
-    if uncounted or outcome == 'return' then
+    if uncounted or outcome == 'unstarted' then
       add(task, 'charged', -1)
     end
     local state, reason, due = destination(task, outcome, ms)
@@ -88,7 +88,8 @@ local function settle_in_full(keys, now, call, items, from, records)
         add(task, 'requeues', 1)
         note_event(plan, 'requeued', id)
       end
-      wait_again(plan, id, task, text, outcome == 'return' and 'returned' or 'back', due > 0 and due or nil)
+      local place = outcome == 'unstarted' and 'unstarted' or 'back'
+      wait_again(plan, id, task, text, place, due > 0 and due or nil)
     end
     return answer(state, reason, due, flag)
   end

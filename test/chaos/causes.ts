@@ -37,7 +37,7 @@ export class Causes {
   of(task: TaskHistory, lease: Lease): string | undefined {
     const { end } = lease;
     if (typeof end === "object")
-      return end.outcome === "return" ? "handed back unstarted" : "requeued by its holder";
+      return end.outcome === "unstarted" ? "handed back unstarted" : "requeued by its holder";
     const key = taskKey(task.queue, task.id);
     const delivery = this.#deliveries.get(`${key} ${lease.number}`);
     return delivery ? this.#whyNotSettled(task, lease, delivery) : this.#whyUnheard(task, lease);

@@ -41,5 +41,5 @@ export function noted<T>(source: TaskSource<T>, runProcess: RunProcess): TaskSou
 
 /** As the scripts call it. */
 function outcomeOf(settlement: Settlement): string {
-  return settlement.outcome === "requeue" && settlement.unstarted ? "return" : settlement.outcome;
+  return settlement.outcome === "requeue" && settlement.unstarted ? "unstarted" : settlement.outcome;
 }

@@ -203,12 +203,18 @@ describe("the caller's signal", () => {
   });
 
   test("aborted while the connection is being opened sends nothing", async () => {
+    // A connection is open once Redis has answered the choice of a database.
+    const other = reach(`${proxy.url}/1`);
     const controller = new AbortController();
-    const sending = transport.send([call], { signal: controller.signal });
+    const opening = proxy.holdNew();
+    const sending = other.send([call], { signal: controller.signal });
+    await opening;
     controller.abort();
     expect((await failure(sending)).code).toBe("aborted");
-    expect(await transport.send([["EXISTS", "runs"]])).toEqual([{ reply: 0 }]);
+    proxy.release();
+    expect(await other.send([["EXISTS", "runs"]])).toEqual([{ reply: 0 }]);
     expect(proxy.connections()).toBe(1);
+    await other.close();
   });
 
   test("aborted before opens no connection", async () => {

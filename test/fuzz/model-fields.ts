@@ -91,7 +91,7 @@ export function settlementOf(settlement: Fields): { sent: Fields; asked: Operati
     unstarted?: boolean;
   };
   if (unstarted === true)
-    return { sent: { receipt, outcome, unstarted }, asked: { receipt, outcome: "return" } };
+    return { sent: { receipt, outcome, unstarted }, asked: { receipt, outcome: "unstarted" } };
   const [duration, text] = {
     complete: ["ttl", "result"],
     reject: ["ttl", "error"],

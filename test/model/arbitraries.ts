@@ -75,7 +75,7 @@ export const pull = record({
 
 export const settlement = record({
   receipt: nat(),
-  outcome: oneOf("complete", "reject", "requeue", "requeue", "return", "extend"),
+  outcome: oneOf("complete", "reject", "requeue", "requeue", "unstarted", "extend"),
   ms: maybe(oneOf(0, 1, 500, 2_000, 400_000), 1),
   count: maybe(constant(false), 3),
   text: maybe(oneOf<unknown>(0, "", null, { why: "not yet" }), 2),
@@ -87,7 +87,7 @@ export function settlementOf(
   { outcome, ms, count, text }: DrawnSettlement,
   receipt: string,
 ): OperationSettlement {
-  if (outcome === "return") return { receipt, outcome };
+  if (outcome === "unstarted") return { receipt, outcome };
   if (outcome === "requeue") return { receipt, outcome, ms: ms ?? 0, count, text };
   // A lease of 0 ms is left out.
   return { receipt, outcome, ms: outcome === "extend" ? ms || undefined : ms, text };

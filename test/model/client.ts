@@ -147,7 +147,7 @@ const SETTLEMENTS: Record<OperationSettlement["outcome"], (operation: OperationS
   complete: ({ receipt, ms, text }) => ({ receipt, outcome: "complete", ttl: ms, result: text }),
   reject: ({ receipt, ms, text }) => ({ receipt, outcome: "reject", ttl: ms, error: text }),
   requeue: ({ receipt, ms, count, text }) => ({ receipt, outcome: "requeue", delay: ms, count, error: text }),
-  return: ({ receipt }) => ({ receipt, outcome: "requeue", unstarted: true }),
+  unstarted: ({ receipt }) => ({ receipt, outcome: "requeue", unstarted: true }),
   extend: ({ receipt, ms, text }) => ({ receipt, outcome: "extend", lease: ms, progress: text }),
 };
 

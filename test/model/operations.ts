@@ -14,7 +14,7 @@ export type AskedTask = Omit<ModelNewTask, "id" | "derived"> & { readonly id?: s
 
 export interface OperationSettlement {
   readonly receipt: string;
-  readonly outcome: "complete" | "reject" | "requeue" | "return" | "extend";
+  readonly outcome: "complete" | "reject" | "requeue" | "unstarted" | "extend";
   readonly ms?: number | undefined;
   readonly count?: boolean | undefined;
   readonly text?: unknown;

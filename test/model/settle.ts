@@ -8,7 +8,7 @@ export interface ModelSettlement {
   readonly id: string;
   readonly lease: number;
   readonly token: string;
-  readonly outcome: "complete" | "reject" | "requeue" | "return" | "extend";
+  readonly outcome: "complete" | "reject" | "requeue" | "unstarted" | "extend";
   /** How long to keep the record, the delay, or the lease. */
   readonly ms?: number | undefined;
   /** False refunds the attempt. */
@@ -94,7 +94,7 @@ function release(
   ends: Ends,
 ): Settlement {
   const { outcome, ms, count = true } = settlement;
-  if (!count || outcome === "return") task.charged--;
+  if (!count || outcome === "unstarted") task.charged--;
   const answer = { ...destination(task, settlement, now), flagged: task.flagged };
   const text = settlement.text !== undefined || outcome === "complete" ? settlement.text : task.text;
   endLease(queue, task);
@@ -110,9 +110,9 @@ function release(
     task.expired = 0;
     report(queue, "requeued", now);
   }
-  const returned = outcome === "return";
+  const unstarted = outcome === "unstarted";
   const due = answer.due > 0 ? answer.due : undefined;
-  waitAgain(queue, task, ends, { now, place: returned ? "front" : "back", due });
-  task.handedBack = returned && isGrouped(task);
+  waitAgain(queue, task, ends, { now, place: unstarted ? "front" : "back", due });
+  task.handedBack = unstarted && isGrouped(task);
   return answer;
 }

@@ -207,7 +207,7 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "settle charges what was handed back unstarted",
     file: "lua/lib/settle-in-full.lua",
-    find: "if uncounted or outcome == 'return' then",
+    find: "if uncounted or outcome == 'unstarted' then",
     replace: "if uncounted then",
     breaks: "I5",
     because: "tasks that were never begun run out of attempts",
@@ -231,8 +231,8 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "settle puts requeued tasks where they were",
     file: "lua/lib/settle-in-full.lua",
-    find: "outcome == 'return' and 'returned' or 'back'",
-    replace: "'returned'",
+    find: "outcome == 'unstarted' and 'unstarted' or 'back'",
+    replace: "'unstarted'",
     breaks: "I8",
     because: "a task that keeps failing blocks all behind it",
   },

@@ -45,7 +45,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "a task handed back loses its place",
     file: "lua/lib/admission.lua",
-    find: "if place == 'returned' and task.fair_score and",
+    find: "if place == 'unstarted' and task.fair_score and",
     replace: "if false and",
     breaks: "I8",
     because: "a group pays twice for a task that was not begun",

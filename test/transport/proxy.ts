@@ -17,6 +17,8 @@ export interface Proxy {
    * when there is the first.
    */
   hold(): Promise<void>;
+  /** The same on the connections that are opened from now on. */
+  holdNew(): Promise<void>;
   release(): void;
   /** Breaks all connections. */
   breakAll(): void;
@@ -28,12 +30,14 @@ export async function startProxy(firstPort: number): Promise<Proxy> {
   let opened = 0;
   let losing = false;
   let held: (() => void)[] = [];
-  let holding: ReadonlySet<Socket> = new Set();
+  let holding = new Set<Socket>();
+  let holdsNew = false;
   let onHeld: (() => void) | undefined;
   const sockets = new Set<Socket>();
 
   const server = createServer((client) => {
     opened++;
+    if (holdsNew) holding.add(client);
     const redis = connect(target, "127.0.0.1");
     for (const [socket, other] of [
       [client, redis],
@@ -72,10 +76,15 @@ export async function startProxy(firstPort: number): Promise<Proxy> {
       holding = new Set(sockets);
       return new Promise((resolve) => (onHeld = resolve));
     },
+    holdNew: () => {
+      holdsNew = true;
+      return new Promise((resolve) => (onHeld = resolve));
+    },
     release: () => {
       for (const write of held) write();
       held = [];
       holding = new Set();
+      holdsNew = false;
     },
     breakAll,
     stop: async () => {

@@ -783,10 +783,10 @@ return
 end
 local e,f=CA(a,c),tonumber(c.priority or 0)
 local g=e.limited>0 or CC(e,a.now)<1
-if d=='returned'and c.fair_score and c.fair_score%BL<=(a.times[f]or 0)then
+if d=='unstarted'and c.fair_score and c.fair_score%BL<=(a.times[f]or 0)then
 CE(e,f,1)
 CH(a,e,c.fair_score,b)
-e.returned=e.limited>0
+e.handed_back=e.limited>0
 elseif d=='aside'or(g and CD(e,f)==0)then
 local h=d=='aside'and'last_front_place'or'last_back_place'
 e[h],e.limited,e.newly_limited=
@@ -832,9 +832,9 @@ end
 const $CQ = `local function CQ(a)
 for e,f in pairs(a.groups)do
 local g=f.changed and math.min(f.limited,CC(f,a.now),100)or 0
-local h=f.returned and math.min(f.limited,CB(f,a.now),100)or 0
+local h=f.handed_back and math.min(f.limited,CB(f,a.now),100)or 0
 local i=math.max(g,h)
-f.returned=nil
+f.handed_back=nil
 if i>=1 then
 local j=f.settings.number*BO
 local k=math.min(i,f.limited-f.newly_limited)
@@ -1939,7 +1939,7 @@ elseif q.cancel_requested then
 return'rejected','cancelled',0
 elseif r=='reject'then
 return'rejected','rejected',0
-elseif r=='return'then
+elseif r=='unstarted'then
 return'pending','',0
 elseif AW(q)then
 return'rejected','attempts_exhausted',0
@@ -1949,7 +1949,7 @@ end
 return'pending','',0
 end
 local function q(r,s,t,u,v,w,x,y)
-if w or u=='return'then
+if w or u=='unstarted'then
 H(s,'charged',-1)
 end
 local z,aa,ab=p(s,u,v)
@@ -1966,7 +1966,8 @@ s.requeued_at,s.expired_leases=C(b),nil
 H(s,'requeues',1)
 CW(k,'requeued',r)
 end
-DK(k,r,s,x,u=='return'and'returned'or'back',ab>0 and ab or nil)
+local ad=u=='unstarted'and'unstarted'or'back'
+DK(k,r,s,x,ad,ab>0 and ab or nil)
 end
 return o(z,aa,ab,ac)
 end
@@ -3258,8 +3259,8 @@ ${$A}${$FN}FN(f,p,h,'')
 return{'ok',v}
 `;
   },
-  sha1: "9eb4e3432b11b36851a0b41e04173f5bdfc7b093",
-  keyLockingSha1: "c211c4cdb5fdec152c5071a288120db240d83f3f",
+  sha1: "1cf85cc7c47d5c2b129c1d1db6986532e5e11b9e",
+  keyLockingSha1: "8cd8fc2cf2ed71d3fac319ae4ae8f44533f4885d",
 };
 
 export const count: Script = {
@@ -3475,8 +3476,8 @@ ${$DU}DU(o,u,t)
 return{'ok',p,q,t and 1 or 0}
 `;
   },
-  sha1: "ad00c121a950fe9af3d82a87bede56bf85d43686",
-  keyLockingSha1: "5ba8eb23bbbd9cf28309758f89126e8d92466847",
+  sha1: "7e2f66fadc29e73918cebcf5efb620127ce32520",
+  keyLockingSha1: "f6e5c5c523019b0e9f5fa02904571c4aea6472df",
 };
 
 export const listWorkers: Script = {
@@ -3877,8 +3878,8 @@ end
 return ag
 `;
   },
-  sha1: "cdbc0e36d42efb6ce2a5c2d1f766d4f78a1534f6",
-  keyLockingSha1: "daa4b9eac124f78f91036c5c78ce2aef9c70fe0a",
+  sha1: "33a474da1603e486ad2f99fdd42dbc350568794b",
+  keyLockingSha1: "e99dcf073de766ed984ac0a1c56ce9beca98ad20",
 };
 
 export const remove: Script = {
@@ -4022,8 +4023,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "8c86b7cad1ca252fa4e966f0e470456da06626b5",
-  keyLockingSha1: "24a2607d75e984219d920fedcadcde1f41354968",
+  sha1: "9a1c7e4d00f0e90bfda859e2643479f1fd01f0ab",
+  keyLockingSha1: "015ccb973a29e4c12b1d42c3da5aafb3ba8f72e0",
 };
 
 export const check: Script = {
@@ -4350,8 +4351,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "864bb30b6a113c05af1ee6f347c9bebe559353d3",
-  keyLockingSha1: "6953577811a5c4ea5938bbe16b59ef1cf8841a82",
+  sha1: "ad0153b7341a6fc9f29bb047c75f8e97bb590f22",
+  keyLockingSha1: "3bc54ef9b2cbe9220bac26c479b6d30aa0f23c3c",
 };
 
 export const recountGroups: Script = {
@@ -4432,8 +4433,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "9aa38e3bacb0298aebdb1c254cf2b900d42a96de",
-  keyLockingSha1: "87942b4363291baff7b653a1b4d708feacfbe032",
+  sha1: "16514e9f3c24c1914a1e7d66df3ac005bc8383c9",
+  keyLockingSha1: "4e958a9974f9c133cc195f51ec3e7de2c4c92f7c",
 };
 
 export const repairControl: Script = {
@@ -4614,8 +4615,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "9da48c4224c24166a9e98d16d082659268a80aed",
-  keyLockingSha1: "0cc3c8ffbee3b6da146e9411408ff42959f5906e",
+  sha1: "7c29111f7ae08b2a9ac619e612368331a2373978",
+  keyLockingSha1: "9636369cbe79df904178709301b18af82b3def30",
 };
 
 export const dueSchedules: Script = {
@@ -4863,8 +4864,8 @@ I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "e9a82bb4a6dc9fa4cb81536c685ecbabcfd294e1",
-  keyLockingSha1: "09ce7b222b58a8ea0b18bdfa493f9abbaadc8d83",
+  sha1: "6a7c13908be1ae7c1d3ae7a6accfdc8e33bc601d",
+  keyLockingSha1: "9eb0a197d465988b4acfbb8ceea98e0531c045c0",
 };
 
 export const setReminder: Script = {
@@ -5033,8 +5034,8 @@ z=z+w
 return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
 `;
   },
-  sha1: "f5bffc64b260746f546ed339c0e8d91914d885ea",
-  keyLockingSha1: "ec7df18de15b578089a88bd214322c0a851dc04d",
+  sha1: "57c92041364d1b865044fc639240463611272500",
+  keyLockingSha1: "4495cf421bfa8d49550752c05fe3c2a22fbe8886",
 };
 
 export const unregister: Script = {
@@ -5121,8 +5122,8 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "464420220dad6068e58649c40552f9a7ff04ea87",
-  keyLockingSha1: "44cca6306de58d68c791b77c51be2f1e141cc38b",
+  sha1: "16958cdad6cb0af65101f08bbb4f1d167a3d623b",
+  keyLockingSha1: "0559d719ca9c8e7c9a11d66d2f08b5c7ce46197d",
 };
 
 export const dequeue: Script = {
@@ -5184,8 +5185,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "b404f474dfa268d6d158aa1d490b8d01ecbedf78",
-  keyLockingSha1: "1048fabecdd1e4a15ae489dc69e77688a129ee20",
+  sha1: "ac0abc4d211802945f55b618bc28025a268d1e69",
+  keyLockingSha1: "27d63d4ddb823d84a022a5558b8cd0ae9d2c1442",
 };
 
 export const enqueue: Script = {
@@ -5417,8 +5418,8 @@ end
 return am
 `;
   },
-  sha1: "1f4e63557c34d68481bea0a0ad5fb088f0880305",
-  keyLockingSha1: "577df400e420edc8708696003dab3dc1027fb354",
+  sha1: "ef7f4d70583965e02f303359af9e2ba47140160a",
+  keyLockingSha1: "b4d6e40cbfdb7c0b328235f0005ddbb581517c75",
 };
 
 export const get: Script = {
@@ -5628,8 +5629,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "7094a188edf32a151d19bdecc40c366b6373464d",
-  keyLockingSha1: "e55c15937ee56aee53d88171b44201691fb0b015",
+  sha1: "be1f626a1eabf16a053f4d877f1ada1ca45eb77f",
+  keyLockingSha1: "e438c1313f37ab32eec693ced4f7a1393c6fb931",
 };
 
 export const settle: Script = {
@@ -5662,8 +5663,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "cd831f0c48e5ccead8351a62ba5b8bc1a05cd3d8",
-  keyLockingSha1: "57b9083fa7b6e3857efb3155bb9136b27b2cb905",
+  sha1: "14cb454f1f2047b1d7423755c4982203b02d29a7",
+  keyLockingSha1: "a834a0b650202560f806fc2f717b44b82bf36078",
 };
 
 export const wake: Script = {

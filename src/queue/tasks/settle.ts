@@ -82,7 +82,7 @@ export function settlementArguments(settlement: Settlement, at: string): Settlem
         if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
           throw invalidArgument(`${at}.unstarted`, "must not be given with delay, backoff or error");
         }
-        return { ...plain, terms: "return" };
+        return { ...plain, terms: "unstarted" };
       }
       if (settlement.backoff !== undefined && settlement.delay !== undefined) {
         throw invalidArgument(`${at}.backoff`, `must not be given with ${at}.delay`);
