@@ -120,18 +120,8 @@ local function without_payload(fixed)
   return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).headers_length) or 0))
 end
 
--- The fields of a changing record that have no letter, in their order. The letters follow.
-local CHANGING_POSITIONS = {
-  'version',
-  'enqueued_at',
-  'attempts',
-  'charged',
-  'state',
-  'lease_number',
-  'lease_token',
-  'dequeued_at',
-  'leased_for',
-}
+-- A changing record: the fields that change most have no letter, only a position. `format` writes it.
+local CHANGING_RECORD = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 
 -- Parses a changing record. Also returns the text behind its first line (a result or an error). A missing or
 -- unreadable record gives an empty table: the task then begins anew.
@@ -140,15 +130,25 @@ local function parse(record)
   if not stop then
     return {}, ''
   end
-  local pattern = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-  local values, task = { string.match(string.sub(record, 1, stop - 1), pattern) }, {}
-  if not values[1] then
+  local version, enqueued_at, attempts, charged, state, number, token, dequeued_at, leased_for, letters =
+    string.match(string.sub(record, 1, stop - 1), CHANGING_RECORD)
+  if not version then
     return {}, ''
   end
-  for i, name in ipairs(CHANGING_POSITIONS) do
-    task[name] = values[i]
+  local task = {
+    version = version,
+    enqueued_at = enqueued_at,
+    attempts = attempts,
+    charged = charged,
+    state = state,
+    lease_number = number,
+    lease_token = token,
+    dequeued_at = dequeued_at,
+    leased_for = leased_for,
+  }
+  if letters ~= '' then
+    parse_letters(task, letters, CHANGING_FIELDS)
   end
-  parse_letters(task, values[10], CHANGING_FIELDS)
   return task, string.sub(record, stop + 1)
 end
 
@@ -176,15 +176,24 @@ local LETTERS =
 local function format(task, text)
   local letters = ''
   for i = 1, #LETTERS do
-    local value = task[CHANGING_FIELDS[LETTERS[i]]]
+    local letter = LETTERS[i]
+    local value = task[CHANGING_FIELDS[letter]]
     if value then
-      letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+      letters = letters .. ';' .. letter .. '=' .. value
     end
   end
-  local fields = { '1' }
-  for i, name in ipairs(CHANGING_POSITIONS) do
-    fields[i + 1] = task[name]
-  end
+  local fields = {
+    '1',
+    task.version,
+    task.enqueued_at,
+    task.attempts,
+    task.charged,
+    task.state,
+    task.lease_number,
+    task.lease_token,
+    task.dequeued_at,
+    task.leased_for,
+  }
   return table.concat(fields, ';') .. letters .. '\n' .. text
 end
 

@@ -281,33 +281,33 @@ local b=AA(a)
 return string.sub(a,1,#b+(tonumber(AI(b).headers_length)or 0))
 end
 `;
-const $AM = `local AM={
-'version',
-'enqueued_at',
-'attempts',
-'charged',
-'state',
-'lease_number',
-'lease_token',
-'dequeued_at',
-'leased_for',
-}
+const $AM = `local AM='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 `;
 const $AN = `local function AN(a)
 local b=a and string.find(a,'\\n',1,true)
 if not b then
 return{},''
 end
-local c='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local d,e={string.match(string.sub(a,1,b-1),c)},{}
-if not d[1]then
+local c,d,e,f,g,h,i,j,k,l=
+string.match(string.sub(a,1,b-1),AM)
+if not c then
 return{},''
 end
-for i,j in ipairs(AM)do
-e[j]=d[i]
+local m={
+version=c,
+enqueued_at=d,
+attempts=e,
+charged=f,
+state=g,
+lease_number=h,
+lease_token=i,
+dequeued_at=j,
+leased_for=k,
+}
+if l~=''then
+AH(m,l,AF)
 end
-AH(e,d[10],AF)
-return e,string.sub(a,b+1)
+return m,string.sub(a,b+1)
 end
 `;
 const $AO = `local function AO(a,b)
@@ -330,15 +330,24 @@ const $AP = `local AP=
 const $AQ = `local function AQ(a,b)
 local c=''
 for g=1,#AP do
-local h=a[AF[AP[g]]]
-if h then
-c=c..';'..AP[g]..'='..h
+local h=AP[g]
+local i=a[AF[h]]
+if i then
+c=c..';'..h..'='..i
 end
 end
-local d={'1'}
-for h,i in ipairs(AM)do
-d[h+1]=a[i]
-end
+local d={
+'1',
+a.version,
+a.enqueued_at,
+a.attempts,
+a.charged,
+a.state,
+a.lease_number,
+a.lease_token,
+a.dequeued_at,
+a.leased_for,
+}
 return table.concat(d,';')..c..'\\n'..b
 end
 `;
@@ -3377,8 +3386,8 @@ af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "0c0459e6abac6b20f372e639d3bd8088e8fc08dc",
-  keyLockingSha1: "3b1cd80f8f2e778526f7b45423c69c0ae07387f2",
+  sha1: "e499dda9c915b72fa88543c926662c2f5ecf8ed1",
+  keyLockingSha1: "d5eb4b0fa797c82510058d418f72e7b23cce5586",
 };
 
 export const deleteQueue: Script = {
@@ -3476,8 +3485,8 @@ ${$DU}DU(o,u,t)
 return{'ok',p,q,t and 1 or 0}
 `;
   },
-  sha1: "7e2f66fadc29e73918cebcf5efb620127ce32520",
-  keyLockingSha1: "f6e5c5c523019b0e9f5fa02904571c4aea6472df",
+  sha1: "81ec01d2bbc1f6ce620fef5d2b68c586c22eaf0d",
+  keyLockingSha1: "8729ba3c390221f7757c0daade7c667ffad1edf6",
 };
 
 export const listWorkers: Script = {
@@ -3629,8 +3638,8 @@ ${$GL}w[3]=GL(s,ab)
 return w
 `;
   },
-  sha1: "f96c3f6281cb88f35c321621f86967eff54c951d",
-  keyLockingSha1: "35491351e24b57bebaaefe372ec81ab6fc4a4e76",
+  sha1: "955462758c677e5569ad030314a900919b990019",
+  keyLockingSha1: "87e0ae6351ef24a028f93670a313d4f723634d54",
 };
 
 export const purge: Script = {
@@ -3771,8 +3780,8 @@ end
 return y or t
 `;
   },
-  sha1: "63e0fbd7e4bf57db539a9b06ae300f19310b884a",
-  keyLockingSha1: "a287c23fbe07d96b897f3a472ab8fbd0450eee3b",
+  sha1: "73da1c52a2fd15385ba9f99ac64b0cfe22dae81a",
+  keyLockingSha1: "2ba3bdc4cc87181027fec38ad03650291f066cbf",
 };
 
 export const redrive: Script = {
@@ -3832,7 +3841,7 @@ elseif GE(u,aa.task,aa.text)then
 w(aa,ab)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AM}${$AP}${$AQ}${$AR}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CW}${$CX}${$CY}${$DD}${$DF}${$DJ}${$DK}local function aa(ab,ac,ad,ae)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AP}${$AQ}${$AR}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CW}${$CX}${$CY}${$DD}${$DF}${$DJ}${$DK}local function aa(ab,ac,ad,ae)
 BZ(ab,ad)
 for ai,aj in ipairs(ad)do
 local ak=math.floor(s+(ae+ai-1)*l)
@@ -3854,7 +3863,7 @@ if not ac then
 ${$GH}t=t or GH(u.ended_from)
 ${$FZ}${$GG}${$GI}ab=GI(h,t,math.min(tonumber(u.ended_before or r+1),r+1))
 end
-${$AC}${$AE}${$AG}${$AH}${$AI}${$AN}${$AO}${$FZ}${$GA}${$GK}local ad=GK(f,ab,ac and y or z)
+${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$FZ}${$GA}${$GK}local ad=GK(f,ab,ac and y or z)
 local ae=#v
 if k~='1'then
 ${$CZ}${$DA}${$DB}${$DC}${$DG}${$GN}ae,ad=GN(p,q,v,ad,aa)
@@ -3878,8 +3887,8 @@ end
 return ag
 `;
   },
-  sha1: "33a474da1603e486ad2f99fdd42dbc350568794b",
-  keyLockingSha1: "e99dcf073de766ed984ac0a1c56ce9beca98ad20",
+  sha1: "dc8f1acc5b94e5d7528c64550f345e77968b6dd5",
+  keyLockingSha1: "189e6bc83d6459ea1e40123bba1505a21e5f94de",
 };
 
 export const remove: Script = {
@@ -3909,8 +3918,8 @@ ${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AS}${$AT}${$CW}${$GO}GO(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(f)or{'removed'}
 `;
   },
-  sha1: "628ad99128f3a0acd3a518d44dc060655651caa2",
-  keyLockingSha1: "0a6d33c2fdfa13ddf1baec8bc9188dd800de22ce",
+  sha1: "4465675059560a926d5494f73fde354d21bacf93",
+  keyLockingSha1: "e02e73cf8dd6d4206b25f8ee79b246b4a96e98d4",
 };
 
 export const settings: Script = {
@@ -4023,8 +4032,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "9a1c7e4d00f0e90bfda859e2643479f1fd01f0ab",
-  keyLockingSha1: "015ccb973a29e4c12b1d42c3da5aafb3ba8f72e0",
+  sha1: "2eb5d4918609dbe6f6d3628cf85558469613122c",
+  keyLockingSha1: "babd507695e04918dde784623cda51db97fcbd89",
 };
 
 export const check: Script = {
@@ -4268,8 +4277,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "ab34bd7a68e55dc934d11227852f6aa5b618cd91",
-  keyLockingSha1: "de1034a0fdeddfa13be1d3d90c0d0a7bf6580e23",
+  sha1: "99cc17767da2e0e398441afef1087acc99f5f2ba",
+  keyLockingSha1: "640b6d06076394d5c8135e4f4838983eb9c90cbf",
 };
 
 export const placeLost: Script = {
@@ -4351,8 +4360,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "ad0153b7341a6fc9f29bb047c75f8e97bb590f22",
-  keyLockingSha1: "3bc54ef9b2cbe9220bac26c479b6d30aa0f23c3c",
+  sha1: "4317868f4081663103a0195fd757c4806ac3d54c",
+  keyLockingSha1: "8e464a6d614081dd6748c8b3b1a50990d6deb11b",
 };
 
 export const recountGroups: Script = {
@@ -4433,8 +4442,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "16514e9f3c24c1914a1e7d66df3ac005bc8383c9",
-  keyLockingSha1: "4e958a9974f9c133cc195f51ec3e7de2c4c92f7c",
+  sha1: "f3d332453a9647c46508cd646788c3dea1aab806",
+  keyLockingSha1: "60aaa73ca6709730f78a5e4279705a960c52d7e9",
 };
 
 export const repairControl: Script = {
@@ -4615,8 +4624,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "7c29111f7ae08b2a9ac619e612368331a2373978",
-  keyLockingSha1: "9636369cbe79df904178709301b18af82b3def30",
+  sha1: "77b33d21600495fff8a99d3645a122300b4b14fe",
+  keyLockingSha1: "6f95a277c7ae599e2a8b6dab5824ec3f7e2b10da",
 };
 
 export const dueSchedules: Script = {
@@ -5034,8 +5043,8 @@ z=z+w
 return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
 `;
   },
-  sha1: "57c92041364d1b865044fc639240463611272500",
-  keyLockingSha1: "4495cf421bfa8d49550752c05fe3c2a22fbe8886",
+  sha1: "04a72837fd4c0f9866e13449cdd677ff799ef993",
+  keyLockingSha1: "3cf389f23ec3528c88a42faa11547c7776cbefbe",
 };
 
 export const unregister: Script = {
@@ -5122,8 +5131,8 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "16958cdad6cb0af65101f08bbb4f1d167a3d623b",
-  keyLockingSha1: "0559d719ca9c8e7c9a11d66d2f08b5c7ce46197d",
+  sha1: "189d770a06a9654593e47e18499e63f5326b53e8",
+  keyLockingSha1: "6d8088550911ccdd3e076fa06c625ba80eb98dff",
 };
 
 export const dequeue: Script = {
@@ -5185,8 +5194,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "ac0abc4d211802945f55b618bc28025a268d1e69",
-  keyLockingSha1: "27d63d4ddb823d84a022a5558b8cd0ae9d2c1442",
+  sha1: "aaa1f408bf8fbf724f7a7b8c44a97f1eec2830bf",
+  keyLockingSha1: "188ddb7c72e5e3b3aee7dbcba2a0e6ac37e34118",
 };
 
 export const enqueue: Script = {
@@ -5418,8 +5427,8 @@ end
 return am
 `;
   },
-  sha1: "ef7f4d70583965e02f303359af9e2ba47140160a",
-  keyLockingSha1: "b4d6e40cbfdb7c0b328235f0005ddbb581517c75",
+  sha1: "88e2088a35f91f7e96767ef59364071a1be89d96",
+  keyLockingSha1: "d14567a4686392ae78ed353d2091192ecd9a49d3",
 };
 
 export const get: Script = {
@@ -5451,8 +5460,8 @@ local i=redis.call('ZSCORE',b,d)
 return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
 `;
   },
-  sha1: "e4bfc3bb98a46abf918a49cbb2174967f82d4f30",
-  keyLockingSha1: "40e2c121303bcd9c5c40eb83f0cfbfadc54b6242",
+  sha1: "2f7703bcab6acd3512537e0ac4c965dc9748c6cc",
+  keyLockingSha1: "249387328d54b27f8a029f639e73da323e6a94b5",
 };
 
 export const heartbeat: Script = {
@@ -5531,8 +5540,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "9d58843c6d414ddead5cc54ceb19c45d13209615",
-  keyLockingSha1: "280e758683ae1fad29c7e14add388f53d0da43c1",
+  sha1: "412a2dbd39f92696299b61afc79313004ee08f2d",
+  keyLockingSha1: "e76b02e5fdc25f692773f7e26c586be14cc74223",
 };
 
 export const settleAndDequeue: Script = {
@@ -5629,8 +5638,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "be1f626a1eabf16a053f4d877f1ada1ca45eb77f",
-  keyLockingSha1: "e438c1313f37ab32eec693ced4f7a1393c6fb931",
+  sha1: "15ad1a3ec9808bbef79c7b64f310fcada244e4f7",
+  keyLockingSha1: "84e423e0c78cb5edc2a87ab4339bb3b2e68ce969",
 };
 
 export const settle: Script = {
@@ -5663,8 +5672,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "14cb454f1f2047b1d7423755c4982203b02d29a7",
-  keyLockingSha1: "a834a0b650202560f806fc2f717b44b82bf36078",
+  sha1: "e3ba9fabfa51990a4a98d1d29d7c066425aa5a0b",
+  keyLockingSha1: "01206ba14afd1d474ef86cfb95a94f4b34be02c8",
 };
 
 export const wake: Script = {
