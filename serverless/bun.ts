@@ -28,8 +28,8 @@ const bun: Runtime = {
 };
 
 /**
- * Serves a deployment on Bun: the HTTP interface, wakes, consumers, and cron every minute. `REDIS_URL` is supported too, over
- * TCP, with the package `@redis/client`.
+ * Serves a deployment on Bun: the HTTP interface, wakes, consumers, and cron every minute. For `REDIS_URL`, a
+ * Redis over TCP, it needs the package `@redis/client`.
  * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment;
  *   `not_installed` if the package is missing
  * @example

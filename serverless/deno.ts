@@ -39,9 +39,9 @@ const runtime = (): Runtime => ({
 });
 
 /**
- * Serves a deployment on Deno and Deno Deploy: the HTTP interface, wakes, consumers, and cron every minute, by `Deno.cron` if
- * it is available. Call it at the top of the main module. `REDIS_URL` is supported too, over TCP, with the package
- * `@redis/client`.
+ * Serves a deployment on Deno and Deno Deploy: the HTTP interface, wakes, consumers, and cron every minute,
+ * by `Deno.cron` if it is available. Call it at the top of the main module. For `REDIS_URL`, a Redis over
+ * TCP, it needs the package `@redis/client`.
  * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment. On
  *   Deno Deploy the server starts, and its responses name the variable. `not_installed` if the package is
  *   missing

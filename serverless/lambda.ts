@@ -29,7 +29,7 @@ const platform: Platform = {
   // Lambda freezes the function after the response.
   // https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
   afterResponse: "none",
-  // The woken function responds only when its work is done, and continues without the caller.
+  // The woken function responds only when its work is done. It continues if the caller no longer waits.
   wakeTimeout: "500ms",
 };
 

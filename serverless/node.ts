@@ -7,7 +7,7 @@ export type { RequestTools } from "./deployment/service.ts";
 export type { ServeOptions, Server } from "./process/process.ts";
 
 const node: Runtime = {
-  // `docker stop` kills after 10 s, as Cloud Run does; Kubernetes after 30 s.
+  // `docker stop` and Cloud Run kill the process after 10 s, Kubernetes after 30 s.
   // https://docs.docker.com/reference/cli/docker/container/stop/
   grace: "7s",
   listen,
@@ -15,7 +15,7 @@ const node: Runtime = {
 
 /**
  * Serves a deployment on Node: the HTTP interface, wakes, consumers, and cron every minute. Needs the package
- * `@hono/node-server`. `REDIS_URL` is supported too, over TCP, with the package `@redis/client`.
+ * `@hono/node-server`. For `REDIS_URL`, a Redis over TCP, it also needs the package `@redis/client`.
  * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment;
  *   `not_installed` if a package is missing
  * @example

@@ -22,10 +22,12 @@ const platform: Platform = {
   afterResponse: "bounded",
 };
 
-/** The global in which Vercel stores the context of the current request. `waitUntil` of @vercel/functions reads it too. */
+/** The global in which Vercel stores the context of the current request, as @vercel/functions reads it. */
 const REQUEST_CONTEXT = Symbol.for("@vercel/request-context");
 
-/** The Edge runtime passes `waitUntil` to the handler, the Node runtime sets it in the global. */
+/**
+ * The `waitUntil` of a request. The Edge runtime passes it to the handler; the Node runtime sets the global.
+ */
 function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
   const shared = globalThis as { [REQUEST_CONTEXT]?: { get?(): Context | undefined } };
   const context = given?.waitUntil ? given : shared[REQUEST_CONTEXT]?.get?.();

@@ -22,7 +22,7 @@ import { operations } from "./openapi/operations.ts";
 
 const target = new URL("../src/http/docs/openapi.gen.ts", import.meta.url);
 
-/** The JSON Schema of a schema's input, or of its output: the values that the texts of a query represent. */
+/** The JSON Schema of a schema's input. `output`, for a query: of the values that its texts represent. */
 function jsonSchemaOf(
   schema: GenericSchema,
   typeMode: "input" | "output",
@@ -52,7 +52,9 @@ const nameOf = new Map(
   components.flatMap(([name, json]) => (json.type === "string" ? [] : [[JSON.stringify(json), name]])),
 );
 
-/** Replaces a schema that has a name and a description of its own by a reference. The generator writes it out. */
+/**
+ * Replaces a named schema with its own description by a reference; the generator repeats the whole schema.
+ */
 function withReferences(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("description" in value)) return value;
   const { description, ...rest } = value;
@@ -112,7 +114,9 @@ function problemsOf({ scopes, body, method, problems: own = [] }: OperationText)
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
 }
 
-/** One response per status. Many routes share it, so its name consists of its codes. */
+/**
+ * A reference to one response per status. Routes share responses, so the name of each consists of its codes.
+ */
 function problemResponses(codes: readonly ProblemCode[]): Record<string, Reference> {
   const responses: Record<string, Reference> = {};
   for (const status of new Set(codes.map((code) => problems[code].status))) {
@@ -246,7 +250,7 @@ async function build(): Promise<OpenApiDocument> {
       { name: "queues", description: "List, count, configure, pause and delete queues." },
       { name: "workers", description: "Workers and their tasks. Naming a worker in a pull is optional." },
       { name: "schedules", description: "Recurring tasks." },
-      { name: "operation", description: "What a cron calls." },
+      { name: "operation", description: "The sweep, which a cron calls." },
       { name: "about", description: "Public routes." },
     ],
     paths: pathsOf(),
@@ -281,6 +285,6 @@ export const openapi: OpenApiDocument = ${JSON.stringify(await build(), tidy, 2)
 if (!process.argv.includes("--check")) {
   await writeFile(target, source);
 } else if ((await readFile(target, "utf8").catch(() => "")) !== source) {
-  console.error("src/http/docs/openapi.gen.ts is not current: run `node tools/build-openapi.ts`.");
+  console.error("src/http/docs/openapi.gen.ts is not current: run `npm run openapi`.");
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
-// Writes src/queue/redis/lua.gen.ts from lua/. Only a module works in Workers, Node, bundlers and the package
-// alike. With --check it only reports whether the module is current.
+// Writes src/queue/redis/lua.gen.ts from lua/. It is a module because Workers cannot read files at run time.
+// With --check it only reports whether the module is current.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { generatedFile, readLua } from "./lua/files.ts";

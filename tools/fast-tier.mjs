@@ -8,5 +8,7 @@ export const fastTier = [
   "test/model",
 ];
 
-/** Of the model, `npm run test:fast` makes fewer calls than `npm test`. */
+/**
+ * The environment of `npm run test:fast`: its tests of the model make fewer calls than those of `npm test`.
+ */
 export const shortModel = { SLUICE_MODEL: "short" };

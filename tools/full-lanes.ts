@@ -1,5 +1,5 @@
-// Import it before a program of test/, so that `SLUICE_LANES=full` applies to the program as it does to the
-// tests.
+// Preload this module (`node --import`), so that `SLUICE_LANES=full` applies to a program of test/ as it does
+// to the tests: their scripts then have no plain lane.
 
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
-// npm run test:soak and similar: sets up what `npm test` needs, and runs a program: `tools/run.mjs PROGRAM
-// [ARGUMENTS]`.
+// npm run test:soak and similar: sets up the dependencies and a redis-server, and runs a program of test/:
+// `tools/run.mjs PROGRAM [ARGUMENTS]`.
 
 import { join } from "node:path";
 import { ensureDependencies, ensureProgram, findRuntime, main, root, runForeground } from "./setup.mjs";

@@ -1,5 +1,5 @@
-// Sets up what `npm test` and `npm start` need on a machine with only Node 20 and npm: the dependencies,
-// programs from Debian, and a Node that runs TypeScript. Uses only built-ins of Node 20.
+// Sets up what the npm scripts need on a machine with only Node 20 and npm: the dependencies, programs from
+// Debian, and a Node that runs TypeScript. Uses only built-ins of Node 20.
 
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -12,7 +12,10 @@ export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<
   "budget" | "signal" | "closing"
 > {
   readonly handler: ConsumerHandler<Env, T>;
-  /** The schema of the payload. {@link consumer} infers the handler's type from it. @default payloads are not checked */
+  /**
+   * The schema of the payload. {@link consumer} infers the handler's type from it.
+   * @default payloads are not checked
+   */
   readonly schema?: StandardSchemaV1<unknown, T> | undefined;
   /** Returns the encryption of the queue's tasks for the environment. @default no encryption */
   readonly encryption?: ((env: Env) => Encryption) | undefined;
@@ -26,7 +29,8 @@ export type Consumer<Env = Environment> =
 /**
  * Defines a consumer whose handler gets payloads of the type that its schema returns.
  * @example
- * sluice({ consumers: { emails: consumer({ schema: z.object({ to: z.string() }), handler: ({ payload }) => send(payload.to) }) } });
+ * const schema = z.object({ to: z.string() });
+ * sluice({ consumers: { emails: consumer({ schema, handler: ({ payload }) => send(payload.to) }) } });
  */
 export function consumer<T, Env = Environment>(options: ConsumerOptions<Env, T>): Consumer<Env> {
   return options;

@@ -24,16 +24,19 @@ export interface ConsumerContext<Env> {
   readonly budget: number;
   /** True for a long-running process. */
   readonly isProcess: boolean;
-  /** The signals of a process that ends: first `closing`, which lets handlers finish, then `signal`, which aborts them. */
+  /**
+   * In a process: the signals that end it. First `closing` aborts, and handlers may finish. Then `signal`
+   * aborts the handlers.
+   */
   readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
 
-/** Of several drains that end within this time, only one wakes another invocation, ms. */
+/** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
 
 /**
- * How long a consumer with an empty queue waits for a task that will soon be due, ms. So a retry need not
- * wait for the next cron. Waiting costs no command.
+ * A consumer with an empty queue waits for the next task if it is due within this time, ms. So a retry need
+ * not wait for the next cron. Waiting costs no command.
  */
 const MAX_IDLE = { forInvocations: 5_000, inProcesses: 60_000 };
 
@@ -53,7 +56,7 @@ type CheckedConsumer<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
 export class Consumers<Env> {
   readonly #all: ReadonlyMap<string, CheckedConsumer<Env>>;
   readonly #context: ConsumerContext<Env>;
-  /** In a process: the queues with a running drain, and a function that makes the drain pull again at once. */
+  /** In a process: the running drain of each queue, and a function that makes it pull again at once. */
   readonly #drains = new Map<string, { readonly done: Promise<DrainReport>; pullNow: () => void }>();
   /** The queues with a running drain that were woken again. */
   readonly #wokenAgain = new Set<string>();

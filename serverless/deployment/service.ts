@@ -52,7 +52,8 @@ export interface ServiceOptions<Env = Environment> {
   readonly consumers?: Readonly<Record<string, Consumer<Env>>> | undefined;
   /**
    * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it
-   * returns nothing, the response is 404. @default 404
+   * returns nothing, `/` redirects to `/docs`, and other paths get 404.
+   * @default returns nothing
    */
   readonly fetch?:
     | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
@@ -69,13 +70,22 @@ export interface Platform {
   readonly budget: Duration;
   /** How much work may continue after a response: none, some seconds, or, in a process, any. */
   readonly afterResponse: "none" | "bounded" | "any";
-  /** Which calls for a single task share one request to Redis. @default those of one `Queue` and turn of the event loop */
+  /**
+   * Which calls for a single task share one request to Redis.
+   * @default those of one `Queue` in one turn of the event loop
+   */
   readonly coalesce?: Coalesce | undefined;
   /** Sends a wake by another way than the global `fetch`, such as a service binding. */
   readonly wakeFetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** How long a wake waits for its response. A consumer that has not responded by then counts as woken. @default "2s" */
+  /**
+   * How long a wake waits for its response. A consumer that has not responded by then counts as woken.
+   * @default "2s"
+   */
   readonly wakeTimeout?: Duration | undefined;
-  /** In a process: the signals of its end. First `closing`, which lets handlers finish, then `signal`, which aborts them. */
+  /**
+   * In a process: the signals that end it. First `closing` aborts, and handlers may finish. Then `signal`
+   * aborts the handlers.
+   */
   readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
 
@@ -215,9 +225,9 @@ export class Service<Env extends object = Environment> {
   }
 
   /**
-   * The waker: it starts the consumer in this invocation if that is allowed, else it wakes the consumer at
-   * the wake URL, if there is one. The deployment at the wake URL has the same consumers as this one. If this
-   * one has none, the other may have consumers of any queue.
+   * The waker. It starts the queue's consumer in this invocation if that is allowed. Otherwise it sends a
+   * wake to the wake URL, if there is one. The deployment there must have the same consumers as this one. If
+   * this one has none, wakes are sent for every queue.
    * @param time how long a consumer here may work, ms
    */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {

@@ -1,6 +1,6 @@
 import { fromPaddedBase64, toBase64 } from "../../src/queue/core/base64.ts";
 
-/** A request from a function URL or an HTTP API of API Gateway: the fields of "payload format 2.0" that are used. */
+/** A request from a function URL or an HTTP API of API Gateway: the used fields of "payload format 2.0". */
 export interface HttpEvent {
   readonly rawPath: string;
   readonly rawQueryString: string;
@@ -15,7 +15,7 @@ export interface HttpEvent {
   };
 }
 
-/** The response to both. */
+/** The response of "payload format 2.0". */
 export interface HttpResult {
   statusCode: number;
   headers: Record<string, string>;
@@ -24,7 +24,10 @@ export interface HttpResult {
   isBase64Encoded: boolean;
 }
 
-/** Ids of API Gateway have ten characters, those of function URLs more. API Gateway decodes the path, function URLs do not. */
+/**
+ * The form of an API id of API Gateway. Ids of function URLs are longer. API Gateway decodes the path; function
+ * URLs do not.
+ */
 const API_GATEWAY = /^[a-z0-9]{10}$/;
 
 /** @param signal aborts when the time of the invocation is over */

@@ -12,8 +12,8 @@ const IDLE_CHECK = 50;
 const UNREAD = 30_000;
 
 /**
- * How long the headers of a request may take, and how often Node checks it, ms. Their sum is the longest time
- * in practice. Node's default interval is 30 s.
+ * How long the headers of a request may take, and how often Node checks this, ms. In practice, headers may
+ * take as long as both together. Node's default interval is 30 s.
  */
 export const HEADER_BOUNDS = { headersTimeout: 59_000, connectionsCheckingInterval: 1_000 };
 

@@ -58,16 +58,26 @@ export interface Runtime {
     at: { readonly port: number; readonly hostname: string | undefined },
   ) => Promise<Listener>;
   readonly grace: Duration;
-  /** The runtime's own cron: calls `work` every minute until the signal aborts. @default an interval, which starts at once */
+  /**
+   * The runtime's own cron: calls `work` every minute until the signal aborts.
+   * @default a timer of this process, which also calls `work` at the start
+   */
   readonly cron?: ((work: () => Promise<void>, signal: AbortSignal) => void) | undefined;
-  /** Starts even if the environment is incomplete; responses then name the variable. @default false */
+  /**
+   * Whether the server starts even if the environment is incomplete or invalid. Responses then name the
+   * variable.
+   * @default false
+   */
   readonly startsUnconfigured?: boolean | undefined;
 }
 
-/** Time from aborting the handlers until the server is closed, ms. Their tasks are settled in it. */
+/** The time to settle the tasks of aborted handlers, before the server closes, ms. */
 const ABORT_TIME = 2_000;
 
-/** How long the platform's cron waits for consumers, ms. Otherwise the platform may stop the instance while they work. */
+/**
+ * How long the platform's cron waits for consumers, ms. If cron ended first, the platform might stop the
+ * instance while they work.
+ */
 const CRON_WAIT = 50_000;
 
 const OPTIONS = [

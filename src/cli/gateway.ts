@@ -16,8 +16,8 @@ Options:
   --host <address>          address to listen on (default: 127.0.0.1)
   --token <text>            the standard token (default: a random one)
   --read-only-token <text>  a token for reading only (default: none)
-  --strict-keys <which>     in which scripts to refuse undeclared keys: flagged, those with
-                            allow-key-locking, as on Upstash; or always (default: flagged)
+  --strict-keys <which>     in which scripts to refuse undeclared keys: flagged (those with the flag
+                            allow-key-locking, as on Upstash) or always (all) (default: flagged)
 `;
 
 export const gateway: Subcommand = {
@@ -27,7 +27,7 @@ export const gateway: Subcommand = {
     const options = readOptions(args);
     const redisUrl = options.redis ?? (env["REDIS_URL"] || "redis://127.0.0.1:6379");
     if (!/^rediss?:\/\//.test(redisUrl))
-      throw new UsageError("--redis must be a URL that begins with redis:// or rediss://");
+      throw new UsageError("--redis or REDIS_URL must begin with redis:// or rediss://");
     const port = readPortOption("--port", options.port) ?? 8079;
     const strictKeys = readStrictKeys(options["strict-keys"]);
     await requirePackages("sluice gateway", ["@redis/client"]);

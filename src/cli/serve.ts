@@ -8,8 +8,8 @@ import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice serve [options]
 
-Serves the HTTP interface and sweeps every minute, until SIGTERM or Ctrl-C. Any number of such processes can run at the
-same time. It has no consumers: to add your own, see serve() in sluice-queue/node.
+Serves the HTTP interface and sweeps every minute, until SIGTERM or Ctrl-C. Any number of such processes can
+run at the same time. It has no consumers: to add your own, see serve() in sluice-queue/node.
 Needs the package @hono/node-server; with REDIS_URL also @redis/client.
 
 Options:

@@ -6,8 +6,8 @@ import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice token --scopes <list> --queues <pattern>
 
-Makes a bearer token and its entry for SLUICE_TOKENS. The entry has only the token's SHA-256, so the settings of the
-deployment do not reveal the token. The token is not stored anywhere: note it now.
+Makes a bearer token and its entry for SLUICE_TOKENS. The entry has only the token's SHA-256, so the settings
+of the deployment do not reveal the token. The token is not stored anywhere: save it now.
 
 Options:
   --scopes <list>     the scopes, separated by commas: enqueue, consume, admin

@@ -68,7 +68,7 @@ export async function settlementJson(
       const encoded = encodeError(error, `${at}.error`);
       if (typeof backoff !== "function") return withValue({ ...fields, backoff }, "error", encoded);
       const { attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
-      // A list of one delay is exactly what the function returned.
+      // The server cannot call the function. A list of one delay sets exactly the delay that it returned.
       const delays = [milliseconds(backoff(attempt), `${at}.backoff`)];
       return withValue({ ...fields, backoff: delays }, "error", encoded);
     }

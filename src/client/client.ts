@@ -9,7 +9,7 @@ import { type ClientQueueOptions } from "./new-task.ts";
 
 export interface Client {
   /**
-   * A queue. It sends no request.
+   * Returns a queue, without a request.
    * @param options defaults for tasks and dequeues, as for a `Queue`
    * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
    * @throws {SluiceError} `invalid_argument`
@@ -17,8 +17,9 @@ export interface Client {
   queue<In = unknown, Out = In>(name: string, options?: ClientQueueOptions<In, Out>): ClientQueue<In, Out>;
 
   /**
-   * Lists a page of the registered queues for which the token has the scope `admin`, in no order. If the
-   * registry changes between pages, a queue may appear twice; no queue that stays registered is missing.
+   * Lists a page of the registered queues for which the token has the scope `admin`, in no particular order.
+   * If the registry changes between pages, a queue may appear twice. A queue that stays registered is never
+   * left out.
    * @throws {SluiceError}
    */
   listQueues(
@@ -37,12 +38,12 @@ export interface Client {
 
 /**
  * Makes a client of Sluice's HTTP interface, for producers and consumers with a token and without access to
- * Redis. It needs only `fetch` and WebCrypto. A request without a useful answer is sent again, which has no
- * second effect.
+ * Redis. It needs only `fetch` and WebCrypto. The client resends a request that gets no useful answer; a
+ * resend has no second effect.
  * @param options.url the server's URL, without `/v1`
  * @param options.token one of the server's bearer tokens
- * @param options.retry.deadline for all copies of a request. Default: "10s"
- * @param options.retry.tryTimeout for one copy. Default: "5s"
+ * @param options.retry.deadline longest time for all copies of a request. Default: "10s"
+ * @param options.retry.tryTimeout longest time for one copy. Default: "5s"
  * @throws {SluiceError} `invalid_argument` if the URL or the token is missing or invalid
  * @example createClient({ url: env.SLUICE_URL, token: env.SLUICE_TOKEN }).queue<Email>("emails")
  */

@@ -21,17 +21,22 @@ export interface ConnectionOptions {
   readonly retry?:
     | {
         /**
-         * For all copies of one request and the waits between them. A `wait` of the request is added.
+         * The longest time for all copies of one request, with the waits between them. The `wait` of a
+         * dequeue, or the budget of a sweep, is added.
          * @default "10s"
          */
         readonly deadline?: Duration | undefined;
-        /** For one copy; then another one is sent. A `wait` of the request is added. @default "5s" */
+        /**
+         * The longest time for one copy. Then the client sends another. A `wait` or budget is added here
+         * too.
+         * @default "5s"
+         */
         readonly tryTimeout?: Duration | undefined;
       }
     | undefined;
 }
 
-/** One request. Several copies of it may be sent. */
+/** One request. The client may send several copies of it. */
 export interface ServerRequest {
   readonly method: "GET" | "POST";
   /** Appended to the URL, such as `/v1/sweep`. */
@@ -40,12 +45,12 @@ export interface ServerRequest {
   readonly body?: () => string;
   /** How long the server was asked to wait or work, ms. @default 0 */
   readonly wait?: number;
-  /** A member that every reply has. */
+  /** A field that every reply to this request has. */
   readonly has: string;
   readonly options: RequestOptions;
 }
 
-/** Sends requests to the server. It holds no state, and no connection. */
+/** Sends requests to the server. It keeps no state and no connection between them. */
 export class Connection {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -110,7 +115,7 @@ export class Connection {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<ServerReply> {
-    // Outside of `try`: a body that JSON cannot express is no network error.
+    // Outside of `try`, because a body that JSON cannot express is not a network error.
     const init = { method, headers, ...(body && { body: body() }), signal };
     let response: Response;
     let text: string;

@@ -27,13 +27,13 @@ export interface DequeuingQueue<Out> {
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
 }
 
-/** One dequeue. Several copies of its requests may be sent. */
+/** One dequeue. The client may send several copies of its requests. */
 export class DequeueRequest<Out> {
   /** The signal and the idempotency key. */
   readonly options: RequestOptions;
   readonly #queue: DequeuingQueue<Out>;
   readonly #fields: Omit<DequeueOptions, keyof RequestOptions | "wait">;
-  /** When it stops waiting, on the clock of `performance.now()`. */
+  /** When the server must stop waiting for tasks, on the clock of `performance.now()`. */
   readonly #end: number;
   #token: string;
 
@@ -41,7 +41,7 @@ export class DequeueRequest<Out> {
   static async of<Out>(queue: DequeuingQueue<Out>, options: DequeueOptions): Promise<DequeueRequest<Out>> {
     const { request, fields } = splitOptions(options);
     const key = requestKey(request);
-    // Made here, so that each copy has the same token. From a key it is derived as on the server.
+    // One token for all copies. From an idempotency key, it is derived in the same way as on the server.
     const made = key === undefined ? newToken() : await derivedName("dequeue", queue.name, key);
     return new DequeueRequest(queue, request, fields, fields.token ?? made);
   }
@@ -59,7 +59,7 @@ export class DequeueRequest<Out> {
     this.#token = token;
   }
 
-  /** How much longer it may wait, ms. */
+  /** How much longer the server may wait for tasks, ms. */
   get wait(): number {
     return Math.max(0, Math.ceil(this.#end - performance.now()));
   }
@@ -77,7 +77,10 @@ export class DequeueRequest<Out> {
     return jsonOf(fields, "options");
   }
 
-  /** The tasks, without those that do not fit the schema: they become dead letters. */
+  /**
+   * Decodes the tasks of the first reply. Tasks that cannot be decrypted, or do not match the schema, become
+   * dead letters. If no other task is left, it dequeues again.
+   */
   async decode(first: DequeueReply): Promise<Batch<Out>> {
     const { name, fixed, send } = this.#queue;
     return decodeBatch(this.#queue, fixed.schema, rawBatch(first), async () => {

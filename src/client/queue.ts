@@ -84,8 +84,8 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Adds up to 1,000 tasks, of 9.5 MB in all. It adds all of them, or none if it throws. After `unreachable`
-   * or `aborted` all of them may have been added.
+   * Adds up to 1,000 tasks, of 9.5 MB in all. If it throws, it has added none of them, except that after
+   * `unreachable` or `aborted` all of them may have been added.
    * @returns an id for each task, in their order
    * @throws {SluiceError} its `path` names the invalid task
    */
@@ -102,7 +102,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Leases the next tasks. If the queue is empty, the server waits for tasks for as long as `wait` says.
+   * Leases the next tasks. If the queue is empty, the server waits up to `wait` for tasks.
    * @param options.max most tasks, 1 to 100. Default: 1
    * @returns the tasks, and when to dequeue again
    * @throws {SluiceError}
@@ -215,9 +215,9 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Sends a worker's sign of life. It registers the worker with the queue, and extends the leases of this
-   * incarnation's tasks, or of those with the given receipts, to `lease` from now. No deadline moves to an
-   * earlier time.
+   * Sends a worker's heartbeat. It registers the worker with the queue, and extends the leases of this
+   * incarnation's tasks to `lease` from now. With `receipts` it extends only these leases. No deadline moves
+   * to an earlier time.
    * @throws {SluiceError}
    */
   async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {

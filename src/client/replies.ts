@@ -26,7 +26,7 @@ const errorCodes: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
   ["redis_error", "redis_error"],
 ]);
 
-/** A problem as Sluice writes it. A problem of another server may lack each field. */
+/** A problem as Sluice writes it. A problem of another server may lack any of the fields. */
 interface Problem {
   readonly code?: unknown;
   readonly detail?: unknown;
@@ -35,15 +35,15 @@ interface Problem {
 
 /**
  * Reads a response. Errors repeat only a problem's `detail`, `code` and path, which contain no input.
- * @param has a member that every reply to this request has
+ * @param has a field that every reply to this request has
  * @throws {Transient} if another copy may succeed
  */
 export function readReply(response: Response, text: string, has: string): ServerReply {
   const { status } = response;
   const json = jsonObject(text);
   if (response.ok) {
-    if (json === undefined) throw new Transient("a body that is cut or no JSON");
-    return has in json ? { reply: json } : unexpected("with something that is no reply to the request");
+    if (json === undefined) throw new Transient("a body that is cut off or not JSON");
+    return has in json ? { reply: json } : unexpected("with a body that is not a reply to the request");
   }
   // In browsers a redirect that is not followed has the status 0.
   if (status < 400) return unexpected("with a redirect, which is not followed; url must be its target");
@@ -88,13 +88,13 @@ function detailOf({ detail }: Problem): string | undefined {
   return typeof detail === "string" ? detail.replace(/\.$/, "") : undefined;
 }
 
-/** The path of an invalid option as the caller knows it: there, options of a pull have no prefix. */
+/** The path of an invalid option, as the caller of the client knows it: without the prefix `pull.`. */
 function pathOf({ errors }: Problem): string | undefined {
   const path = Array.isArray(errors) ? errors[0]?.path : undefined;
   return typeof path === "string" && path !== "" ? path.replace(/^pull\./, "") : undefined;
 }
 
-/** Reads a Retry-After header, which holds seconds or a date. In ms. */
+/** Reads a Retry-After header, which holds seconds or a date. Returns ms. */
 function retryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();

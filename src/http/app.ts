@@ -26,11 +26,15 @@ import { type App, type Services, type Variables, waitUntilOf } from "./services
 export interface AppOptions {
   /** The transport to Redis. */
   readonly transport: Transport;
-  /** Who may do what. If empty, every request gets `auth_not_configured`, except those of cron if `cronSecret` is set. */
+  /**
+   * The bearer tokens and what each allows. If empty, all routes except the public ones respond
+   * `auth_not_configured`; the sweep still accepts the `cronSecret`.
+   */
   readonly tokens: readonly TokenEntry[];
   /**
-   * The bearer token of the platform's cron. It may sweep every queue and do nothing else. Several are valid
-   * at once, to rotate the secret. @default none
+   * The bearer token of the platform's cron. It allows only the sweep, of every queue. Give several to rotate
+   * the secret: all of them are valid.
+   * @default none
    */
   readonly cronSecret?: string | readonly string[] | undefined;
   /** The prefix of every key. @default "sluice" */
@@ -42,7 +46,8 @@ export interface AppOptions {
   readonly wake?: Waker | undefined;
   /**
    * Which requests for a single task share one request to Redis. `"in-flight"`: those that arrive while
-   * another is in flight. It is for servers whose requests may share I/O, so not for Workers. @default none
+   * another is in flight. Use it only on servers whose requests may share I/O, so not in Workers.
+   * @default none
    */
   readonly coalesce?: Coalesce | undefined;
   readonly limits?:

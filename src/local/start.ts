@@ -42,7 +42,7 @@ async function main(): Promise<number> {
       ended,
     ]);
     keep = keepData;
-    // A signal ended it.
+    // A signal ended this process, or its parent ended.
     if (typeof result !== "object") return 130;
     keep ||= result.status !== 0;
     if (!exit) {
@@ -132,7 +132,9 @@ function newFolder(): string {
   return mkdtempSync(join(data, "run-"));
 }
 
-/** Resolves when the parent process has ended. npm and the bootstrap pass no signal on if they are killed. */
+/**
+ * Resolves when the parent process has ended. npm and tools/start.mjs forward no signal if they are killed.
+ */
 async function parentEnded(): Promise<void> {
   const parent = process.ppid;
   while (process.ppid === parent) await sleep(500, undefined, { ref: false });

@@ -49,7 +49,7 @@ export function isNoScript(text: string): boolean {
   return /^(?:ERR )?NOSCRIPT\b/.test(text);
 }
 
-/** An error text without the command that it may repeat, and without the arguments of the commands. */
+/** Removes from an error text the command that it may repeat, and long arguments of the commands. */
 export function redact(text: string, ...commands: readonly CommandWords[]): string {
   let shown = text.replace(repeatedCommand, "");
   for (const word of commands.flatMap(payloadsOf)) {

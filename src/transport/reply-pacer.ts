@@ -3,8 +3,8 @@ const PER_TURN = 10;
 
 /**
  * Hands out a few replies in each turn of the event loop. Redis answers many calls at once, and a caller
- * often calls again when it is answered. If all replies were handed out in one turn, all next calls would
- * leave together at its end: Redis would be idle until then, and the callers while Redis works.
+ * often calls again when it is answered. If one turn handed out all replies, all next calls would leave
+ * together at its end. Redis would be idle during the turn, and the callers would be idle while Redis works.
  */
 export class ReplyPacer {
   #handedOut = 0;

@@ -16,14 +16,17 @@ export interface RespOptions {
   readonly url: string;
   /** When and how long to resend requests. */
   readonly retry?: RetryOptions | undefined;
-  /** Whether the server knows the flag `allow-key-locking`; open-source Redis does not. @default false */
+  /**
+   * Whether the server supports the script flag `allow-key-locking`. Open-source Redis does not.
+   * @default false
+   */
   readonly keyLocking?: boolean | undefined;
 }
 
 /**
- * Reaches Redis over TCP: for servers, tests and benchmarks. All requests share one connection, which the first
- * `send` opens, and the next one after it broke. Each subscription has a connection of its own. It loads the
- * package `@redis/client` when first used.
+ * Reaches Redis over TCP: for servers, tests and benchmarks. All requests share one connection. The first
+ * `send` opens it; if it breaks, the next `send` opens another. Each subscription has a connection of its
+ * own. The transport loads the package `@redis/client` when first used.
  *
  * @param from the URL, or the URL with options
  * @returns a transport whose `close` ends the subscriptions, waits for pending requests and closes the
@@ -131,7 +134,7 @@ class Connection {
   async #connect(): Promise<Client> {
     const client = newClient(this.#redis, this.#url, this.#connectTimeout);
     this.#client = client;
-    // Later: the client first rejects its pending commands.
+    // Later, so that the client first rejects its pending commands.
     client.on("error", () => queueMicrotask(() => this.drop(client)));
     try {
       await client.connect();

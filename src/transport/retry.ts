@@ -6,11 +6,11 @@ import { LONGEST_TIMER } from "../sleep.ts";
  * How long and how often a transport resends a request that may yet succeed. All times are in milliseconds.
  */
 export interface RetryOptions {
-  /** For all tries of one request and the waits between them. @default 10_000 */
+  /** Longest time for all tries of one request, with the waits between them. @default 10_000 */
   readonly deadline?: number | undefined;
-  /** For one try; never past the deadline. @default 5_000 */
+  /** Longest time for one try; it never exceeds the deadline. @default 5_000 */
   readonly tryTimeout?: number | undefined;
-  /** Tries of one request; 1 resends nothing. @default as many as the deadline allows */
+  /** Most tries of one request; with 1 it is never resent. @default as many as the deadline allows */
   readonly tries?: number | undefined;
   /** Upper bound of the wait after the first try; it doubles with each further try. @default 50 */
   readonly firstWait?: number | undefined;

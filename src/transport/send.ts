@@ -18,7 +18,8 @@ export type ExchangeResult =
   | { readonly lost: string };
 
 /**
- * Sends the commands once, in order, in one request. All else is the same for every transport.
+ * Sends the commands once, in order, in one request. Only this differs between transports: see {@link
+ * sender}.
  * @returns one result for each command, in order
  * @throws {Transient} if the request as a whole was lost; {@link SluiceError} if it was refused
  */

@@ -2,7 +2,7 @@ import { Transient } from "../retry.ts";
 import type { Client } from "./resp-client.ts";
 import type { OpenSubscription } from "./subscriber.ts";
 
-/** Most unread characters; then the subscription ends. The longest message has some 130,000. */
+/** Most unread characters. A subscription that has more ends. The longest message has some 130,000. */
 const MOST_UNREAD = 1_000_000;
 
 /**
@@ -20,7 +20,7 @@ export function openOverTcp(
     const close = () => {
       unread?.close();
       unread = undefined;
-      // Later: the client may still be decoding the message that led here.
+      // Later, because the client may still be decoding the message that called this.
       queueMicrotask(() => client.destroy());
     };
     const source: UnderlyingDefaultSource<string> = {

@@ -4,9 +4,9 @@ import { redisError, redact } from "./redis-error.ts";
 import type { OpenSubscription } from "./subscriber.ts";
 
 /**
- * Opens subscriptions by the event streams of Upstash's REST protocol. The subscriber of its SDK is not used:
- * it drops all but the first line of a message, does not encode the channel's name, and does not report the
- * end of a stream.
+ * Opens subscriptions as event streams of Upstash's REST protocol. It does not use the SDK's subscriber,
+ * which drops all but the first line of a message, does not encode the channel's name, and does not report
+ * the end of a stream.
  */
 export function openOverHttp(url: string, token: string): OpenSubscription {
   const base = url.replace(/\/$/, "");

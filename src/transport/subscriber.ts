@@ -11,7 +11,7 @@ export interface Subscription {
 }
 
 /**
- * Opens a subscription once. All else is the same for every transport.
+ * Tries once to open a subscription. Only this differs between transports: see {@link subscriber}.
  * @param signal when it aborts, a subscription that is still being opened must be closed
  * @throws {Transient} if another try may succeed; {@link SluiceError} if the subscription was refused
  */

@@ -33,7 +33,7 @@ export interface UpstashEnvironment {
   readonly UPSTASH_REDIS_REST_TOKEN?: string | undefined;
 }
 
-/** Such as `process.env`. */
+/** Any environment, such as `process.env`. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -44,8 +44,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * @param options.retry times in ms. Default: tries of 5 s each, for 10 s in all
  * @param options.keyLocking whether scripts lock only their own keys. Default: true
  * @returns a transport for a `Queue` or `Producer`
- * @throws {SluiceError} `invalid_argument` if the URL or the token is missing, or one of the arguments
- *   invalid
+ * @throws {SluiceError} `invalid_argument` if the URL or the token is missing, or an argument is invalid
  * @example upstash(env)
  * @example upstash({ url, token }, { retry: { deadline: 3_000 } })
  */
@@ -94,7 +93,7 @@ class Endpoint extends Redis {
 }
 
 function exchangeOver(endpoint: Endpoint, token: string): Exchange {
-  // An error may repeat the credentials. They are then removed like an argument.
+  // An error may repeat the token, which `redact` then removes as it does an argument.
   const credentials = ["AUTH", token];
   return async (commands, currentTry) => {
     const results = await endpoint.post(commands, currentTry.signal).catch((error: unknown) => {
@@ -116,7 +115,7 @@ function toResult(result: unknown, token: string): ExchangeResult {
   throw new Transient(NOT_A_REPLY);
 }
 
-/** HTTP errors that another try would get again. Errors of credentials, quota and size have codes. */
+/** HTTP errors that another try would also get. Credentials, quota and size are not here: they have codes. */
 const PERMANENT = /syntax error|parse|malformed|unsupported|bad request|not found|not allowed/i;
 
 /** The error for an exception of the SDK, without the commands and replies that its message may quote. */

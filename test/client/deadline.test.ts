@@ -15,7 +15,7 @@ describe("until the deadline", () => {
     ["a 502", { status: 502 }, "HTTP 502"],
     ["a temporary problem", problemOf("redis_unreachable", 504), "HTTP 504 (redis_unreachable)"],
     ["connections that end", "reset", "a network error (UND_ERR_SOCKET)"],
-    ["bodies that are cut", "half JSON", "a body that is cut or no JSON"],
+    ["bodies that are cut", "half JSON", "a body that is cut off or not JSON"],
     ["no answers", "hang", "no answer within 1000 ms"],
   ])("%s: the error says what it was", async (_, fault, last) => {
     const queue = until(many(fault), { deadline: "1500ms", tryTimeout: "1s" });

@@ -131,7 +131,7 @@ describe("an answer that is not the server's is not retried", () => {
       "another's JSON",
       { status: 200, body: `{"x":"${payload}"}`, headers: types },
       "unexpected_reply",
-      "the server answered with something that is no reply to the request",
+      "the server answered with a body that is not a reply to the request",
     ],
     ["a problem of a later release", problemOf("overheated", 409), "unexpected_reply", "About overheated"],
   ])("%s", async (_, fault, code, message) => {

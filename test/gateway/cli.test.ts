@@ -112,7 +112,7 @@ test.each([
   [
     ["gateway", "--redis", "http://x"],
     2,
-    /^sluice: --redis must be a URL that begins with redis:\/\/ or rediss:\/\/\nSee /,
+    /^sluice: --redis or REDIS_URL must begin with redis:\/\/ or rediss:\/\/\nSee /,
     "err",
   ],
 ] as const)("sluice %j ends with %i", async (args, code, text, stream) => {

@@ -23,7 +23,7 @@ export function moduleOf({ lib, scripts }: LuaFiles): string {
     const program = programOf(script, parts);
     for (const piece of program) used.add(piece);
     const source = program.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
-    // The joined script must keep Lua's limits too.
+    // Checks that the joined script is within Lua's limits too.
     freeNames(script.file, parseLua({ file: script.file, text: source }).body);
     const words = program.map((piece) =>
       typeof piece === "string" ? escaped(piece) : `\${${constOf(piece)}}`,

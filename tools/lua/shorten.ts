@@ -12,14 +12,17 @@ const lowerNames = [
   ...LETTERS,
   ...LETTERS.flatMap((first) => LETTERS.map((second) => first + second)),
 ].filter((name) => !KEYWORDS.has(name));
-/** For what lua/lib declares at its top level: these names never hide the others, nor the others these. */
+/**
+ * Names for the top-level locals of lua/lib. They differ from all lower-case names, so neither hides the
+ * other.
+ */
 const upperNames = lowerNames.map((name) => name.toUpperCase());
 
 const isTopLevel = ({ owner }: Local) => owner !== undefined && owner.parent === undefined;
 
 /** The same files with short names for all locals. Lines, fields and strings do not change. */
 export function shorten({ lib, scripts }: LuaFiles): LuaFiles {
-  // One by one: all locals of lua/lib together are more than Lua allows.
+  // One part at a time, because lua/lib as a whole has more locals than Lua allows.
   const parts = parseLua(lib).body.map((part) => resolveNames(lib.file, [part]));
   const names = parts.flatMap(({ locals }) => locals.filter(isTopLevel).map(({ name }) => name));
   const libNames = new Map(names.map((name, i) => [name, shortName(upperNames, i)]));

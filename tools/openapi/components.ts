@@ -146,7 +146,7 @@ export const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "A key of your own: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known. The same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets the same tasks again, without those whose lease has ended; if the first pull found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are identified by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge continues where the first stopped.",
+      "A key of your own: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known. The same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets the same tasks again, without those whose lease has ended; if the first pull found nothing, it stays empty. For each queue, the last 16 requests that pause, resume, configure or delete it, or change its schedules, are remembered for five minutes: a second request with the same key changes nothing, whatever its body. Settlements are identified by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge continues where the first stopped.",
     schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   },
 };
@@ -154,7 +154,7 @@ export const parameters: Record<string, Parameter> = {
 export const headers: Record<string, Header> = {
   Location: { description: "The URL of the task, if the request has one task.", schema: { type: "string" } },
   "WWW-Authenticate": {
-    description: "Says that a bearer token is required, and why.",
+    description: "The scheme `Bearer`. If the request had a token, also why it was refused.",
     schema: { type: "string" },
   },
 };

@@ -28,8 +28,8 @@ export const operation: readonly OperationText[] = [
     tag: "operation",
     summary: "Promote due tasks and reclaim expired leases, or scan and repair the queues",
     description: [
-      "Call it once a minute if the platform has no cron binding. It also enqueues the due occurrences of schedules. With a token it sweeps the queues of the token, with the cron secret all queues.",
-      "With `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover can cause them if it sets single keys back in time. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15.",
+      "Call it once a minute, unless the platform's cron already does. It also enqueues the due occurrences of schedules. A token sweeps the queues for which it has the scope `admin`; the cron secret sweeps all queues.",
+      "With `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover that restores an older state of some keys can cause them. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15.",
     ].join("\n\n"),
     scopes: ["admin", "cron"],
     body: {

@@ -15,7 +15,7 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "List the queues",
     description:
-      "Lists the queues of the token. A page can be short or empty although more follow: continue with `cursor`.",
+      "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`.",
     scopes: ["admin"],
     query: queuesQuery,
     responses: {
@@ -200,7 +200,7 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Get the events of the last hour, per minute",
     description:
-      "The number of tasks per event and minute, and the mean of the last minutes, which is useful for scaling. The queue counts them if its setting `statistics` is on.",
+      "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. The queue counts events if its setting `statistics` is on.",
     scopes: ["admin"],
     responses: {
       200: {

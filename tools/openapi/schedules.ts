@@ -23,7 +23,7 @@ export const schedules: readonly OperationText[] = [
     tag: "schedules",
     summary: "List the schedules of a queue",
     description:
-      "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. None that stays is missed.",
+      "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. A schedule that stays is never left out.",
     scopes: ["admin"],
     query: schedulesQuery,
     responses: {
@@ -41,9 +41,9 @@ export const schedules: readonly OperationText[] = [
     tag: "schedules",
     summary: "Create or replace a schedule",
     description: [
-      "The first sweep after an occurrence enqueues its task, once, even if several sweeps run. So the schedule is as exact as the interval of the sweep. The task's id is `<name>.<epoch ms of the occurrence>`. If a task with this id is already known, it counts as the occurrence. The task's headers contain the name as `schedule` and the time as `scheduled-at`.",
+      "The first sweep after an occurrence enqueues its task, once, even if several sweeps run. So a task is late by up to the interval of the sweep. The task's id is `<name>.<epoch ms of the occurrence>`. If a task with this id is already known, it counts as the occurrence. The task's headers contain the name as `schedule` and the time as `scheduled-at`.",
       "The body is the whole schedule: fields that are left out get the values of a new schedule, except `paused`. If `cron` and `timeZone`, or `every` and `from`, are unchanged, the next occurrence stays as it is; a `from` that is left out counts as unchanged. Otherwise the first occurrence from now on is next.",
-      "When the clock of the time zone is set forward, a cron expression with one hour and one minute that is skipped occurs right after the gap. When the clock is set back, it occurs the first time only. A cron expression with several hours or minutes leaves out the skipped times and occurs twice at the repeated ones.",
+      "When the clock of the time zone is set forward, a cron expression with one hour and one minute that is skipped occurs right after the gap. When the clock is set back, it occurs the first time only. A cron expression with several hours or minutes does not occur at the skipped times, and occurs twice at the repeated ones.",
     ].join("\n\n"),
     scopes: ["admin"],
     body: {

@@ -66,7 +66,7 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "Make dead letters pending again",
     description:
-      "Redrives dead letters by `ids` or by filter, or all of them with `{}`. They go to the back of the queue, the oldest dead letter first, and their charged attempts are reset. Cancelled tasks are not dead letters. If `cursor` is not null, call again with it. A copy of a request by ids does nothing more, unless a task has become a dead letter again; with its `lease` not even then. A copy of a request by filter continues where the first stopped.",
+      "Redrives dead letters by `ids` or by filter, or all of them with `{}`. They go to the back of the queue, the oldest dead letter first, and their charged attempts are reset. Cancelled tasks are not dead letters. If `cursor` is not null, call again with it. A copy of a request by ids changes nothing, unless a task has become a dead letter again. With the `lease` of each task, it changes nothing then either. A copy of a request by filter continues where the first stopped.",
     scopes: ["admin"],
     body: {
       schemas: ["Redrive"],

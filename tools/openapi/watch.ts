@@ -23,7 +23,7 @@ const completed = {
   result: { ok: true },
 };
 
-/** An example of a stream. */
+/** The text of a stream with these events. */
 const streamOf = (
   ...frames: readonly [event: string, data: { readonly version?: number; readonly [name: string]: unknown }][]
 ) => STREAM_HEAD + frames.map(([event, data]) => frameText({ event, id: data.version, data })).join("");
@@ -37,8 +37,8 @@ export const watch: readonly OperationText[] = [
     summary: "Get a task: its state, result and error; wait for its end, or follow it",
     description: [
       "The record of a completed task, with its result, is kept for its `resultTtl`, the record of a dead letter for its `deadTtl`, each at least 5 minutes. The record of a cancelled task is kept for 5 minutes. After that the task is not found.",
-      "With `wait`, the response comes when the task has ended, or with the task's current state when the time is over. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.",
-      "With `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has what the holder last sent. `gap` has the number of transitions that were `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, except that progress, and a promotion if a read observes it, have the version of the event before.",
+      "With `wait`, the response comes when the task has ended. If it has not ended in time, the response has its current state. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.",
+      "With `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has the progress that the holder last sent. `gap` has the number of transitions that the stream `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, with two exceptions: progress, and a promotion that a read observes, have the version of the event before.",
       "A stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204.",
     ].join("\n\n"),
     scopes: ["enqueue"],

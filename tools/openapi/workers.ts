@@ -36,7 +36,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "List the workers and their tasks",
     description:
-      "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. None that stays is missed.",
+      "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. A worker that stays in the list is never left out.",
     scopes: ["admin"],
     query: workersQuery,
     responses: {

@@ -5,7 +5,7 @@ import { onlyOptions, trueOrFalse } from "../../queue/core/validation.ts";
 import type { BatchHandler, Task, TaskOutcome } from "../drain/types.ts";
 import { outcomeOf } from "../drain/to-settlement.ts";
 
-/** The largest number that workerd accepts. */
+/** The largest `delaySeconds` that workerd accepts. */
 const MAX_SECONDS = 2_147_483_647;
 
 /** When a retried message is delivered again. Without `delaySeconds` the adapter's `backoff` decides. */
@@ -31,7 +31,7 @@ export interface CloudflareMessage<Body = unknown> {
 export interface CloudflareBatch<Body = unknown> {
   readonly queue: string;
   readonly messages: readonly CloudflareMessage<Body>[];
-  /** Not known here: zeros, as the runtime shows if it does not know either. */
+  /** Always zeros, which Cloudflare's runtime also reports when it does not know these numbers. */
   readonly metadata: {
     readonly metrics: {
       readonly backlogCount: number;
@@ -223,7 +223,8 @@ class BatchWork {
   }
 
   /**
-   * Waits for all of it, also for promises added meanwhile. The handler's failure, else the first other one.
+   * Waits for the handler and all promises, also those added meanwhile. Returns the handler's failure, else
+   * the first failure of a promise.
    */
   async failure(handler: Promise<unknown>): Promise<Failure> {
     const failureOf = (part: Promise<unknown>): Promise<Failure> =>
@@ -240,7 +241,7 @@ class BatchWork {
   }
 }
 
-/** The failure of a batch whose time is over. Messages that were acknowledged before stay so. */
+/** Resolves to a failure when the time of the batch is over. Messages acknowledged before stay so. */
 function abortFailure(signal: AbortSignal): Promise<Failure> {
   return new Promise((resolve) => {
     const stop = () => resolve({ error: signal.reason });

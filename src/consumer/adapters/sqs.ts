@@ -224,7 +224,10 @@ async function invoke(handler: SqsHandler, event: SqsEvent, context: LambdaConte
   return JSON.parse(JSON.stringify(response) ?? "null");
 }
 
-/** @throws {TypeError} if the response means that the whole batch failed */
+/**
+ * The ids of the failed tasks in a response.
+ * @throws {TypeError} if the response is malformed; then the whole batch has failed
+ */
 function failuresIn(response: unknown, records: ReadonlySet<string>): ReadonlySet<unknown> {
   if (response === null) return new Set();
   if (typeof response !== "object" || Array.isArray(response)) throw malformed("it", "null or an object");

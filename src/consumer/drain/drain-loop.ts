@@ -15,7 +15,7 @@ import { DrainCounts } from "./drain-counts.ts";
  * How long a free handler waits for others that are about to end, ms: one request then serves all of them.
  */
 const LINGER = 5;
-/** How long before the end a long poll is over, ms: its last look takes a request. */
+/** A long poll ends this much before the last task could begin, ms: its last dequeue takes a request. */
 const LAST_LOOK = 100;
 
 /** A drain's options, checked; durations in ms. */
@@ -108,8 +108,8 @@ export class DrainLoop<T> {
   };
 
   /**
-   * Not at once: a handler may be the cause, in the middle of a step. One step serves all that happens
-   * together.
+   * Schedules a step. It cannot run at once, because a handler may call this in the middle of a step. One
+   * step then serves all events of this turn.
    */
   readonly #stepSoon = () => {
     if (this.#stepScheduled) return;
@@ -139,7 +139,7 @@ export class DrainLoop<T> {
     this.#alarm.set(this.#nextStepAt);
   }
 
-  /** Whether a time has come; if not, the next step is then at the latest. */
+  /** Whether a time has come. If not, the next step takes place at that time at the latest. */
   readonly #isDue = (at: number): boolean => {
     if (at <= performance.now()) return true;
     this.#nextStepAt = Math.min(this.#nextStepAt, at);
@@ -178,7 +178,7 @@ export class DrainLoop<T> {
   }
 
   get #ended(): DrainReport["ended"] {
-    // If nothing was left, the end of the budget says little.
+    // An empty queue is the better reason, even if the budget ended too.
     return this.#closedBy === undefined || (this.#closedBy === "budget" && this.#isEmpty)
       ? "empty"
       : this.#closedBy;
@@ -192,7 +192,7 @@ export class DrainLoop<T> {
     if (obstacle === "turn") this.#nextStepAt = 0;
   }
 
-  /** @param hadTurn false if handlers may end in this very turn of the event loop */
+  /** @param hadTurn false if handlers may still end in this turn of the event loop */
   #send(hadTurn: boolean): void {
     const { isSettling, isDequeuing, isPolling, hasGivenUp, failure, retryAt, buffer } = this.#requests;
     const { isIdle } = this.#handlers;
@@ -203,7 +203,7 @@ export class DrainLoop<T> {
     const isAlone = !this.#handlers.isLikelyToEndBy(buffer.dueAt) && (!isDequeuing || isPolling);
     const settle = isLate || (isAlone && buffer.size > 0);
     const dequeue = isDequeuing ? undefined : this.#nextDequeue(settle, hadTurn);
-    // A long poll reports late which leases were lost: they are extended first.
+    // A long poll replies late. So leases are extended first, in a request without a dequeue.
     if (dequeue && !(dequeue.wait && extend)) this.#request(dequeue);
     else if (settle || extend) this.#request(undefined);
   }
@@ -217,7 +217,7 @@ export class DrainLoop<T> {
     if (this.#closedBy || !(this.#handlers.hasFreeHandler || prefetch)) return undefined;
     const { wholeBatches, wait, lease, worker } = this.#options;
     const { isIdle, longestDuration, firstEndAt = 0 } = this.#handlers;
-    // The last request dequeues: only then does its reply say what is left beside this drain's own leases.
+    // Of several last requests, only the last one dequeues: then its reply counts no lease of this drain.
     if (isIdle && !buffer.fitsOneRequest) return undefined;
     const wanted =
       isIdle && buffer.size === 0
@@ -238,7 +238,7 @@ export class DrainLoop<T> {
     }
     const dequeue = { max: wholeBatches ? batch : room, lease, worker };
     const longestWait = Math.min(wait, Math.floor(left - longestDuration - LAST_LOOK));
-    // If tasks are left, nothing has to wait for them.
+    // If tasks are left, the dequeue need not wait.
     if (longestWait <= 0 || (some && !isIdle)) return dequeue;
     // With a token of its own, which costs one more command, the dequeue can be sent again after it was cut
     // short.
@@ -272,7 +272,7 @@ export class DrainLoop<T> {
   readonly #onSettled: OnSettled<T> = ({ settlement, extendedTask }, reply, sentAt) => {
     if (extendedTask) return this.#onExtended(extendedTask, reply, sentAt);
     this.#counts.settled(reply, settlement.outcome === "requeue" && settlement.unstarted === true);
-    // If Redis did not know the settle script, the dequeue of the same request ran before it.
+    // If Redis did not know the settle script, it ran the dequeue of the same request first.
     if (reply.ok && reply.state === "pending") this.#remaining.noteRequeued();
   };
 

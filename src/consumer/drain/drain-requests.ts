@@ -8,9 +8,9 @@ import type { TaskSource } from "./source.ts";
 
 /** From a failed request to the next one, ms. */
 const PAUSE = 1_000;
-/** How long each request may take at least, ms, even if the budget is over. */
+/** The time that each request gets at least, ms, even if the budget is over. */
 const LEAST = 1_000;
-/** If a handler blocked the event loop, a reply may have arrived unread: the time to read it, ms. */
+/** The time to read a reply that arrived while a handler blocked the event loop, ms. */
 const READING = 200;
 
 const TOO_LATE =
@@ -44,7 +44,7 @@ export class DrainRequests<T> {
   retryAt = 0;
   /** True if the last try failed too. */
   hasGivenUp = false;
-  /** A long poll that was cut short. The same dequeue again returns what it may have leased. */
+  /** A long poll that was cut short. It may have leased tasks: the same dequeue, sent again, returns them. */
   interruptedPoll: DequeueRequest | undefined;
   readonly #source: TaskSource<T>;
   readonly #end: number;
@@ -87,8 +87,8 @@ export class DrainRequests<T> {
   /**
    * Extends leases, settles what the buffer holds, and dequeues if asked to. Does not throw: see `failure`.
    * @param isLast whether this is the last try after a failure
-   * @param onTasks called with the dequeued tasks, and the earliest time at which they were leased; after a
-   *   long poll, with the time of its reply
+   * @param onTasks called with the dequeued tasks, and when the dequeue was sent; after a long poll, when it
+   *   was answered
    */
   async send(
     tasksToExtend: readonly InFlightTask<T>[],

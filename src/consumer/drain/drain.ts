@@ -162,7 +162,7 @@ function checkWorker(worker: Worker, budget: number): void {
   if (milliseconds(silentAfter, "worker.silentAfter") < budget) {
     throw invalidArgument(
       "worker.silentAfter",
-      `must be at least the budget, ${budget} ms: a drain gives a sign of life only when it dequeues`,
+      `must be at least the budget, ${budget} ms: a drain reports its worker as alive only when it dequeues`,
     );
   }
 }

@@ -5,7 +5,7 @@ import { StoppedError, type StopReason } from "./failures.ts";
 import { HandlerCall, type InFlightTask } from "./in-flight-task.ts";
 import { handBack, settlementOf, outcomeOf, type SizedSettlement } from "./to-settlement.ts";
 
-/** How long handlers may follow one another before the event loop gets a turn, ms: requests need turns. */
+/** How long the pool may begin calls before the event loop gets a turn, ms: requests need turns. */
 const LONGEST_TURN = 10;
 
 /** The shortest duration of a call, ms: some clocks do not advance between sends and receives. */
@@ -32,11 +32,11 @@ export class HandlerPool<T> {
   begunCalls = 0;
   /** How many calls have ended. */
   endedCalls = 0;
-  /** When a call ended for the first time since this was set to undefined. */
+  /** When the first call ended since the last dequeue went out, which sets it to undefined. */
   firstEndAt: number | undefined;
-  /** Not later than the first lease must be extended. */
+  /** When to check the leases: not later than the first one must be extended. */
   #extendAt = Number.POSITIVE_INFINITY;
-  /** Not later than the first call must be stopped or given up. */
+  /** When to check the running calls: not later than the first one must be stopped or given up. */
   #stopAt = Number.POSITIVE_INFINITY;
   readonly #callHandler: CallHandler<T>;
   readonly #options: HandlerPoolOptions;
@@ -70,7 +70,7 @@ export class HandlerPool<T> {
     return this.#running.size === 0 && this.#waiting.length === 0;
   }
 
-  /** Whether a call could begin if there was a task. */
+  /** Whether a call could begin at once if there were a task. */
   get hasFreeHandler(): boolean {
     return this.#waiting.length === 0 && this.freeHandlers > 0;
   }
@@ -101,7 +101,7 @@ export class HandlerPool<T> {
     return (this.#options.concurrency * ms) / Math.max(this.#duration.mean, SHORTEST);
   }
 
-  /** Whether the call that began first, or is about to begin, is likely to end by then. */
+  /** Whether the call that began first, or is about to begin, is likely to end by the time `at`. */
   isLikelyToEndBy(at: number): boolean {
     const [first] = this.#running;
     return !this.isIdle && (first?.beganAt ?? performance.now()) + this.#duration.mean <= at;
@@ -227,7 +227,7 @@ export class HandlerPool<T> {
   }
 
   #end(call: HandlerCall<T>, outcomes: readonly TaskOutcome[]): void {
-    // The call was given up before.
+    // Its call has been given up.
     if (!this.#running.delete(call)) return;
     const now = performance.now();
     if (call.stopped === undefined) this.#duration.add(now - call.beganAt);
@@ -246,7 +246,7 @@ export class HandlerPool<T> {
     for (const tasks of this.#waiting) yield* tasks.filter(({ isOver }) => !isOver);
   }
 
-  /** A task that waited may have lost its lease meanwhile, or been cancelled. */
+  /** False if the task lost its lease or was cancelled while it waited. Hands back a cancelled task. */
   #mayBegin(task: InFlightTask<T>): boolean {
     if (task.isOver) return false;
     if (task.isStopped) this.#handBack(task);

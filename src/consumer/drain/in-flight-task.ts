@@ -50,14 +50,15 @@ export class InFlightTask<T> {
   #confirmedAt = performance.now();
 
   /**
-   * @param leasedAt not later than when it was leased, on the clock of `performance.now()`
+   * @param leasedAt when its dequeue was sent, or, after a long poll, answered; on the clock of
+   *   `performance.now()`
    * @param extendEvery the longest time from one extend to the next, ms; a third of the lease if that is less
    * @param onExtended called after each extend that the handler itself sends
    */
   constructor(leased: LeasedTask<T>, leasedAt: number, extendEvery: number, onExtended: OnExtended<T>) {
     this.leased = leased;
     this.#extendEvery = Math.max(SHORTEST_PAUSE, Math.min(extendEvery, leased.leasedFor / 3));
-    // Less is left of a lease if its dequeue was resent. If this clock is wrong, the first extend is only
+    // After a resent dequeue, less is left of the lease. If this clock is wrong, the first extend is only
     // earlier.
     const left = leased.deadlineAt - Date.now();
     const third = left > 0 ? left / 3 : this.#extendEvery;

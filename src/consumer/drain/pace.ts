@@ -4,7 +4,7 @@ import type { HandlerPool } from "./handler-pool.ts";
 /** Fewest and most tasks of one dequeue if the drain has no `batch`; the HTTP interface allows 100. */
 const LEAST = 10;
 const MOST = 100;
-/** The longest time for which a dequeue asks ahead, beside a round trip, ms. */
+/** A dequeue asks for the tasks of a round trip and of at most this time after it, ms. */
 const AHEAD = 50;
 
 export interface PaceOptions {
@@ -21,8 +21,9 @@ type PacedHandlers = Pick<
 >;
 
 /**
- * When a drain dequeues, and how much. Handlers must not wait for a request, so that settlements can gather.
- * A drain takes no more than that: tasks that wait here could run in another consumer.
+ * Decides when a drain dequeues, and how many tasks. The drain dequeues before its handlers run out of tasks,
+ * so that none waits for a request. It takes no more tasks than that needs: another consumer could work on
+ * those that wait here.
  */
 export class Pace {
   readonly #options: PaceOptions;

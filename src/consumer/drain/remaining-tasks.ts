@@ -50,14 +50,14 @@ export class RemainingTasks {
     return this.#emptyAt === endedCalls;
   }
 
-  /** New tasks have arrived. */
+  /** Notes that new tasks have arrived. */
   notify(): void {
     this.#notifications++;
     this.#dequeueOnceMore = true;
     this.dequeueAgainAt = this.gatherUntil = 0;
   }
 
-  /** A task of this drain is pending again. */
+  /** Notes that a task of this drain is pending again. */
   noteRequeued(): void {
     this.#emptyAt = -1;
   }
@@ -65,8 +65,7 @@ export class RemainingTasks {
   /**
    * Notes that a dequeue goes out.
    * @param endedCalls how many handler calls have ended
-   * @returns a function to call with its reply, and with the time at which more was expected before it, epoch
-   *   ms
+   * @returns a function to call with the reply, and with the `nextDueAt` that was known before it
    */
   dequeueSent(
     { max = 1, wait }: DequeueRequest,
@@ -93,10 +92,10 @@ export class RemainingTasks {
     const foundSome = length + invalid > 0;
     if (foundSome) this.#emptyReplies = 0;
     if (nextDueAt === null || nextDueAt > Date.now()) return false;
-    // A task whose leases expired travels alone, and large tasks do.
+    // A task whose leases expired comes in a smaller batch, and so do large tasks.
     if (foundSome) return true;
-    // The front of the queue held more cancelled tasks than one dequeue drops. If this clock is ahead
-    // instead, then a task that is not due yet keeps its due time.
+    // The front of the queue held more cancelled tasks than one dequeue drops. Or this clock is ahead, and
+    // the next task is not due yet: then `nextDueAt` has not changed.
     return wait === 0 && nextDueAt !== dueAt && this.#emptyReplies++ < MAX_EMPTY_DEQUEUES;
   }
 }

@@ -2,7 +2,7 @@ import { MAX_BATCH } from "../../queue/core/limits.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
 import { extension, type SizedSettlement } from "./to-settlement.ts";
 
-/** Most bytes of one request. JSON within JSON has up to twice its length; Upstash takes 10 MB. */
+/** Most bytes of one request. Upstash takes 10 MB, and JSON within JSON has up to twice its length. */
 const MOST_BYTES = 4_000_000;
 
 /** The longest time that a settlement waits for others, ms. */

@@ -42,7 +42,7 @@ function isNamed<E extends Error>(
 
 /**
  * The settlement for a handler's outcome. A result or error that cannot be stored is replaced by an error
- * that says so. Values are copied, since the caller may go on changing them.
+ * that says so. Values are copied, because the handler's code may still change them.
  */
 export function settlementOf(task: Leased, outcome: TaskOutcome): SizedSettlement {
   try {
@@ -76,7 +76,7 @@ function completion({ receipt }: Leased, result: unknown): SizedSettlement {
       bytes: byteLength(text),
     };
   } catch (fault) {
-    // The handler has done its work. Another attempt would do it again.
+    // Not requeued: the handler has done its work, and another attempt would do it again.
     const error = new Error(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
     return sized({ receipt, outcome: "reject", error });
   }

@@ -10,7 +10,7 @@ export interface Task<T = unknown> extends Pick<
 > {
   /**
    * Aborts when the handler is to stop. Its `reason` is a {@link StoppedError}, whose `code` says why. Pass
-   * it on to `fetch` and similar functions.
+   * the signal on to `fetch` and similar functions.
    */
   readonly signal: AbortSignal;
   /**
@@ -37,8 +37,8 @@ export type TaskOutcome =
       /** The delay before the next attempt. @default 0 */
       readonly delay?: Duration | undefined;
       /**
-       * Computes the delay from the attempt; true: exponential with full jitter, 1 s to 15 min. @default
-       * `delay`
+       * Computes the delay from the attempt; true: exponential with full jitter, 1 s to 15 min.
+       * @default `delay`
        */
       readonly backoff?: Backoff | true | undefined;
       readonly error?: unknown;
@@ -65,25 +65,28 @@ export interface DrainOptions {
    */
   readonly budget?: Duration | undefined;
   /**
-   * Most tasks of one dequeue, 1 to 1,000 (over HTTP 100). @default 10 in `drainBatches`; in `drain` 10 to
-   * 100, as many as the handlers will soon begin
+   * Most tasks of one dequeue, 1 to 1,000 (over HTTP 100).
+   * @default 10 in `drainBatches`; in `drain` 10 to 100, as many as the handlers will soon begin
    */
   readonly batch?: number | undefined;
   /** How many handlers run at once, 1 to 1,000. @default 5 in `drain`, 1 in `drainBatches` */
   readonly concurrency?: number | undefined;
   /**
-   * The lease of tasks that have none of their own. It is extended while they run. @default the queue's, else
-   * "5m"
+   * The lease of tasks that were enqueued without one. The drain extends the leases of all its tasks.
+   * @default the queue's, else "5m"
    */
   readonly lease?: Duration | undefined;
   /**
-   * How often leases are extended, 250 ms to 1 h, or each third of a lease if that is less. It costs one
-   * request, with some 5 Redis commands. A cancel is noticed after at most this time. @default "15s"
+   * The longest time between two extends of a lease, 250 ms to 1 h. A short lease is extended after a third
+   * of its length, but not within 250 ms. All leases are extended in one request, with some 5 Redis commands.
+   * A handler learns of a cancel after at most this time.
+   * @default "15s"
    */
   readonly extendEvery?: Duration | undefined;
   /**
-   * How long one handler may take. Then its signal aborts. If it does not end within half a second (or a
-   * tenth of the budget, if that is less), its task is requeued as failed, and its later outcome is dropped.
+   * How long one handler may take. Then its signal aborts. If the handler does not end within half a second
+   * (or a tenth of the budget, if that is less), its task is requeued as failed, and its later outcome is
+   * dropped.
    * @default until the budget ends
    */
   readonly timeout?: Duration | undefined;
@@ -94,8 +97,8 @@ export interface DrainOptions {
   readonly backoff?: Backoff | true | undefined;
   /**
    * How long to wait for tasks when the queue is empty, within the budget, up to "1m". After a dequeue that
-   * emptied the queue, the next one goes out half a second later, or after `wait` if that is less. @default
-   * 0: the drain ends
+   * emptied the queue, the next one goes out half a second later, or after `wait` if that is less.
+   * @default 0: the drain ends
    */
   readonly wait?: Duration | undefined;
   /** The worker, as in dequeue. Its `silentAfter` must be at least the budget. @default none */
@@ -108,9 +111,9 @@ export interface DrainOptions {
    */
   readonly closing?: AbortSignal | undefined;
   /**
-   * Called once with a function `look`, which makes the drain dequeue at once. A process that is notified of
-   * new tasks, for example by a wake, calls it then. Without `listen` and `wait`, a drain dequeues again a
-   * second after a dequeue that emptied the queue, and then each time a handler ends.
+   * Called once with a function `look`, which makes the drain dequeue at once. Call `look` when the process
+   * is notified of new tasks, for example by a wake. Without such a call and without `wait`, a drain dequeues
+   * again a second after a dequeue that emptied the queue, and then each time a handler ends.
    */
   readonly listen?: ((look: () => void) => void) | undefined;
 }
@@ -122,14 +125,14 @@ export interface DrainReport {
   /** Tasks that failed and will be tried again. */
   readonly requeued: number;
   /**
-   * Tasks that ended in another way: by a NonRetryableError, on their last attempt, because their result
-   * cannot be stored, cancelled while they ran, or, before a handler saw them, because their payload could
-   * not be decrypted or does not fit the schema.
+   * Tasks that were rejected: by a NonRetryableError, a batch handler's outcome, an error on the last
+   * attempt, a result that cannot be stored, or a cancel while they ran. It includes tasks that reached no
+   * handler, because their payload could not be decrypted or does not match the schema.
    */
   readonly rejected: number;
-  /** Tasks handed back unstarted; that attempt is refunded. */
+  /** Tasks that were handed back unstarted. Their attempt is refunded. */
   readonly handedBack: number;
-  /** Tasks whose lease was lost before they were settled: another consumer has them, or had. */
+  /** Tasks whose lease was lost before they were settled. Another consumer may have them. */
   readonly lost: number;
   /**
    * Why the drain ended: the queue was empty, the budget was over, `signal` or `closing` aborted, or the

@@ -3,7 +3,9 @@ import { isSigned, signingKey, TOLERANCE } from "./signature.ts";
 /** Most wakes that are remembered. A busier instance forgets the oldest early. */
 const MOST = 10_000;
 
-/** How long wakes are remembered, ms: a signature may be dated ahead as far as back. */
+/**
+ * How long wakes are remembered, ms. Twice the tolerance, because a signature may be dated ahead by as much.
+ */
 const REMEMBER = 2 * TOLERANCE * 1_000;
 
 /**
@@ -26,7 +28,7 @@ export class WakeVerifier {
     this.#keys ??= await Promise.all(this.#secrets.map((secret) => signingKey(secret)));
     // First, so that unsigned requests cannot fill the memory.
     if (!(await isSigned(this.#keys, headers, body))) return "unsigned";
-    // A sender may try again with the same id and another timestamp.
+    // With the timestamp, because a sender may try again with the same id and another timestamp.
     const wake = `${headers.get("webhook-timestamp")} ${headers.get("webhook-id")}`;
     if (this.#seen.has(wake)) return "replayed";
     const now = Date.now();

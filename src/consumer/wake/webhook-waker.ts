@@ -16,8 +16,8 @@ export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
   /** Where the consumer receives wakes, for example with {@link wakeReceiver}. */
   readonly url: string;
   /**
-   * The secret of both sides: `whsec_` followed by 24 to 64 bytes in base64, such as of `openssl rand -base64
-   * 32`.
+   * The secret that the waker and the receiver share: `whsec_` followed by 24 to 64 bytes in base64. To make
+   * one: `echo whsec_$(openssl rand -base64 32)`.
    */
   readonly secret: string;
   /**
@@ -31,7 +31,7 @@ export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
 
 /**
  * Wakes a consumer by a POST to its URL, signed as Standard Webhooks specifies. If the consumer cannot be
- * reached, or responds 408, 429 or 5xx, it tries up to three times within the timeout.
+ * reached, or responds 408, 429 or 5xx, the waker sends up to three wakes within the timeout.
  * @param options.url begins with `https://` or `http://`, without user and password
  * @param options.secret `whsec_` followed by 24 to 64 bytes in base64
  * @param options.timeout for all tries. Default: "2s"
@@ -78,7 +78,7 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
       giveUp: (last) => (last instanceof TimedOut ? last : last.cause),
       signal: undefined,
     }).catch((error: unknown) => {
-      // The consumer took the request and works: it answers when it is done.
+      // A consumer may respond only when its work is done, so no response in time counts as woken.
       if (!(error instanceof TimedOut)) throw error;
     });
   return { ...waker, wake };

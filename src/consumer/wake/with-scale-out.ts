@@ -8,8 +8,9 @@ import { type TaskSource, observed } from "../drain/source.ts";
 const ASK_EVERY = 1_000;
 
 /**
- * A source that wakes another consumer when the queue has more tasks than this consumer takes: when a dequeue
- * returns as many tasks as it asked for. It does so at most once a second, and ignores wakes that fail.
+ * A source that wakes another consumer when the queue may have more tasks than this consumer takes: when a
+ * dequeue returns as many tasks as it asked for. It does so at most once a second, and ignores wakes that
+ * fail.
  * @param queue a queue with wakers
  * @returns the source to drain instead of the queue
  * @example

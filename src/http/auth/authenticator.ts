@@ -42,7 +42,7 @@ export class Authenticator {
     this.#cronSecrets = checkCronSecrets([cronSecret ?? []].flat(), "cronSecret");
   }
 
-  /** Whether any token, or for `cron` any cron secret, is configured. */
+  /** Whether a token, or for `cron` a token or a cron secret, is configured. */
   isConfiguredFor(scope: Scope | "cron"): boolean {
     return this.#tokens.length > 0 || (scope === "cron" && this.#cronSecrets.length > 0);
   }
@@ -101,7 +101,7 @@ export function forbidden(scopes: readonly (Scope | "cron")[], queue: string | u
   });
 }
 
-/** Node's synchronous hash, if the runtime has it. WebCrypto on Node hashes in another thread, which is slower. */
+/** Node's synchronous hash, if available. It is faster than WebCrypto, which Node runs in another thread. */
 const hash = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash;
 
 async function sha256(text: string): Promise<Uint8Array> {

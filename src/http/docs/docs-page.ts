@@ -33,7 +33,6 @@ async function policy(): Promise<string> {
   return `default-src 'none'; style-src 'sha256-${base64}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
-/** Escapes text for HTML. */
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -162,7 +161,9 @@ function resolve<Kind extends "parameters" | "examples" | "responses">(
   return found as OpenApiDocument["components"][Kind][string];
 }
 
-/** A curl command. It takes the URL and the token from the shell, under the names that `npm start` exports. */
+/**
+ * A curl command. It takes the URL and the token from the shell, under the names that `npm start` exports.
+ */
 function curl(method: string, path: string, operation: Operation, parameters: readonly Parameter[]): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = parameters.find((one) => one.name === name);

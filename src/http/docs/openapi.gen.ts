@@ -37,7 +37,7 @@ export const openapi: OpenApiDocument = {
     },
     {
       "name": "operation",
-      "description": "What a cron calls."
+      "description": "The sweep, which a cron calls."
     },
     {
       "name": "about",
@@ -52,7 +52,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Enqueue one task or many",
-        "description": "The payload of a task is any JSON value, or bytes in base64. Up to 1,000 tasks can be sent in one request as `tasks`; either all are enqueued or none. With an `id` of your own, or an `Idempotency-Key`, a request can be resent safely while the task is known: until it ends, and then for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared, and a task with a new `id` of its own is created. Scope: enqueue.",
+        "description": "The payload of a task is any JSON value, or bytes in base64. Up to 1,000 tasks can be sent in one request as `tasks`; either all are enqueued or none. With an `id` of your own, or an `Idempotency-Key`, a request can be resent safely while the task is known: until it ends, and then for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared. A task with another `id` of its own is not refused, but created. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -882,7 +882,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Get a task: its state, result and error; wait for its end, or follow it",
-        "description": "The record of a completed task, with its result, is kept for its `resultTtl`, the record of a dead letter for its `deadTtl`, each at least 5 minutes. The record of a cancelled task is kept for 5 minutes. After that the task is not found.\n\nWith `wait`, the response comes when the task has ended, or with the task's current state when the time is over. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.\n\nWith `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has what the holder last sent. `gap` has the number of transitions that were `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, except that progress, and a promotion if a read observes it, have the version of the event before.\n\nA stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204. Scope: enqueue.",
+        "description": "The record of a completed task, with its result, is kept for its `resultTtl`, the record of a dead letter for its `deadTtl`, each at least 5 minutes. The record of a cancelled task is kept for 5 minutes. After that the task is not found.\n\nWith `wait`, the response comes when the task has ended. If it has not ended in time, the response has its current state. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.\n\nWith `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has the progress that the holder last sent. `gap` has the number of transitions that the stream `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, with two exceptions: progress, and a promotion that a read observes, have the version of the event before.\n\nA stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -1173,7 +1173,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Make dead letters pending again",
-        "description": "Redrives dead letters by `ids` or by filter, or all of them with `{}`. They go to the back of the queue, the oldest dead letter first, and their charged attempts are reset. Cancelled tasks are not dead letters. If `cursor` is not null, call again with it. A copy of a request by ids does nothing more, unless a task has become a dead letter again; with its `lease` not even then. A copy of a request by filter continues where the first stopped. Scope: admin.",
+        "description": "Redrives dead letters by `ids` or by filter, or all of them with `{}`. They go to the back of the queue, the oldest dead letter first, and their charged attempts are reset. Cancelled tasks are not dead letters. If `cursor` is not null, call again with it. A copy of a request by ids changes nothing, unless a task has become a dead letter again. With the `lease` of each task, it changes nothing then either. A copy of a request by filter continues where the first stopped. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1413,7 +1413,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "List the queues",
-        "description": "Lists the queues of the token. A page can be short or empty although more follow: continue with `cursor`. Scope: admin.",
+        "description": "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2173,7 +2173,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Get the events of the last hour, per minute",
-        "description": "The number of tasks per event and minute, and the mean of the last minutes, which is useful for scaling. The queue counts them if its setting `statistics` is on. Scope: admin.",
+        "description": "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. The queue counts events if its setting `statistics` is on. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2369,7 +2369,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "List the workers and their tasks",
-        "description": "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. None that stays is missed. Scope: admin.",
+        "description": "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. A worker that stays in the list is never left out. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2568,7 +2568,7 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "List the schedules of a queue",
-        "description": "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. None that stays is missed. Scope: admin.",
+        "description": "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. A schedule that stays is never left out. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2665,7 +2665,7 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "Create or replace a schedule",
-        "description": "The first sweep after an occurrence enqueues its task, once, even if several sweeps run. So the schedule is as exact as the interval of the sweep. The task's id is `<name>.<epoch ms of the occurrence>`. If a task with this id is already known, it counts as the occurrence. The task's headers contain the name as `schedule` and the time as `scheduled-at`.\n\nThe body is the whole schedule: fields that are left out get the values of a new schedule, except `paused`. If `cron` and `timeZone`, or `every` and `from`, are unchanged, the next occurrence stays as it is; a `from` that is left out counts as unchanged. Otherwise the first occurrence from now on is next.\n\nWhen the clock of the time zone is set forward, a cron expression with one hour and one minute that is skipped occurs right after the gap. When the clock is set back, it occurs the first time only. A cron expression with several hours or minutes leaves out the skipped times and occurs twice at the repeated ones. Scope: admin.",
+        "description": "The first sweep after an occurrence enqueues its task, once, even if several sweeps run. So a task is late by up to the interval of the sweep. The task's id is `<name>.<epoch ms of the occurrence>`. If a task with this id is already known, it counts as the occurrence. The task's headers contain the name as `schedule` and the time as `scheduled-at`.\n\nThe body is the whole schedule: fields that are left out get the values of a new schedule, except `paused`. If `cron` and `timeZone`, or `every` and `from`, are unchanged, the next occurrence stays as it is; a `from` that is left out counts as unchanged. Otherwise the first occurrence from now on is next.\n\nWhen the clock of the time zone is set forward, a cron expression with one hour and one minute that is skipped occurs right after the gap. When the clock is set back, it occurs the first time only. A cron expression with several hours or minutes does not occur at the skipped times, and occurs twice at the repeated ones. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3143,7 +3143,7 @@ export const openapi: OpenApiDocument = {
           "operation"
         ],
         "summary": "Promote due tasks and reclaim expired leases, or scan and repair the queues",
-        "description": "Call it once a minute if the platform has no cron binding. It also enqueues the due occurrences of schedules. With a token it sweeps the queues of the token, with the cron secret all queues.\n\nWith `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover can cause them if it sets single keys back in time. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15. Scope: admin.",
+        "description": "Call it once a minute, unless the platform's cron already does. It also enqueues the due occurrences of schedules. A token sweeps the queues for which it has the scope `admin`; the cron secret sweeps all queues.\n\nWith `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover that restores an older state of some keys can cause them. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3697,7 +3697,7 @@ export const openapi: OpenApiDocument = {
                         "type": "number",
                         "minimum": 1,
                         "maximum": 100,
-                        "description": "The factor by which each further attempt multiplies it. Default 2."
+                        "description": "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 2."
                       },
                       "most": {
                         "$ref": "#/components/schemas/Duration",
@@ -3707,7 +3707,7 @@ export const openapi: OpenApiDocument = {
                     "additionalProperties": false
                   }
                 ],
-                "description": "A delay that depends on the attempt, instead of `delay`. With true it is random, up to 1 s after the first attempt and up to twice as long after each further one, at most 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry is for all further attempts."
+                "description": "A delay that depends on the attempt, instead of `delay`. True: a random delay, up to 1 s after the first attempt. The upper bound doubles with each attempt, up to 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts."
               },
               "count": {
                 "type": "boolean",
@@ -4007,7 +4007,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks that are pulled in any period of this length."
+            "description": "The most tasks (`max`) that are pulled in any period of the length `per`."
           },
           "maxPending": {
             "anyOf": [
@@ -4103,7 +4103,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks that are pulled in any period of this length."
+            "description": "The most tasks (`max`) that are pulled in any period of the length `per`."
           }
         },
         "additionalProperties": false,
@@ -4128,7 +4128,7 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "description": "With `every`: the first occurrence, epoch ms. If it is in the past, the first one is the next that follows from it. Default: one interval from now."
+            "description": "With `every`: the first occurrence, epoch ms. If it is in the past, the schedule starts with the next occurrence counted from it. Default: one interval from now."
           },
           "until": {
             "type": "integer",
@@ -4514,7 +4514,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "When to pull again, epoch ms: at once, when the next delayed task is due or the next lease expires, or when a limit allows more. null if nothing waits."
+            "description": "When to pull again, epoch ms. It is now if a pull may return more tasks. Otherwise it is when the next delayed task is due, the next lease expires, or a limit allows more. null if no task waits."
           },
           "paused": {
             "type": "boolean",
@@ -5215,7 +5215,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Age of the next task since its enqueue, ms; null if none is pending. It is the greater of two ages: of the next task without a group or priority, and of the next one with. Tasks that wait for their group's limit count only if no other task is pending."
+            "description": "Time since the next pending task was enqueued, ms; null if none is pending. There are two candidates: the next task without a group or priority, and the next one with either. The older one counts. Tasks that wait for their group's limit count only if no other task is pending."
           },
           "nextDueAt": {
             "anyOf": [
@@ -5314,7 +5314,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks that are pulled in any period of this length; null: no limit."
+            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
           },
           "maxPending": {
             "anyOf": [
@@ -5390,7 +5390,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks that are pulled in any period of this length; null: no limit."
+            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
           }
         },
         "required": [
@@ -5449,7 +5449,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks that are pulled in any period of this length; null: no limit."
+            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
           },
           "ready": {
             "type": "integer",
@@ -5644,7 +5644,7 @@ export const openapi: OpenApiDocument = {
                 "silentAfter": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "Milliseconds, as the worker sent it; absent if it is never failed."
+                  "description": "As the worker sent it, ms; absent if no sweep fails the worker for its silence."
                 },
                 "seenAt": {
                   "anyOf": [
@@ -5661,7 +5661,7 @@ export const openapi: OpenApiDocument = {
                 "silentAt": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "When it is failed, or leaves the list, without another pull or heartbeat, epoch ms."
+                  "description": "When it is failed, or leaves the list, unless it pulls or sends a heartbeat before, epoch ms."
                 },
                 "working": {
                   "type": "integer",
@@ -6525,7 +6525,7 @@ export const openapi: OpenApiDocument = {
           "title": "Internal error",
           "status": 500,
           "code": "internal",
-          "detail": "The server has an error of its own. Its log has the details under the same `instance`."
+          "detail": "The server failed. Its log has the details under the same `instance`."
         }
       },
       "unsupported": {
@@ -6595,7 +6595,7 @@ export const openapi: OpenApiDocument = {
           "title": "No token is configured",
           "status": 503,
           "code": "auth_not_configured",
-          "detail": "The server has no SLUICE_TOKENS and, for cron, no CRON_SECRET. It accepts no request until one is set."
+          "detail": "The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set."
         }
       },
       "misconfigured": {
@@ -6683,7 +6683,7 @@ export const openapi: OpenApiDocument = {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "A key of your own: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known. The same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets the same tasks again, without those whose lease has ended; if the first pull found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are identified by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge continues where the first stopped.",
+        "description": "A key of your own: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known. The same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets the same tasks again, without those whose lease has ended; if the first pull found nothing, it stays empty. For each queue, the last 16 requests that pause, resume, configure or delete it, or change its schedules, are remembered for five minutes: a second request with the same key changes nothing, whatever its body. Settlements are identified by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge continues where the first stopped.",
         "schema": {
           "type": "string",
           "pattern": "^[!-~]{1,255}$"
@@ -6698,7 +6698,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "WWW-Authenticate": {
-        "description": "Says that a bearer token is required, and why.",
+        "description": "The scheme `Bearer`. If the request had a token, also why it was refused.",
         "schema": {
           "type": "string"
         }
@@ -6834,7 +6834,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "internal": {
-        "description": "`internal`: The server has an error of its own. Its log has the details under the same `instance`.",
+        "description": "`internal`: The server failed. Its log has the details under the same `instance`.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -6870,7 +6870,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS and, for cron, no CRON_SECRET. It accepts no request until one is set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -1,6 +1,6 @@
 /**
- * Every way in which a request can fail: the stable `code`, its HTTP status, a title, and what the caller
- * should know and do. New codes may be added. Existing codes keep their meaning.
+ * All problems, by their stable `code`: the HTTP status, a title, and what the caller should know and do. New
+ * codes may be added. Existing codes keep their meaning.
  */
 export const problems = {
   invalid_request: {
@@ -99,7 +99,7 @@ export const problems = {
   internal: {
     status: 500,
     title: "Internal error",
-    meaning: "The server has an error of its own. Its log has the details under the same `instance`.",
+    meaning: "The server failed. Its log has the details under the same `instance`.",
   },
   unsupported: {
     status: 501,
@@ -137,7 +137,7 @@ export const problems = {
     status: 503,
     title: "No token is configured",
     meaning:
-      "The server has no SLUICE_TOKENS and, for cron, no CRON_SECRET. It accepts no request until one is set.",
+      "The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set.",
   },
   misconfigured: {
     status: 503,

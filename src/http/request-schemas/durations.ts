@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { durationRule, MAX_DURATION } from "../../queue/core/duration.ts";
 
-/** The longest time that a request for a task may wait, ms. Every platform allows it. */
+/** The longest time that a pull, or a request for one task, may wait, ms. Every platform allows it. */
 export const longestWatch = 60_000;
 
 /** The longest time that a stream of a queue's events may last, ms. */
@@ -10,7 +10,7 @@ export const longestEvents = 300_000;
 /** The longest budget of a sweep, purge or redrive over HTTP, ms. */
 export const longestBudget = 60_000;
 
-/** Patterns of durations as text, by the shortest allowed duration, ms. A pattern cannot check the longest. */
+/** Patterns of durations as text, by the shortest duration that they allow, ms. None checks the longest. */
 const durationTexts = {
   0: /^\d{1,12}(?:ms|s|m|h|d)$/,
   1: /^(?=0*[1-9])\d{1,12}(?:ms|s|m|h|d)$/,

@@ -30,7 +30,7 @@ const rate = fields({
 
 const limits = {
   maxWorking: setting(integer(1, 1_000_000), "The most tasks that are working at the same time."),
-  rate: setting(rate, "The most tasks that are pulled in any period of this length."),
+  rate: setting(rate, "The most tasks (`max`) that are pulled in any period of the length `per`."),
 };
 
 const unsetNote = "Fields that are left out keep their value. null removes the setting.";

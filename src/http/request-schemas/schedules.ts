@@ -41,7 +41,7 @@ export const newSchedule = v.pipe(
       whole(
         0,
         LAST_INSTANT,
-        "With `every`: the first occurrence, epoch ms. If it is in the past, the first one is the next that follows from it. Default: one interval from now.",
+        "With `every`: the first occurrence, epoch ms. If it is in the past, the schedule starts with the next occurrence counted from it. Default: one interval from now.",
       ),
     ),
     until: v.exactOptional(

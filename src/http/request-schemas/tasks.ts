@@ -135,7 +135,7 @@ const backoff = described(
         factor: v.exactOptional(
           described(
             v.pipe(v.number(), v.minValue(1), v.maxValue(100)),
-            "The factor by which each further attempt multiplies it. Default 2.",
+            "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 2.",
           ),
         ),
         most: v.exactOptional(described(duration, "The longest delay before any attempt. Default 15m.")),
@@ -143,7 +143,7 @@ const backoff = described(
     ],
     backoffForm,
   ),
-  "A delay that depends on the attempt, instead of `delay`. With true it is random, up to 1 s after the first attempt and up to twice as long after each further one, at most 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry is for all further attempts.",
+  "A delay that depends on the attempt, instead of `delay`. True: a random delay, up to 1 s after the first attempt. The upper bound doubles with each attempt, up to 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts.",
 );
 
 export const settlement = v.pipe(

@@ -114,7 +114,7 @@ export const decodeBytes = <Body extends Record<string, unknown>>(...keys: strin
 
 const receiptForm = "must be a receipt from a pull";
 
-/** Checked here, so that the error names the field of the request. */
+/** Receipts are checked here, not only in the queue, so that the error names the field of the request. */
 function isReceipt(text: string): boolean {
   try {
     readReceipt(text, "receipt");

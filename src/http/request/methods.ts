@@ -32,7 +32,7 @@ export function methodNotAllowed(allowed: readonly string[]): Problem {
 /** Every route supports OPTIONS. */
 export const allowHeader = (methods: readonly string[]) => [...methods, "OPTIONS"].join(", ");
 
-/** The pattern of the route that the path matches, without the names in it; undefined if none matches. */
+/** The pattern of the route that the path matches, such as `/v1/queues/:queue`; undefined if none matches. */
 export function routeOf(routes: Routes, path: string): string | undefined {
   return routes.find((route) => route.method !== "ALL" && matchesRoute(route.path, path))?.path;
 }

@@ -21,7 +21,7 @@ export const queue = v.object({
   rejected: described(count, "Dead letters."),
   oldestAge: described(
     v.nullable(count),
-    "Age of the next task since its enqueue, ms; null if none is pending. It is the greater of two ages: of the next task without a group or priority, and of the next one with. Tasks that wait for their group's limit count only if no other task is pending.",
+    "Time since the next pending task was enqueued, ms; null if none is pending. There are two candidates: the next task without a group or priority, and the next one with either. The older one counts. Tasks that wait for their group's limit count only if no other task is pending.",
   ),
   nextDueAt: described(
     v.nullable(count),
@@ -40,7 +40,7 @@ const limits = {
   maxWorking: limit("The most tasks that are working at the same time"),
   rate: described(
     v.nullable(v.object({ max: count, per: described(count, "Milliseconds.") })),
-    "The most tasks that are pulled in any period of this length; null: no limit.",
+    "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit.",
   ),
 };
 

@@ -33,7 +33,7 @@ export const pulled = v.object({
   ),
   nextDueAt: described(
     v.nullable(count),
-    "When to pull again, epoch ms: at once, when the next delayed task is due or the next lease expires, or when a limit allows more. null if nothing waits.",
+    "When to pull again, epoch ms. It is now if a pull may return more tasks. Otherwise it is when the next delayed task is due, the next lease expires, or a limit allows more. null if no task waits.",
   ),
   paused: described(v.boolean(), "True if the queue is paused. Pulls return no tasks until it is resumed."),
 });

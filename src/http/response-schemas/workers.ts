@@ -9,13 +9,13 @@ export const workers = v.object({
       node: v.exactOptional(v.string()),
       pid: v.exactOptional(count),
       silentAfter: v.exactOptional(
-        described(count, "Milliseconds, as the worker sent it; absent if it is never failed."),
+        described(count, "As the worker sent it, ms; absent if no sweep fails the worker for its silence."),
       ),
       seenAt: described(
         v.nullable(count),
         "Its last pull or heartbeat, epoch ms; null if it was failed and some of its tasks are not yet taken back.",
       ),
-      silentAt: instant("When it is failed, or leaves the list, without another pull or heartbeat"),
+      silentAt: instant("When it is failed, or leaves the list, unless it pulls or sends a heartbeat before"),
       working: described(count, "Number of its tasks."),
       tasks: described(v.array(taskId), "Ids of its tasks, at most 100, in the order in which it took them."),
     }),

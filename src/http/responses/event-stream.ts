@@ -35,7 +35,7 @@ export function wantsEvents(c: RequestContext): boolean {
   return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(c.req.header("accept") ?? "");
 }
 
-/** The version of the last event that the client received; undefined if its header is missing or has another form. */
+/** The version in the `Last-Event-ID` header; undefined if the header is missing or not a number. */
 export function lastEventId(c: RequestContext): number | undefined {
   const id = c.req.header("last-event-id") ?? "";
   return /^\d{1,15}$/.test(id) ? Number(id) : undefined;

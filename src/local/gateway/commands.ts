@@ -84,7 +84,7 @@ function hasBlock(command: readonly Argument[]): boolean {
   return at !== -1 && (end === -1 || at < end);
 }
 
-/** Whether the read-only token may run the command: one that reads, except those that iterate over all keys. */
+/** Whether the read-only token may run the command: it must only read, and not iterate over all keys. */
 export function isReadOnly(info: CommandInfo): boolean {
   if (["PING", "ECHO", "TIME"].includes(info.name)) return true;
   return info.flags.has("readonly") && !info.categories.has("@dangerous") && info.name !== "SCAN";

@@ -34,7 +34,7 @@ const faultSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("flush-scripts"), match }),
   /** Nothing runs; every command gets the error of a used-up quota. */
   v.strictObject({ kind: v.literal("quota"), match }),
-  /** Nothing runs, or everything with `runs`. The response is this one. */
+  /** Nothing runs; with `runs`, everything. The response has this status and body. */
   v.strictObject({
     kind: v.literal("http"),
     runs: v.optional(v.boolean(), false),
@@ -51,7 +51,10 @@ const faultSchema = v.variant("kind", [
   }),
   /** Nothing runs and the connection breaks; the request is kept and runs at `release`. */
   v.strictObject({ kind: v.literal("hold"), match }),
-  /** The connection stays open without a response until `release`. The request runs then, or at once with `runs`. */
+  /**
+   * The connection stays open without a response until `release`. The request runs then; with `runs`, at
+   * once.
+   */
   v.strictObject({ kind: v.literal("stall"), runs: v.optional(v.boolean(), false), match }),
 ]);
 

@@ -7,7 +7,10 @@ import type { Argument, RedisClient } from "./redis-client.ts";
  */
 export type Feed = Readable;
 
-/** The most bytes that wait for a slow client. Then its stream is closed, as Redis does with a slow subscriber. */
+/**
+ * The most bytes that wait for a slow client. With more, its stream is closed, as Redis closes a slow
+ * subscriber.
+ */
 const maxBehind = 1024 * 1024;
 
 /** Creates a feed that owns the client. It has no events yet. */

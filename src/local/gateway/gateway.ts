@@ -32,7 +32,11 @@ export interface GatewayOptions {
   readonly strictKeys?: StrictKeys | undefined;
   /** Names of scripts for faults, by SHA-1. @default none */
   readonly scriptNames?: Readonly<Record<string, string>> | undefined;
-  /** Called with a line when Redis becomes unreachable or reachable, or the gateway fails. It never contains payloads. @default none */
+  /**
+   * Called with a line when Redis becomes unreachable or reachable, or when the gateway fails. The line never
+   * contains payloads.
+   * @default none
+   */
   readonly log?: ((line: string) => void) | undefined;
 }
 
@@ -49,7 +53,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** How long idle connections are kept, ms. Long, so that none closes just when its client uses it again. */
+/** How long idle connections are kept, ms. Long, so that none closes just as its client sends a request. */
 const keepAlive = 600_000;
 
 /**
@@ -126,7 +130,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 const notAllowed = (method: string): BadRequest =>
   new BadRequest(405, `ERR HTTP method ${method} is not allowed, only HEAD, GET, POST and PUT`);
 
-/** Returns a function that gives the rights of a bearer token or `_token`, or `undefined` if it is unknown. */
+/** Returns a function that looks up the rights of a bearer token or `_token`; undefined if it is unknown. */
 function readTokens(standard: string, readOnly: string | undefined) {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const known: [Buffer, Rights][] = [[digest(standard), "standard"]];

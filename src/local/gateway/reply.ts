@@ -33,7 +33,7 @@ const stringJson = (bytes: Buffer, format: Format): string =>
 export const outcomeResp2 = (outcome: Outcome): Buffer =>
   replyResp2("error" in outcome ? new Error(outcome.error) : outcome.reply);
 
-/** An array of replies. */
+/** An array of encoded replies. */
 export const arrayResp2 = (items: readonly Buffer[]): Buffer =>
   Buffer.concat([Buffer.from(`*${items.length}\r\n`), ...items]);
 

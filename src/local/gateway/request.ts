@@ -99,7 +99,7 @@ function readFormat(headers: IncomingMessage["headers"]): Format {
   );
 }
 
-/** The command in a path such as `/set/foo/bar?EX=100`. The body comes after the path, and the query after the body. */
+/** The command in a path such as `/set/foo/bar?EX=100`: the words of the path, the body, then the query. */
 function readPath(url: URL, body: Buffer): Command {
   const words: Argument[] = url.pathname.replace(/^\//, "").replace(/\/$/, "").split("/").map(decode);
   if (body.length > 0) words.push(body);

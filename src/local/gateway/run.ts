@@ -11,13 +11,15 @@ export type Rights = "standard" | "read-only";
 
 export type Command = readonly [name: Argument, ...args: Argument[]];
 
-/** A command as it is sent to Redis, and a function that counts its reply and translates it for the client. */
+/** A command as it is sent to Redis, and a function that counts it and translates its reply. */
 interface PreparedCommand {
   readonly send: readonly Argument[];
   settle(reply: RedisReply): Outcome | Promise<Outcome>;
 }
 
-/** The result of the shim around a script: the counts of its commands, and the reply or the text and line of an error. */
+/**
+ * What the shim around a script returns: the counts of its commands, and its reply or its error with a line.
+ */
 type ShimReply = readonly [ok: string, counts: readonly RedisReply[], value?: RedisReply, line?: Buffer];
 
 /** A SHA that no script has. */
@@ -158,7 +160,9 @@ export class Runner {
     return { error: `${String(value)}${place}` };
   }
 
-  /** Redis's error about a script. Its text must be the one for the client's script, not for the wrapped one. */
+  /**
+   * Returns Redis's error about a script. Its text must be about the client's script, not the wrapped one.
+   */
   async #error(script: GatewayScript, error: Error): Promise<Outcome> {
     if (error.message.startsWith("ERR Error compiling script") && script.wrapped !== script.source) {
       // Only Redis can tell what is wrong with the unwrapped script. Not counted, because the client sent one

@@ -43,7 +43,7 @@ export class Scripts {
   #wrap(source: string): string {
     const { shebang, locking, body } = splitShebang(source);
     const neutral = keepLines(body);
-    // It would close the function around it. Unwrapped it is not valid Lua, and Redis reports why.
+    // The script would close the function of the shim. Redis reports why it is not valid Lua.
     if (neutral === undefined) return source;
     const strict = locking || this.#strict === "always";
     const specs = this.#specs(body, strict);

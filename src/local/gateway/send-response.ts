@@ -4,7 +4,7 @@ import { pipeline, Readable } from "node:stream";
 import { type GatewayResponse, discard } from "./response.ts";
 import type { Feed } from "./feed.ts";
 
-/** For clients that send no sync token, so that they have one. */
+/** The sync token for clients that have none yet. */
 const firstSyncToken = randomBytes(12).toString("base64url");
 
 /** Sends a response, or the part of it that a fault allows. */

@@ -8,9 +8,9 @@
  * counts, error text, line of the error}`. `counts` is a flat list of names and counts. A failed call is
  * counted under its name, a newline and its error.
  *
- * Why not count before EVALSHA: the number of calls to Redis depends on the data. Why xpcall: an error must
- * not lose the counts. The error's line is found as Redis finds it: that of the function that raised it, or
- * of its caller if C raised it.
+ * The counts cannot be known before EVALSHA, because the number of calls depends on the data. The script runs
+ * in xpcall, so that an error does not lose the counts. The line of an error is the one that Redis reports:
+ * that of the function that raised it, or of its caller if C raised it.
  */
 const shim = String.raw`
 function(real, specs, strict, shim_line)

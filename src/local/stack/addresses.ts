@@ -1,6 +1,5 @@
 import type { Stack } from "./stack.ts";
 
-/** The addresses of the stack. */
 export const addresses = ({ redisUrl, gateway, workerUrl }: Stack) => `
   Worker    ${workerUrl}     in workerd, its cron every minute
   docs      ${workerUrl}/docs

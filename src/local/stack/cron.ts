@@ -10,7 +10,7 @@ export interface CronListeners {
 }
 
 /**
- * Calls the Worker's scheduled handler by its cron expressions. wrangler does not do it by itself.
+ * Calls the Worker's scheduled handler at the times of its cron expressions, which wrangler does not do.
  * @param crons the expressions of wrangler.toml, in UTC as on Cloudflare
  */
 export function startCron(

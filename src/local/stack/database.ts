@@ -14,7 +14,7 @@ export interface DatabaseOptions {
   readonly redisUrl?: string | undefined;
   /** The folder for the data of a redis-server that is started here. */
   readonly folder: string;
-  /** The gateway's port; 0 for any free one. `preferred` is used if it is free. */
+  /** The gateway's port; 0 for any free one. With `preferred`: this port if it is free, else another. */
   readonly port: number | { readonly preferred: number | undefined };
   readonly log: (line: string) => void;
 }
@@ -31,7 +31,7 @@ export interface Database {
 export async function startDatabase(running: Running, options: DatabaseOptions): Promise<Database> {
   const redisUrl = options.redisUrl ?? (await startOwnRedis(running, options.folder));
   if (!parsedUrl(redisUrl, REDIS)) {
-    throw new StackError("REDIS_URL must be a URL that begins with redis:// or rediss://");
+    throw new StackError("the URL of Redis must begin with redis:// or rediss://");
   }
   try {
     const start = (port: number) => startGateway({ redisUrl, port, log: options.log });
@@ -51,7 +51,7 @@ async function startOwnRedis(running: Running, folder: string): Promise<string> 
   return url;
 }
 
-/** Removes all keys with a prefix from a Redis that has other data too. */
+/** Removes the keys of all queues with a prefix, and leaves the other data of the Redis. */
 export async function removeKeys(redisUrl: string, prefix: string): Promise<void> {
   const transport = resp(redisUrl);
   try {

@@ -1,7 +1,7 @@
 import type { Child } from "./child.ts";
 import { StackError } from "./stack-error.ts";
 
-/** The started parts, in order. They are stopped in reverse. */
+/** The parts of a stack that run. They are stopped in the reverse order of their start. */
 export class Running {
   readonly #stops: (() => unknown)[] = [];
   #stopping: Promise<void> | undefined;
@@ -15,7 +15,7 @@ export class Running {
     this.failed.catch(() => {});
   }
 
-  /** Adds a part, by the function that stops it. A part that is added during the stop is stopped at once. */
+  /** Adds a part by the function that stops it. A part added during {@link stop} is stopped as well. */
   add(stop: () => unknown): void {
     this.#stops.push(stop);
     if (this.#stopping) this.#stopping = this.#stopping.then(() => this.#stopAll());

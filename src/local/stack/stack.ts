@@ -12,7 +12,7 @@ import { startLocalWorker } from "./worker.ts";
 export interface StackOptions {
   /** An existing folder for the data and logs of this run. */
   readonly folder: string;
-  /** The URL of a running Redis. This run uses a prefix of its own there. @default starts a redis-server */
+  /** The URL of a running Redis, in which this run uses its own key prefix. @default starts a redis-server */
   readonly redisUrl?: string | undefined;
   /** Whether the Redis of `redisUrl` keeps the keys of this run. @default false */
   readonly keepData?: boolean | undefined;
@@ -71,8 +71,8 @@ export async function startStack(running: Running, options: StackOptions): Promi
     logFile: join(folder, "worker.log"),
     log: (line: string) => log(`Worker: ${sweepSummary(line) ?? line}`),
   };
-  // wrangler hangs if its port is taken at the last moment. So only the one stack whose gateway has its
-  // preferred port uses the preferred port of the Worker too.
+  // wrangler hangs if another stack takes its port at the last moment. So a stack uses the Worker's preferred
+  // port only if its gateway got the preferred port, which only one stack can.
   const first = new URL(gateway.url).port === String(ports.gateway);
   const worker = await startLocalWorker({
     ...workerOptions,
