@@ -19,7 +19,7 @@ export interface ConsumerContext<Env> {
   readonly transport: Transport;
   readonly prefix: string | undefined;
   /** Wakes another invocation if this one ends before the work does. */
-  readonly elsewhere: Waker | undefined;
+  readonly remoteWaker: Waker | undefined;
   /** How long one invocation may work, ms. */
   readonly budget: number;
   /** True for a long-running process. */
@@ -156,7 +156,7 @@ export class Consumers<Env> {
 
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
   async #drain(name: string, time: number): Promise<DrainReport> {
-    const { env, transport, prefix, elsewhere: wake, ending } = this.#context;
+    const { env, transport, prefix, remoteWaker: wake, ending } = this.#context;
     const { handler, schema, encryption, ...options } = this.#all.get(name) as CheckedConsumer<Env>;
     const queue = new Queue<unknown, never>(name, { transport, prefix, schema, encryption, wake });
     const handle = async (task: Task<never>): Promise<unknown> => {

@@ -100,7 +100,7 @@ export class Service<Env extends object = Environment> {
   readonly #config: Config;
   readonly #transport: Transport;
   readonly #app: App;
-  readonly #elsewhere: Waker | undefined;
+  readonly #remoteWaker: Waker | undefined;
   /** Undefined if no wake secret is configured. */
   readonly #wakeVerifier: WakeVerifier | undefined;
   readonly #budget: number;
@@ -123,13 +123,13 @@ export class Service<Env extends object = Environment> {
     if (wakeFetch && !secret) {
       throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because the binding SLUICE_CONSUMER is set");
     }
-    this.#elsewhere =
+    this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
     this.#consumers = new Consumers(options.consumers ?? {}, {
       env,
       transport: this.#transport,
       prefix,
-      elsewhere: this.#elsewhere,
+      remoteWaker: this.#remoteWaker,
       budget: this.#budget,
       isProcess: platform.afterResponse === "any",
       ending: platform.ending,
@@ -232,13 +232,13 @@ export class Service<Env extends object = Environment> {
    */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
     const consumers = this.#consumers;
-    const elsewhere = this.#elsewhere;
+    const remoteWaker = this.#remoteWaker;
     const closing = this.#platform.ending?.closing;
     const here = (queue: string) => mayWorkHere && !closing?.aborted && consumers.has(queue);
-    if (!elsewhere && (consumers.none || !mayWorkHere)) return undefined;
+    if (!remoteWaker && (consumers.none || !mayWorkHere)) return undefined;
     return {
-      queues: (queue) => here(queue) || (elsewhere !== undefined && (consumers.none || consumers.has(queue))),
-      wake: (queue) => (here(queue) ? consumers.work(queue, time()) : elsewhere?.wake(queue)),
+      queues: (queue) => here(queue) || (remoteWaker !== undefined && (consumers.none || consumers.has(queue))),
+      wake: (queue) => (here(queue) ? consumers.work(queue, time()) : remoteWaker?.wake(queue)),
     };
   }
 }

@@ -61,7 +61,7 @@ export function createClient(options: ConnectionOptions): Client {
       return connection.request<Omit<QueuePage, "now">>({
         method: "GET",
         path,
-        has: "queues",
+        replyField: "queues",
         options: { signal },
       });
     },
@@ -75,7 +75,7 @@ export function createClient(options: ConnectionOptions): Client {
         path: "/v1/sweep",
         body,
         wait,
-        has: "promoted",
+        replyField: "promoted",
         options: request,
       });
     },

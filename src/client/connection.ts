@@ -46,7 +46,7 @@ export interface ServerRequest {
   /** How long the server was asked to wait or work, ms. @default 0 */
   readonly wait?: number;
   /** A field that every reply to this request has. */
-  readonly has: string;
+  readonly replyField: string;
   readonly options: RequestOptions;
 }
 
@@ -111,7 +111,7 @@ export class Connection {
    * @throws {Transient} if another copy may succeed
    */
   async #exchange(
-    { method, path, body, has }: ServerRequest,
+    { method, path, body, replyField }: ServerRequest,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<ServerReply> {
@@ -126,7 +126,7 @@ export class Connection {
     } catch (error) {
       throw networkError(error);
     }
-    return readReply(response, text, has);
+    return readReply(response, text, replyField);
   }
 }
 

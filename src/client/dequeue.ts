@@ -22,7 +22,7 @@ export interface DequeueReply {
 export interface DequeuingQueue<Out> {
   readonly name: string;
   readonly values: ValuesQueue;
-  readonly fixed: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
+  readonly defaults: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
   readonly send: (request: DequeueRequest<Out>) => Promise<DequeueReply>;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
 }
@@ -66,11 +66,11 @@ export class DequeueRequest<Out> {
 
   /** The JSON of the copy that is sent now. */
   body(): string {
-    const { fixed } = this.#queue;
+    const { defaults } = this.#queue;
     const fields = {
       ...this.#fields,
-      lease: this.#fields.lease ?? fixed.lease,
-      maxBytes: this.#fields.maxBytes ?? fixed.maxBytes,
+      lease: this.#fields.lease ?? defaults.lease,
+      maxBytes: this.#fields.maxBytes ?? defaults.maxBytes,
       wait: this.wait || undefined,
       token: this.#token,
     };
@@ -82,8 +82,8 @@ export class DequeueRequest<Out> {
    * dead letters. If no other task is left, it dequeues again.
    */
   async decode(first: DequeueReply): Promise<Batch<Out>> {
-    const { name, fixed, send } = this.#queue;
-    return decodeBatch(this.#queue, fixed.schema, rawBatch(first), async () => {
+    const { name, defaults, send } = this.#queue;
+    return decodeBatch(this.#queue, defaults.schema, rawBatch(first), async () => {
       this.#token = await nextToken(name, this.#token);
       return rawBatch(await send(this));
     });

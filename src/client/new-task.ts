@@ -18,7 +18,7 @@ export interface ClientQueueOptions<In = unknown, Out = In>
  */
 export async function taskJson<In, Out>(
   queue: ValuesQueue,
-  { schema, ...fixed }: ClientQueueOptions<In, Out>,
+  { schema, ...defaults }: ClientQueueOptions<In, Out>,
   task: NewTask<In>,
   options: RequestOptions,
   index?: number,
@@ -31,11 +31,11 @@ export async function taskJson<In, Out>(
   const fields = {
     ...given,
     id,
-    lease: given.lease ?? fixed.lease,
-    maxAttempts: given.maxAttempts ?? fixed.maxAttempts,
-    resultTtl: given.resultTtl ?? fixed.resultTtl,
-    deadTtl: given.deadTtl ?? fixed.deadTtl,
-    delay: given.delay ?? (given.at === undefined ? fixed.delay : undefined),
+    lease: given.lease ?? defaults.lease,
+    maxAttempts: given.maxAttempts ?? defaults.maxAttempts,
+    resultTtl: given.resultTtl ?? defaults.resultTtl,
+    deadTtl: given.deadTtl ?? defaults.deadTtl,
+    delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
   };
   const encoded = encodeValue(await checkedPayload(schema, payload, path), path);
   const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);

@@ -80,7 +80,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     const { request, fields } = splitOptions(options);
     const body = await taskJson(this.#values, this.#options, { ...fields, payload }, request);
-    return this.#post("/tasks", request, { body: () => body, has: "id" });
+    return this.#post("/tasks", request, { body: () => body, replyField: "id" });
   }
 
   /**
@@ -97,7 +97,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       tasks.map((task, i) => taskJson(this.#values, this.#options, task, request, i)),
     );
     const body = () => jsonWith(fields, "options", "tasks", `j[${items.join()}]`);
-    const reply = await this.#post<{ tasks: Enqueued[] }>("/tasks", request, { body, has: "tasks" });
+    const reply = await this.#post<{ tasks: Enqueued[] }>("/tasks", request, { body, replyField: "tasks" });
     return reply.tasks;
   }
 
@@ -152,7 +152,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const found = await this.#connection.request<
       TaskInfo & { encoding?: string; errorEncoding?: string },
       "not_found"
-    >({ method: "GET", path: this.#pathOf(id), has: "state", options }, ["not_found"]);
+    >({ method: "GET", path: this.#pathOf(id), replyField: "state", options }, ["not_found"]);
     if (found === "not_found") return null;
     const { encoding, errorEncoding, ...rest } = found;
     const task = {
@@ -170,7 +170,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
-    return waitForEnd(this.#lookAt(id), options);
+    return waitForEnd(this.#readerOf(id), options);
   }
 
   /**
@@ -180,7 +180,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    *   `after`
    */
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
-    return watchTask(this.#lookAt(id), options);
+    return watchTask(this.#readerOf(id), options);
   }
 
   /**
@@ -195,7 +195,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const { request, fields } = splitOptions(options);
     const path = `${this.#pathOf(id)}/cancel`;
     const reply = await this.#connection.request<{ state: "rejected" | "working" }, CancelRefusal>(
-      { method: "POST", path, body: () => jsonOf(fields, "options"), has: "state", options: request },
+      { method: "POST", path, body: () => jsonOf(fields, "options"), replyField: "state", options: request },
       ["not_found", "already_ended", "lease_lost"],
     );
     return typeof reply === "string" ? { ok: false, code: reply } : { ok: true, state: reply.state };
@@ -209,7 +209,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     return this.#connection.request<QueueCounts>({
       method: "GET",
       path: this.#path,
-      has: "pending",
+      replyField: "pending",
       options,
     });
   }
@@ -225,7 +225,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const body = () => jsonOf({ ...fields, worker }, "options");
     const path = `${this.#path}/workers/heartbeat`;
     const reply = await this.#connection.request<Omit<Heartbeat & { ok: true }, "ok">, "worker_lost">(
-      { method: "POST", path, body, has: "leases", options: request },
+      { method: "POST", path, body, replyField: "leases", options: request },
       ["worker_lost"],
     );
     return reply === "worker_lost" ? { ok: false, code: reply } : { ok: true, ...reply };
@@ -242,7 +242,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       {
         name: this.name,
         values: this.#values,
-        fixed: this.#options,
+        defaults: this.#options,
         send: (request) => this.#dequeue(request),
         settle: (settlements) => this.settle(settlements),
       },
@@ -252,18 +252,18 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 
   async #dequeue(request: DequeueRequest<Out>): Promise<DequeueReply> {
     const body = () => request.body();
-    return this.#post("/tasks/pull", request.options, { body, wait: request.wait, has: "tasks" });
+    return this.#post("/tasks/pull", request.options, { body, wait: request.wait, replyField: "tasks" });
   }
 
   async #settle(options: RequestOptions, body: () => string, wait = 0) {
     type Reply = { readonly results: Settled[]; readonly pull: DequeueReply };
-    return this.#post<Reply>("/tasks/settle", options, { body, wait, has: "results" });
+    return this.#post<Reply>("/tasks/settle", options, { body, wait, replyField: "results" });
   }
 
   async #post<Reply extends object>(
     path: string,
     options: RequestOptions,
-    call: { readonly body: () => string; readonly has: string; readonly wait?: number },
+    call: { readonly body: () => string; readonly replyField: string; readonly wait?: number },
   ): Promise<Reply> {
     return this.#connection.request<Reply>({ method: "POST", path: this.#path + path, options, ...call });
   }
@@ -272,7 +272,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     return `${this.#path}/tasks/${encodeURIComponent(taskId(id))}`;
   }
 
-  #lookAt(id: string): ReadTask {
+  #readerOf(id: string): ReadTask {
     taskId(id);
     return (signal) => this.get(id, { signal });
   }

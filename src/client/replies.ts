@@ -35,15 +35,15 @@ interface Problem {
 
 /**
  * Reads a response. Errors repeat only a problem's `detail`, `code` and path, which contain no input.
- * @param has a field that every reply to this request has
+ * @param replyField a field that every reply to this request has
  * @throws {Transient} if another copy may succeed
  */
-export function readReply(response: Response, text: string, has: string): ServerReply {
+export function readReply(response: Response, text: string, replyField: string): ServerReply {
   const { status } = response;
   const json = jsonObject(text);
   if (response.ok) {
     if (json === undefined) throw new Transient("a body that is cut off or not JSON");
-    return has in json ? { reply: json } : unexpected("with a body that is not a reply to the request");
+    return replyField in json ? { reply: json } : unexpected("with a body that is not a reply to the request");
   }
   // In browsers a redirect that is not followed has the status 0.
   if (status < 400) return unexpected("with a redirect, which is not followed; url must be its target");

@@ -82,7 +82,7 @@ export class DrainLoop<T> {
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#onClosing);
         if (failure) reject(failure.error);
-        else resolve(this.#counts.report(this.#ended, this.#remaining.some || this.#ended === "budget"));
+        else resolve(this.#counts.report(this.#ended, this.#remaining.hasMore || this.#ended === "budget"));
       };
       signal?.addEventListener("abort", this.#abort);
       closing?.addEventListener("abort", this.#onClosing);
@@ -212,8 +212,8 @@ export class DrainLoop<T> {
   #nextDequeue(settle: boolean, hadTurn: boolean): DequeueRequest | undefined {
     const { interruptedPoll, buffer, roundTrip } = this.#requests;
     if (interruptedPoll) return interruptedPoll;
-    const { some, maybeSome, dequeueAgainAt, gatherUntil } = this.#remaining;
-    const prefetch = some && this.#pace.runsOut;
+    const { hasMore, mayHaveMore, dequeueAgainAt, gatherUntil } = this.#remaining;
+    const prefetch = hasMore && this.#pace.runsOut;
     if (this.#closedBy || !(this.#handlers.hasFreeHandler || prefetch)) return undefined;
     const { wholeBatches, wait, lease, worker } = this.#options;
     const { isIdle, longestDuration, firstEndAt = 0 } = this.#handlers;
@@ -222,7 +222,7 @@ export class DrainLoop<T> {
     const wanted =
       isIdle && buffer.size === 0
         ? !this.#isEmpty
-        : settle || prefetch || (maybeSome && this.#isDue(Math.max(firstEndAt + LINGER, dequeueAgainAt)));
+        : settle || prefetch || (mayHaveMore && this.#isDue(Math.max(firstEndAt + LINGER, dequeueAgainAt)));
     if (!wanted || !this.#isDue(gatherUntil)) return undefined;
     // Handlers that end in this turn are settled by the same request.
     if (!settle && !isIdle && !hadTurn) {
@@ -239,7 +239,7 @@ export class DrainLoop<T> {
     const dequeue = { max: wholeBatches ? batch : room, lease, worker };
     const longestWait = Math.min(wait, Math.floor(left - longestDuration - LAST_LOOK));
     // If tasks are left, the dequeue need not wait.
-    if (longestWait <= 0 || (some && !isIdle)) return dequeue;
+    if (longestWait <= 0 || (hasMore && !isIdle)) return dequeue;
     // With a token of its own, which costs one more command, the dequeue can be sent again after it was cut
     // short.
     return { ...dequeue, wait: longestWait, token: newToken() };

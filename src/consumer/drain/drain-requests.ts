@@ -7,11 +7,11 @@ import { type OutgoingSettlement, SettlementBuffer } from "./settlement-buffer.t
 import type { TaskSource } from "./source.ts";
 
 /** From a failed request to the next one, ms. */
-const PAUSE = 1_000;
+const RETRY_PAUSE = 1_000;
 /** The time that each request gets at least, ms, even if the budget is over. */
-const LEAST = 1_000;
+const MIN_REQUEST_TIME = 1_000;
 /** The time to read a reply that arrived while a handler blocked the event loop, ms. */
-const READING = 200;
+const READ_TIME = 200;
 
 const TOO_LATE =
   "Redis did not answer before the drain's budget ended; " +
@@ -50,7 +50,7 @@ export class DrainRequests<T> {
   readonly #end: number;
   readonly #onSettled: OnSettled<T>;
   readonly #polls = new AbortController();
-  #others = new AbortController();
+  #otherRequests = new AbortController();
   #sentAt = 0;
   #abortAt: number | undefined;
 
@@ -74,13 +74,13 @@ export class DrainRequests<T> {
   enforceEnd(isDue: (at: number) => boolean): void {
     if (this.isIdle) return;
     if (this.#abortAt === undefined) {
-      if (!isDue(Math.max(this.#end, this.#sentAt + LEAST) - READING)) return;
-      this.#abortAt = performance.now() + READING;
+      if (!isDue(Math.max(this.#end, this.#sentAt + MIN_REQUEST_TIME) - READ_TIME)) return;
+      this.#abortAt = performance.now() + READ_TIME;
     }
     if (isDue(this.#abortAt)) {
       this.#abortAt = Number.POSITIVE_INFINITY;
-      this.#others.abort();
-      this.#others = new AbortController();
+      this.#otherRequests.abort();
+      this.#otherRequests = new AbortController();
     }
   }
 
@@ -105,7 +105,7 @@ export class DrainRequests<T> {
     const pending = dequeue ? "isDequeuing" : "isSettling";
     this[pending] = true;
     if (dequeue) this.isPolling = polls;
-    const { signal } = polls ? this.#polls : this.#others;
+    const { signal } = polls ? this.#polls : this.#otherRequests;
     const reply = await this.#exchange(settlements, dequeue, signal).catch((error: unknown) => {
       this.buffer.putBack(settlements);
       if (polls && this.#polls.signal.aborted) this.interruptedPoll = { ...dequeue, wait: undefined };
@@ -136,7 +136,7 @@ export class DrainRequests<T> {
     const now = performance.now();
     const isLate = error instanceof SluiceError && error.code === "aborted";
     this.failure ??= { error: isLate ? new SluiceError("redis_unreachable", TOO_LATE) : error };
-    this.retryAt = now + PAUSE;
+    this.retryAt = now + RETRY_PAUSE;
     this.hasGivenUp ||= isLast || now >= this.#end;
   }
 }

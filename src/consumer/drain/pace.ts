@@ -2,10 +2,10 @@ import type { DurationEstimator } from "./duration-estimator.ts";
 import type { HandlerPool } from "./handler-pool.ts";
 
 /** Fewest and most tasks of one dequeue if the drain has no `batch`; the HTTP interface allows 100. */
-const LEAST = 10;
-const MOST = 100;
+const SMALLEST_BATCH = 10;
+const LARGEST_BATCH = 100;
 /** A dequeue asks for the tasks of a round trip and of at most this time after it, ms. */
-const AHEAD = 50;
+const MAX_PREFETCH = 50;
 
 export interface PaceOptions {
   readonly concurrency: number;
@@ -38,7 +38,7 @@ export class Pace {
 
   /** Whether every waiting task will have begun when a dequeue is answered. */
   get runsOut(): boolean {
-    const { concurrency, batch = MOST, wholeBatches } = this.#options;
+    const { concurrency, batch = LARGEST_BATCH, wholeBatches } = this.#options;
     if (wholeBatches || concurrency === 1 || this.#handlers.isIdle) return false;
     const meanwhile = this.#handlers.callsBegunWithin(this.#roundTrip.mean);
     return this.#handlers.waitingCalls + 1 <= Math.min(meanwhile, batch / 2);
@@ -49,8 +49,8 @@ export class Pace {
     const { batch } = this.#options;
     if (batch !== undefined) return batch;
     const { freeHandlers, waitingCalls, meanDuration } = this.#handlers;
-    const ahead = this.#roundTrip.mean + Math.min(meanDuration / 2, AHEAD);
+    const ahead = this.#roundTrip.mean + Math.min(meanDuration / 2, MAX_PREFETCH);
     const begin = this.#handlers.callsBegunWithin(ahead);
-    return Math.max(LEAST, Math.min(Math.ceil(freeHandlers + begin) - waitingCalls, MOST));
+    return Math.max(SMALLEST_BATCH, Math.min(Math.ceil(freeHandlers + begin) - waitingCalls, LARGEST_BATCH));
   }
 }

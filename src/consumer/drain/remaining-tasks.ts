@@ -3,7 +3,7 @@ import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { DequeueRequest } from "./drain-requests.ts";
 
 /** From a dequeue that emptied the queue to the next one, while handlers run, ms. */
-const PAUSE = 1_000;
+const DEQUEUE_PAUSE = 1_000;
 
 /**
  * In a drain that waits for tasks: the longest time from a dequeue that emptied the queue to the next one,
@@ -14,7 +14,7 @@ const GATHER = 500;
 /** What a drain knows of the tasks that are left in its queue, and when to dequeue again. */
 export class RemainingTasks {
   /** Whether the last dequeue left tasks. */
-  some = true;
+  hasMore = true;
   /** When to dequeue again if a handler is free, on the clock of `performance.now()`. */
   dequeueAgainAt = 0;
   /** No dequeue goes out before this time, so that tasks gather; on the same clock. */
@@ -41,8 +41,8 @@ export class RemainingTasks {
   }
 
   /** Whether another dequeue may find tasks. */
-  get maybeSome(): boolean {
-    return this.some || this.#dequeueOnceMore || this.#wait > 0;
+  get mayHaveMore(): boolean {
+    return this.hasMore || this.#dequeueOnceMore || this.#wait > 0;
   }
 
   /** @param endedCalls how many handler calls have ended */
@@ -72,23 +72,23 @@ export class RemainingTasks {
     endedCalls: number,
   ): (reply: Batch<unknown>, dueAt: number | null) => void {
     const sentAt = performance.now();
-    const hadSome = this.some;
+    const hadMore = this.hasMore;
     const notifications = this.#notifications;
     return (reply, dueAt) => {
-      this.some = reply.length >= max || this.#leftSome(reply, dueAt, wait);
-      const isEmpty = reply.length === 0 && !this.some;
+      this.hasMore = reply.length >= max || this.#leftMore(reply, dueAt, wait);
+      const isEmpty = reply.length === 0 && !this.hasMore;
       if (isEmpty) this.#emptyAt = endedCalls;
       const notified = this.#notifications > notifications;
-      this.#dequeueOnceMore = notified || (reply.length > 0 && !this.some);
+      this.#dequeueOnceMore = notified || (reply.length > 0 && !this.hasMore);
       // A dequeue did not wait if tasks were left before it. The next one does.
-      const waits = this.#wait > 0 && (!isEmpty || (hadSome && wait === undefined));
-      this.dequeueAgainAt = notified || this.some || waits ? 0 : sentAt + PAUSE;
-      this.gatherUntil = notified || this.some ? 0 : performance.now() + Math.min(GATHER, this.#wait);
+      const waits = this.#wait > 0 && (!isEmpty || (hadMore && wait === undefined));
+      this.dequeueAgainAt = notified || this.hasMore || waits ? 0 : sentAt + DEQUEUE_PAUSE;
+      this.gatherUntil = notified || this.hasMore ? 0 : performance.now() + Math.min(GATHER, this.#wait);
     };
   }
 
   /** Whether a dequeue left tasks although it returned fewer than it asked for. */
-  #leftSome({ length, nextDueAt, invalid }: Batch<unknown>, dueAt: number | null, wait = 0): boolean {
+  #leftMore({ length, nextDueAt, invalid }: Batch<unknown>, dueAt: number | null, wait = 0): boolean {
     const foundSome = length + invalid > 0;
     if (foundSome) this.#emptyReplies = 0;
     if (nextDueAt === null || nextDueAt > Date.now()) return false;

@@ -1,12 +1,12 @@
 import { isSigned, signingKey, TOLERANCE } from "./signature.ts";
 
 /** Most wakes that are remembered. A busier instance forgets the oldest early. */
-const MOST = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /**
  * How long wakes are remembered, ms. Twice the tolerance, because a signature may be dated ahead by as much.
  */
-const REMEMBER = 2 * TOLERANCE * 1_000;
+const REMEMBER_FOR = 2 * TOLERANCE * 1_000;
 
 /**
  * Verifies that one of the secrets signed a wake, and that the wake is not a copy of an earlier one. Wakes
@@ -33,10 +33,10 @@ export class WakeVerifier {
     if (this.#seen.has(wake)) return "replayed";
     const now = Date.now();
     for (const [oldest, until] of this.#seen) {
-      if (until > now && this.#seen.size < MOST) break;
+      if (until > now && this.#seen.size < MAX_REMEMBERED) break;
       this.#seen.delete(oldest);
     }
-    this.#seen.set(wake, now + REMEMBER);
+    this.#seen.set(wake, now + REMEMBER_FOR);
     return "valid";
   }
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { durationRule, MAX_DURATION } from "../../queue/core/duration.ts";
 
 /** The longest time that a pull, or a request for one task, may wait, ms. Every platform allows it. */
-export const longestWatch = 60_000;
+export const longestWait = 60_000;
 
 /** The longest time that a stream of a queue's events may last, ms. */
 export const longestEvents = 300_000;
@@ -41,7 +41,7 @@ export const positiveDuration = durationOf(1, MAX_DURATION);
 export const interval = durationOf(1_000, MAX_DURATION);
 
 /** How long a request waits. */
-export const wait = durationOf(0, longestWatch);
+export const wait = durationOf(0, longestWait);
 
 /** How long a stream of a queue's events lasts. */
 export const eventsWait = durationOf(0, longestEvents);

@@ -5,7 +5,7 @@ import { json, respond } from "../../respond.ts";
 import { readPath, readQuery } from "../request/read.ts";
 import type { App, Services } from "../services.ts";
 import { eventStream, type Frame, lastEventId, wantsEvents } from "../responses/event-stream.ts";
-import { longestEvents, longestWatch } from "../request-schemas/durations.ts";
+import { longestEvents, longestWait } from "../request-schemas/durations.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
 import { eventsQuery, taskQuery } from "../request-schemas/watch.ts";
 import { taskReply } from "../responses/task-reply.ts";
@@ -19,12 +19,12 @@ export function watchRoutes(app: App, services: Services): void {
     const { id } = readPath(c, idInPath);
     const queue = c.get("queue");
     if (!wantsEvents(c)) {
-      const span = milliseconds(wait ?? 0, "wait", { max: longestWatch });
+      const span = milliseconds(wait ?? 0, "wait", { max: longestWait });
       const task = await queue.wait(id, { for: span, signal: c.req.raw.signal });
       if (!task) throw taskNotFound();
       return json(taskReply(task));
     }
-    const lasts = milliseconds(wait ?? longestWatch, "wait", { max: longestWatch });
+    const lasts = milliseconds(wait ?? longestWait, "wait", { max: longestWait });
     const after = lastEventId(c);
     let found = await queue.get(id);
     if (!found) throw taskNotFound();

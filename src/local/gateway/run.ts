@@ -14,7 +14,7 @@ export type Command = readonly [name: Argument, ...args: Argument[]];
 /** A command as it is sent to Redis, and a function that counts it and translates its reply. */
 interface PreparedCommand {
   readonly send: readonly Argument[];
-  settle(reply: RedisReply): Outcome | Promise<Outcome>;
+  translateReply(reply: RedisReply): Outcome | Promise<Outcome>;
 }
 
 /**
@@ -43,7 +43,7 @@ export class Runner {
   async run(command: Command, rights: Rights): Promise<Outcome> {
     const prepared = this.#prepare(command, rights);
     if ("error" in prepared) return prepared;
-    return await prepared.settle(await this.#redis.send(prepared.send));
+    return await prepared.translateReply(await this.#redis.send(prepared.send));
   }
 
   /**
@@ -63,7 +63,7 @@ export class Runner {
     this.#meter.command("EXEC");
     if (reply instanceof Error) return { error: reply.message };
     const replies = Array.isArray(reply) ? (reply as readonly RedisReply[]) : [];
-    return await Promise.all(all.map(async (one, index) => await one.settle(replies[index] ?? null)));
+    return await Promise.all(all.map(async (one, index) => await one.translateReply(replies[index] ?? null)));
   }
 
   /**
@@ -108,7 +108,7 @@ export class Runner {
   #plain(info: CommandInfo | undefined, command: readonly Argument[]): PreparedCommand {
     return {
       send: command,
-      settle: (reply) => {
+      translateReply: (reply) => {
         if (info && fitsArity(info, command.length)) this.#count(info.name, reply);
         return { reply };
       },
@@ -124,7 +124,7 @@ export class Runner {
     const text = bySha ? (script?.wrappedSha ?? unknownSha) : (script as GatewayScript).wrapped;
     return {
       send: [name, text, ...rest],
-      settle: (reply) => {
+      translateReply: (reply) => {
         this.#count(info.name, reply);
         return script ? this.#unwrap(script, reply) : { reply };
       },
@@ -135,7 +135,7 @@ export class Runner {
     const script = this.#scripts.learn(String(command[2]));
     return {
       send: [...command.slice(0, 2), script.wrapped],
-      settle: (reply) => {
+      translateReply: (reply) => {
         this.#count(info.name, reply);
         return reply instanceof Error ? this.#error(script, reply) : { reply: Buffer.from(script.sha) };
       },
