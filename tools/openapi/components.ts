@@ -1,12 +1,12 @@
 import type { GenericSchema } from "valibot";
 import type { Header, Parameter, Reference } from "../../src/http/docs/openapi-document.ts";
-import * as operationReplies from "../../src/http/response-schemas/operation.ts";
+import * as operationReplies from "../../src/http/response-schemas/sweep.ts";
 import * as queueReplies from "../../src/http/response-schemas/queues.ts";
 import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
-import * as operation from "../../src/http/request-schemas/operation.ts";
+import * as operation from "../../src/http/request-schemas/sweep.ts";
 import * as queues from "../../src/http/request-schemas/queues.ts";
 import * as schedules from "../../src/http/request-schemas/schedules.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";

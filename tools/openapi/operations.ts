@@ -1,5 +1,5 @@
 import { about } from "./about.ts";
-import { operation } from "./operation.ts";
+import { operation } from "./sweep.ts";
 import type { OperationText } from "./operation-text.ts";
 import { queues } from "./queues.ts";
 import { schedules } from "./schedules.ts";

@@ -6,9 +6,9 @@ import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { methodNotAllowed } from "../request/methods.ts";
-import type * as replies from "../response-schemas/operation.ts";
+import type * as replies from "../response-schemas/sweep.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
-import * as schemas from "../request-schemas/operation.ts";
+import * as schemas from "../request-schemas/sweep.ts";
 
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
