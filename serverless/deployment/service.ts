@@ -237,7 +237,8 @@ export class Service<Env extends object = Environment> {
     const here = (queue: string) => mayWorkHere && !closing?.aborted && consumers.has(queue);
     if (!remoteWaker && (consumers.none || !mayWorkHere)) return undefined;
     return {
-      queues: (queue) => here(queue) || (remoteWaker !== undefined && (consumers.none || consumers.has(queue))),
+      queues: (queue) =>
+        here(queue) || (remoteWaker !== undefined && (consumers.none || consumers.has(queue))),
       wake: (queue) => (here(queue) ? consumers.work(queue, time()) : remoteWaker?.wake(queue)),
     };
   }

@@ -43,7 +43,9 @@ export function readReply(response: Response, text: string, replyField: string):
   const json = jsonObject(text);
   if (response.ok) {
     if (json === undefined) throw new Transient("a body that is cut off or not JSON");
-    return replyField in json ? { reply: json } : unexpected("with a body that is not a reply to the request");
+    return replyField in json
+      ? { reply: json }
+      : unexpected("with a body that is not a reply to the request");
   }
   // In browsers a redirect that is not followed has the status 0.
   if (status < 400) return unexpected("with a redirect, which is not followed; url must be its target");

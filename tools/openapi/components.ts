@@ -1,12 +1,13 @@
 import type { GenericSchema } from "valibot";
 import type { Header, Parameter, Reference } from "../../src/http/docs/openapi-document.ts";
-import * as operationReplies from "../../src/http/response-schemas/sweep.ts";
+import * as aboutReplies from "../../src/http/response-schemas/about.ts";
+import * as sweepReplies from "../../src/http/response-schemas/sweep.ts";
 import * as queueReplies from "../../src/http/response-schemas/queues.ts";
 import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
-import * as operation from "../../src/http/request-schemas/sweep.ts";
+import * as sweep from "../../src/http/request-schemas/sweep.ts";
 import * as queues from "../../src/http/request-schemas/queues.ts";
 import * as schedules from "../../src/http/request-schemas/schedules.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
@@ -30,8 +31,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   NewSchedule: schedules.newSchedule,
   Heartbeat: workers.heartbeat,
   FailWorker: workers.fail,
-  Sweep: operation.sweep,
-  DeepSweep: operation.deepSweep,
+  Sweep: sweep.sweep,
+  DeepSweep: sweep.deepSweep,
   Duration: durations.duration,
   PositiveDuration: durations.positiveDuration,
   Interval: durations.interval,
@@ -67,10 +68,10 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Schedule: scheduleReplies.schedule,
   Schedules: scheduleReplies.schedules,
   ScheduleRemoved: scheduleReplies.scheduleRemoved,
-  Swept: operationReplies.swept,
-  DeepSwept: operationReplies.deepSwept,
-  Health: operationReplies.health,
-  Problem: operationReplies.problem,
+  Swept: sweepReplies.swept,
+  DeepSwept: sweepReplies.deepSwept,
+  Health: aboutReplies.health,
+  Problem: aboutReplies.problem,
 };
 
 /** Descriptions of schemas that have none of their own. */

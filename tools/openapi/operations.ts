@@ -1,9 +1,9 @@
 import { about } from "./about.ts";
-import { operation } from "./sweep.ts";
 import type { OperationText } from "./operation-text.ts";
 import { queues } from "./queues.ts";
 import { schedules } from "./schedules.ts";
 import { taskOperation } from "./task-operation.ts";
+import { sweep } from "./sweep.ts";
 import { tasks } from "./tasks.ts";
 import { watch } from "./watch.ts";
 import { workers } from "./workers.ts";
@@ -16,6 +16,6 @@ export const operations: readonly OperationText[] = [
   ...queues,
   ...workers,
   ...schedules,
-  ...operation,
+  ...sweep,
   ...about,
 ];

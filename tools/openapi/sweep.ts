@@ -20,7 +20,7 @@ const deepSwept = {
   cursor: null,
 };
 
-export const operation: readonly OperationText[] = [
+export const sweep: readonly OperationText[] = [
   {
     method: "post",
     path: "/v1/sweep",

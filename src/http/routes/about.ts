@@ -3,7 +3,7 @@ import { json, respond } from "../../respond.ts";
 import type { App, Services } from "../services.ts";
 import { docsPage } from "../docs/docs-page.ts";
 import { openapi } from "../docs/openapi.gen.ts";
-import type * as replies from "../response-schemas/sweep.ts";
+import type * as replies from "../response-schemas/about.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 
 /** How long a health check waits for Redis, ms. Short, because the route is public. */
