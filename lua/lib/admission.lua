@@ -10,9 +10,10 @@ end
 -- Gives a ready task its place: the list, `fair` or `limited`.
 -- place: 'back';
 --        'front', which only the list has: in `fair` it is the back of the group;
---        'unstarted', for a task that was handed back so: the front of the list, or its old tag in `fair`;
---        'aside', for a task that was taken out of `fair` because its group is at its limit: the front of the
---        group in `limited`.
+--        'unstarted', for a task that was handed back unstarted: the front of the list, or its old tag in
+--        `fair`;
+--        'aside', for a task that was taken out of `fair` because its group is at its limit: `limited`, ahead
+--        of the group's tasks that were never in `fair`.
 local function make_ready(plan, id, task, place)
   if not grouped(task) then
     plan_write(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
@@ -43,8 +44,8 @@ local function make_ready(plan, id, task, place)
   task.fair_score = nil
 end
 
--- The tasks of a group in `limited`, in the order in which they leave it, up to `most` of the zset and those
--- that this plan adds, which are not there yet. Also returns how many the zset had.
+-- The tasks of a group in `limited`, in the order in which they leave it: at most `most` from the zset, and
+-- all that this plan adds to it. Also returns how many came from the zset.
 local function limited_of(plan, group, lowest, most)
   local waiting, highest = {}, lowest + LIMITED_GROUP
   if most > 0 then
@@ -114,8 +115,8 @@ local function admit_limited(plan)
   end
 end
 
--- Sets a timer in `delayed` for a group whose limited tasks wait for time only, or that has room for more
--- now.
+-- Sets a timer in `delayed` for a group with limited tasks, unless these wait for other tasks to end. It is
+-- due when the group's rate allows more, or now if the group has room.
 local function set_timer(plan, group)
   if group.limited > count_stuck(group) then
     local when = plan.now
@@ -180,7 +181,7 @@ local function note_delivery(plan, id, task, place)
   end
 end
 
--- Adds the states of the groups that a plan changed to what it writes, and `~fair`.
+-- Adds the states of changed groups, and `~fair`, to the writes of a plan.
 local function write_groups(plan)
   local more_stuck = 0
   -- In any order: each group has fields of its own, and the rest is a sum.

@@ -40,8 +40,9 @@ local function finish_plan(plan)
   end
 end
 
--- Stores a plan's fields first, so that a full Redis refuses here and nothing has been written.
--- Returns the error. before: the former values of the fields, except those of groups.
+-- Stores a plan's fields before its other writes. If a full Redis refuses, it restores the former values and
+-- returns the error: nothing has changed then.
+-- before: the former values of the fields, except those of groups.
 local function store_or_undo(plan, before)
   local tasks, fields = plan.keys.tasks, planned_writes(plan, 'HSET tasks')
   for first = 1, #fields, SLICE do
@@ -64,7 +65,7 @@ local function store_or_undo(plan, before)
 end
 
 -- Writes a plan, what frees memory first. Returns the error if Redis has no room for the records. Then only
--- deadlines have changed: they leave the holders a minute to settle again.
+-- deadlines have changed: the leases that were to end last a minute from now, so that holders can try again.
 local function commit(plan)
   local keys, ended = plan.keys, planned_writes(plan, 'ZREM working')
   write('ZREM', keys.working, ended)

@@ -10,8 +10,8 @@ local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 
 -- Repairs control fields. found: their values, by name.
--- observed: `fair` and `limited`, how many members these have; `first`, when the first worker is silent, and
--- `timer`, when the timer for it is due (ms; nil: never).
+-- observed: `fair` and `limited`, how many members these zsets have; `first`, when the first worker will be
+-- silent, and `timer`, when the timer for silent workers is due (ms; nil: never).
 local function repair_control(repair, found, observed)
   local plan, now = repair.plan, repair.now
   -- An unreadable number stops every call that uses it. A counter that gives out numbers continues far above
@@ -37,8 +37,8 @@ local function repair_control(repair, found, observed)
     repair_settings(repair, '~set', found['~set'], 0)
   end
 
-  -- Without `~fair` no dequeue reads `fair`. A missing or too large virtual time becomes that of the next
-  -- task.
+  -- Without `~fair` no dequeue reads `fair`. A missing or too large virtual time is set to one SHARE below
+  -- the tag of the next task, or to 0.
   local times = parse_clock(found['~fair'])
   local lost = not found['~fair'] and observed.fair > 0
   for band = 0, 9 do

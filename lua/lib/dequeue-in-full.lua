@@ -1,8 +1,8 @@
 -- dequeue-in-full: a dequeue that the plain lane does not handle.
 
 -- pending -> working; promotes and reclaims first if too few are pending. (I2 I4 I5 I6 I8)
--- call: the arguments of dequeue by name, and its `slot`. The rest: what was taken and read already, as in
--- `new_taken`.
+-- call: the arguments of dequeue by name, and its `slot`. popped, ahead, reads: what was taken off and read
+-- already, as in `new_taken`.
 -- Returns the reply of dequeue.
 local function dequeue_in_full(keys, call, popped, ahead, reads)
   local MOST_IN_FAIR = 200 -- tasks of a call if groups are in use: no command has more than SLICE arguments
@@ -86,7 +86,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
         taken.timers_reset, taken.control_read, taken.groups_in_use, taken.next_due = true, nil, nil, nil
         return fill_batch()
       end
-      -- If a group is at a limit, its timer must run however many tasks of others are ready.
+      -- The timers of groups at a limit must run even if enough tasks of other groups are ready.
       if not taken.next_due and times.limited > 0 and bring_due(taken, 1, max, time) then
         taken.groups_in_use = nil
         return fill_batch()

@@ -1,10 +1,11 @@
 -- due: what becomes due with time: delayed tasks, expired leases, timers.
 
--- How long to wait (ms) before a retry of what found no room in Redis.
+-- How long to wait (ms) before the next try, if Redis had no room or a later release wrote the record.
 local RETRY = 60000
 
--- When the first of `delayed` is due, and when to ask again (nil: not known).
--- deadline: of the first lease. The timer for silent workers counts only if there is a lease.
+-- Returns when the first member of `delayed` is due, and when to ask again (nil: not known).
+-- deadline: of the first lease (nil: there is none). Without a lease the second result ignores the timer for
+-- silent workers.
 local function upcoming(delayed, deadline)
   local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
   local due = first[2] and math.floor(tonumber(finite(first[2])))
@@ -106,7 +107,7 @@ local function promote_grouped(keys, ids, now)
     open_groups(plan, tasks)
     for i, task in ipairs(tasks) do
       if newer(records[i]) then
-        -- Left to that release: the task is due again later.
+        -- Only that release can promote the task. Until then it is due again and again.
         plan_write(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
       else
         make_ready(plan, ids[first + i - 1], task, 'back')

@@ -8,7 +8,8 @@ local function note_event(plan, event, id)
   end
 end
 
--- Adds the events to the statistics of the minute. A past minute moves to its place among the last sixty.
+-- Adds the events to the statistics of this minute. The first call in a new minute moves the past minute's
+-- record from `~stats` to its field `~m<minute modulo 60>`.
 local function count_events(plan)
   local minute, counts = math.floor(plan.now / 60000), {}
   local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)

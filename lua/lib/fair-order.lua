@@ -1,6 +1,6 @@
 -- fair-order: the order of each group's tasks in `fair`. A task's score is its turn; the zset `fair-by-group`
--- lists the turns of each group. If a task leaves early, the tasks behind it move up, so that the group is
--- where it would be without that task.
+-- lists the turns of each group. If a task leaves before its turn, the group's tasks behind it move up, as if
+-- it had never been there.
 
 -- A member of `fair-by-group`: sorted by group, then by score.
 local function turn_of(group, score, id)
@@ -23,8 +23,8 @@ local function remove_from_fair(plan, task, score, id)
   return share
 end
 
--- As `remove_from_fair`, when its turn has come. If it was the last one that had moved up, the next ones
--- must.
+-- As `remove_from_fair`, for a task whose turn has come. If it was the last task that had moved up, the tasks
+-- behind it must move up next.
 local function take_turn(plan, task, score, id)
   local share = remove_from_fair(plan, task, score, id)
   share.needs_move_up = share.needs_move_up or (share.moved_up_to and score % BAND >= share.moved_up_to)
@@ -80,8 +80,8 @@ local function move_up(plan, group, band, share)
   end
 end
 
--- Must be called after tasks have left `fair` and before others enter it. At most about 2,000 tasks of all
--- groups move up, so that no call takes long.
+-- Moves up the tasks of all groups that need it, at most about 2,000 in all, so that no call takes long. Must
+-- be called after tasks have left `fair` and before others enter it.
 local function move_up_all(plan)
   local lines = {}
   -- In any order: the shares are independent, and have the same limit.

@@ -5,7 +5,8 @@
 -- The virtual time that one delivery costs a group of weight 1. It is divisible by all weights from 1 to 10.
 local SHARE = 25200
 
--- Range of the tags of one priority in a score: 22 thousand million deliveries until the zset is empty once.
+-- Range of the tags of one priority in a score. It is enough for 22 thousand million deliveries. When a
+-- dequeue leaves no task pending, tags begin at 0 again.
 local BAND = 562949953421312
 
 -- The score in `fair` of a tag in a priority.
@@ -31,8 +32,8 @@ local function grouped(task)
   return task.group or task.priority
 end
 
--- How many tasks of a group wait in `limited` because its most working are reached. When a holder settles is
--- not known, so no timer helps them.
+-- How many tasks of a group wait in `limited` until other tasks of the group end, because the group has
+-- reached `max_working`. It is unknown when a holder settles, so no timer can be set for them.
 local function count_stuck(group)
   local most = tonumber(group.settings.max_working)
   return most and group.working + group.ready >= most and group.limited or 0
@@ -100,9 +101,9 @@ end
 local CLOCK_FIELDS = {
   l = 'list_tag', -- the tag of the list's next task
   h = 'limited', -- how many tasks wait in `limited`
-  m = 'stuck', -- how many of these are stuck
-  t = 'written_at', -- while tasks wait there: the latest time (ms) at which this was written
-  c = 'reset_from', -- while timers are set anew: the number of the group at which `reset_timers` goes on
+  m = 'stuck', -- how many of these wait until others of their group end; see `count_stuck`
+  t = 'written_at', -- while tasks wait in `limited`: the latest time (ms) at which this field was written
+  c = 'reset_from', -- while timers are set anew: the number of the group at which `reset_timers` continues
 }
 
 local function parse_clock(text)

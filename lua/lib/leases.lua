@@ -1,7 +1,7 @@
 -- leases: leases the tasks of a batch to the caller of a dequeue.
 
--- How many leases one slice gives: no command then has more than SLICE arguments. It is more than a dequeue
--- takes from `fair`, so what `give_up` puts back is of the list.
+-- How many leases one slice gives: no command then has more than SLICE arguments. A dequeue from `fair` takes
+-- fewer tasks, so all that `put_back_unleased` puts back belongs to the list.
 local LEASES = 490
 
 -- Leases the tasks of a batch from first to last. If Redis has no room it leases none of them, and returns

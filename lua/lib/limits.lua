@@ -1,7 +1,7 @@
 -- limits: the settings of a queue or a group, and how many more tasks they allow.
 
--- The values in a record of letters, `1;<letter>=<value>…`, or behind one, by the name of the letter or, if
--- `names` has none, by the letter.
+-- Parses letters, `;<letter>=<value>…`, behind a version or without one. Returns the values by the letters'
+-- names. A letter that `names` lacks is its own name.
 local function parse_named(text, names)
   local values = {}
   for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
@@ -55,7 +55,7 @@ local function parse_rate(rate)
 end
 
 -- Counts dequeues against a rate, `<most>/<period in ms>`. `used` has the count of each tenth of the period:
--- `<tenth>:<count>,…`. A tenth counts until it has passed as a whole, so no period has too many.
+-- `<tenth>:<count>,…`. A tenth counts until all of it is over a period ago, so no period has too many.
 -- Returns how many more are allowed; when the next one is; `used` with `spent` more dequeues now; and true if
 -- the clock has jumped back by over a period. Then `used` must be written, or its counts would never expire.
 local function measure_rate(rate, used, now, spent)
@@ -97,7 +97,8 @@ local function convert_counts(used, from, to, now)
   return text
 end
 
--- When a holder settles is not known, so a consumer asks again after a second (ms).
+-- While a limit of working tasks is reached, a consumer asks again after this time (ms): it is unknown when a
+-- holder settles.
 local ASK_AGAIN = 1000
 
 -- Returns how many of `most` tasks a queue's limits allow, and when to ask for more; then `used` of

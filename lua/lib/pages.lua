@@ -5,7 +5,7 @@ local LOOK = 1000
 
 local LOOK_BYTES = 8000000
 
--- The letters of a filter. Instants (ms) are from … on, or before ….
+-- The letters of a filter. Its instants are in ms. `_from` includes the instant, `_before` excludes it.
 local FILTER_FIELDS = {
   G = 'group',
   y = 'reason',
@@ -32,7 +32,7 @@ local function within(instant, from, to)
   return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
 end
 
--- True if a filter has a task. text: the task's result or last error; a text in base64 never matches.
+-- True if a task matches a filter. text: the task's result or last error; a text in base64 never matches.
 local function matches(filter, task, text)
   return (not filter.group or task.group == filter.group)
     and (not filter.reason or task.reason == filter.reason)
@@ -107,8 +107,8 @@ local function turns_after(fair_by_group, group, place)
 end
 
 -- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory. Calls
--- `visit` for each, which returns true for the first entry that it has no room for. Skips timers, keys and
--- records of a later release; the last get `left_alone`. Returns how many entries were visited or skipped.
+-- `visit` for each entry until it returns true: it has no room for that entry. Skips members that are no ids,
+-- and tasks of a later release, which get `left_alone`. Returns how many entries were visited or skipped.
 local function visit_entries(tasks, entries, visit)
   local done, bytes, slice = 0, 0, 16
   local most = math.min(#entries, LOOK)

@@ -4,8 +4,8 @@
 -- How many control fields `read_waiting` returns before the records.
 local CONTROL = 8
 
--- The last id of the slice that begins with the given one: few at first, so that large payloads cannot fill
--- the script's memory.
+-- The index at which the slice of ids from `first` on ends. The first slice is short, so that large payloads
+-- cannot fill the script's memory.
 local function slice_end(ids, first)
   return math.min(first == 1 and 32 or first + 127, #ids)
 end

@@ -16,8 +16,8 @@ end
 -- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing if anything is not
 -- plain or Redis refuses. Then nothing stays written.
 -- reads: the result of `read_waiting` for the first slice of the ids; the function adds those of the others.
--- most: bytes of the records; time: gives it as text, if needed; ahead: the result of `look_ahead`, if there
--- are too few ids; more_fields: fields to store by the same command.
+-- most: limit of the bytes of the records; time: returns the time (ms) as text; ahead: the result of
+-- `look_ahead`, if there are too few ids; more_fields: further fields to store by the same command.
 local function lease_plainly(
   working,
   tasks,
@@ -116,7 +116,7 @@ local function lease_plainly(
 end
 
 -- The changing record of a working task: version, enqueued at, attempts, charged, lease number, lease token,
--- dequeued at, letters, and the history. That must be the last letter of a working task that was leased once.
+-- dequeued at, letters, and the history. The history must be the last letter: no settlement is after it.
 local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
 -- Completes tasks whose leases are current: ends the leases. The caller stores the records. Returns the

@@ -1,7 +1,7 @@
 -- prelude: numbers, lists, the clock, and reads and writes in slices. lua/README.md specifies the keys, the
 -- records and the invariants, and how the build adds the files of lib to a script.
 
--- How long (ms) an ended id stays known, so that a resend gets its old answer.
+-- How long (ms) an ended id stays known at least, so that a resend gets its old answer.
 local RESEND_WINDOW = 300000
 
 -- Redis limits how many values `unpack` may put on the Lua stack.
@@ -90,7 +90,8 @@ local function read(command, key, args)
   return found
 end
 
--- A score that every Lua can read. No script writes `inf`; it becomes more than any time or tag.
+-- A score that every Lua can read. An infinite score, which no script writes, becomes more than any time or
+-- tag, or -1.
 local function finite(score)
   return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
@@ -111,10 +112,10 @@ local function error_reply_for(thrown)
   return redis.error_reply(type(thrown) == 'table' and thrown.err or 'ERR ' .. thrown)
 end
 
--- Stores fields of `tasks`. A full Redis refuses a command that may need memory if it is the script's first
--- write, and allows it as a later one. Replacing records frees more than it needs, so after a refusal a
--- removal of nothing goes first.
--- Returns the error if there is still no room.
+-- Stores fields of `tasks`. Returns the error if Redis has no room for them.
+-- A full Redis refuses a command that may need memory if it is the script's first write, and allows it as a
+-- later one. Replacing records frees more than it needs. So after a refusal it removes a field that does not
+-- exist, as the first write, and tries again.
 local function store_fields(tasks, fields)
   local failed = error_of(redis.pcall('HSET', tasks, unpack(fields)))
   if failed then

@@ -58,7 +58,7 @@ local FIXED_FIELDS = {
   P = 'priority',
 }
 
--- Those of a changing record.
+-- The letters of a changing record.
 local CHANGING_FIELDS = {
   x = 'expired_leases',
   u = 'requeued_at',
@@ -104,7 +104,7 @@ local function parse_fixed(fixed)
   return parse_letters({ enqueued_at = enqueued_at or '' }, letters or '', FIXED_FIELDS)
 end
 
--- The lease (ms) that a fixed record, its first line or its letters have; else the given one.
+-- The lease (ms) in a fixed record, its first line or its letters; the given lease if they have none.
 local function lease_of(fixed, lease)
   return string.match(fixed, '^[^\n]*;l=(%d+)') or lease
 end
@@ -152,7 +152,7 @@ local function parse(record)
   return task, string.sub(record, stop + 1)
 end
 
--- As `parse`, for both records. Before its first change a task has what its fixed record says.
+-- As `parse`, for both records. Before its first change, all that is known of a task is its fixed record.
 local function parse_with(fixed, record)
   local task, text = parse(record)
   if (task.enqueued_at or '') == '' then
@@ -229,7 +229,7 @@ local function forget_task(fields, removed, id, task)
 end
 
 -- The changing record with which a life begins, if it needs one: to continue the version and the ghosts of
--- the last life, or because the task is promoted by it (`must_exist`).
+-- the last life, or because a promotion reads it (`must_exist`).
 local function first_record(fixed, old, must_exist)
   local ghosts = old and old.ghosts ~= '0' and old.ghosts or nil
   local version = old and old.version and old.state ~= STATE.ghost and int(old.version + 1) or '1'

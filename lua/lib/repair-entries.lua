@@ -10,14 +10,15 @@ local RARE = { limited = true, delayed = true, dead = true }
 -- an id that no task can have, so dequeue drops them.
 local BLANK = '-'
 
--- About how many bytes of records it reads at a time, so that they cannot fill the script's memory.
+-- About how many bytes of records one command reads, so that they cannot fill the script's memory.
 local READ_BYTES = 4000000
 
+-- The state of one repair: what the call has read, and what it will write. Its fields:
 -- seen: the members and fields of a queue by place, if the script has read all of it. They are not read
 -- again.
--- removals: by place, ids to remove from it. worker_leases, turns: ids, each with its member of
--- `worker-leases` and `fair-by-group`. lost: ids without their lease. ghosts: how many were added. bytes: how
--- much was read.
+-- removals: by place, ids to remove from it. worker_leases, turns: pairs of an id and its member of
+-- `worker-leases` or `fair-by-group`, which must exist. lost: ids without their lease. ghosts: how many were
+-- added. bytes: how much was read.
 local function new_repair(keys, now)
   local repair = { keys = keys, now = now, plan = new_plan(keys, now), report = {}, ghosts = 0, bytes = 0 }
   repair.removals, repair.deadlines, repair.lost =
@@ -144,8 +145,8 @@ local function keep_in(repair, entry, first, second)
   return elsewhere
 end
 
--- The scores and members to add to a zset whose scores are all 0, so that it has all that are expected.
--- expected: id, member, and so on.
+-- The scores and members that a zset lacks, to be added. Its scores are all 0. Reports a fault for each.
+-- expected: pairs of an id and the member that the zset must have.
 local function missing_names(repair, place, expected, fault)
   local ids, members, missing = {}, {}, {}
   for i = 1, #expected, 2 do

@@ -1,7 +1,7 @@
 -- repair-fields: how the deep sweep repairs fields and members that are no ids: settings, workers, kept
 -- fields.
 
--- What settings can be. Those of a later release are left alone.
+-- The patterns of valid settings. Settings that only a later release knows are left alone.
 local SETTINGS = {
   paused = '^1$',
   events = '^1$',
@@ -13,8 +13,8 @@ local SETTINGS = {
   rate = '^%d+/[1-9]%d*$',
 }
 
--- The scores of `limited` have a range for each group number below this.
--- A number that is chosen without reading all others is above SPARE_GROUPS, higher than any that was given.
+-- The scores of `limited` have a range for each group number below MOST_GROUPS.
+-- A number that is chosen without reading all others is above SPARE_GROUPS, so that no group has it.
 local MOST_GROUPS = 131071
 
 local SPARE_GROUPS = 65536
@@ -74,7 +74,7 @@ local function repair_worker_records(repair, names)
   end
 end
 
--- Adds to `expiry` the fields that are kept for a time and have none there.
+-- Adds to `expiry` the fields that are kept for a time and are missing there.
 local function repair_kept(repair, names, texts)
   for i, score in ipairs(scores_in(repair, 'expiry', names)) do
     if not score then
@@ -130,8 +130,8 @@ local function repair_leases(repair, members)
   end
 end
 
--- Removes workers without a record and without leases. That is no fault: a worker that is being failed is so
--- after its last lease. A worker that would never become silent is silent now.
+-- Removes workers without a record and without leases. That is not a fault: a worker that is being failed has
+-- neither after its last lease. A worker that would be silent at an impossible time is silent now.
 local function repair_workers(repair, workers)
   local keys, names = repair.keys, {}
   for i, worker in ipairs(workers) do

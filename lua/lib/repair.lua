@@ -1,5 +1,5 @@
 -- repair: how the deep sweep repairs an id. The records decide where it belongs; it is removed from all other
--- places. A failover may take keys back in time one by one. The rules:
+-- places. A failover may set single keys back in time. The rules:
 -- The state in the record decides, not the place.
 -- A waiting task belongs where it is delivered first: `fair`, `limited`, or the list, in this order; in
 -- `delayed` while it is not due, or if it is in no other place.
@@ -7,8 +7,8 @@
 -- An id without a payload is removed.
 -- An ended task stays known until its time in `expiry`. It is in no other place, except in `dead`.
 -- An unreadable record is set aside in `~b:<field>`. What a later release wrote is left alone.
--- Whether the list has a task, and how often, shows only a read of the whole list: the scripts of `repair/`
--- make it, not this file.
+-- Only the whole list shows whether it lacks a task or has it twice: `place-lost` and `blank-duplicates`
+-- repair that, not this file.
 
 -- Bounds (ms): no instant is later, and no lease or ttl is longer.
 local LAST = 8640000000000000

@@ -83,7 +83,8 @@ local function read_taken(taken, slot, first, last)
   return error_of(found) and error(found) or found
 end
 
--- Selects from the taken entries from first to last. Returns true if the batch is full, or the reply.
+-- Selects from the taken entries from first to last. Returns true if the batch ends before `last`; or the
+-- reply, if the batch is empty and a later release wrote the next task.
 local function select_tasks(plan, taken, batch, first, last, found)
   local known, first_newer = {}, nil
   for i = first, last do

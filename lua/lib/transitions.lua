@@ -20,8 +20,8 @@ local function end_lease(plan, id, task)
   end
 end
 
--- The score in `delayed` of a task. Half a millisecond marks a task that goes to `fair`, so that others need
--- no look at their records.
+-- The score in `delayed` of a task. Half a millisecond marks a task that goes to `fair`, so that a promotion
+-- does not read the records of others.
 local function score_when_due(task, due)
   return int(due) .. (grouped(task) and '.5' or '')
 end
@@ -75,7 +75,7 @@ local function put_deadlines(keys, deadlines)
   for first = 1, #scores, SLICE do
     local last = math.min(first + SLICE - 1, #scores)
     if error_of(redis.pcall('ZADD', keys.working, 'GT', unpack(scores, first, last))) then
-      -- As in `store_fields`: a removal of nothing goes first. Here nothing grows.
+      -- As in `store_fields`: the first write removes a field that does not exist. Nothing grows here.
       redis.call('HDEL', keys.tasks, '')
       redis.call('ZADD', keys.working, 'GT', unpack(scores, first, last))
     end
@@ -84,8 +84,8 @@ end
 
 -- working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
 -- is_current: returns true if the caller may still end the lease of a task.
--- Returns how many wait again, how many ended, how many stay because a later release wrote them; and an error
--- if any.
+-- Returns how many wait again, how many ended, how many stay because a later release wrote them; and the
+-- error if Redis has no room.
 local function revoke(keys, ids, now, is_current)
   local waiting, ended, left = 0, 0, 0
   -- The last slice first, as each one goes to the front.

@@ -17,8 +17,8 @@ local function nobody_awake(text, now, patience)
   return over or (patience and awake == sent + window and now >= sent + patience)
 end
 
--- The value of the field after a wake was sent; or, with its text, after a consumer took tasks. That consumer
--- counts as awake until the window is over.
+-- The new value of `~wake` after a wake was sent; or, with the field's `text`, after a consumer took tasks. A
+-- consumer then counts as awake until the window is over.
 local function awake_text(now, window, text)
   local sent, _, given = parse_wake(text)
   window = tonumber(window or given)

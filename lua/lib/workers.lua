@@ -50,7 +50,7 @@ end
 
 -- fail_worker: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of
 -- all incarnations of a name, in the order in which they were taken. (I2 I5 I8)
--- Returns what `revoke` does, and true if some are left that the next call can take.
+-- Returns what `revoke` returns, and true if tasks are left that the next call can take.
 local function fail_worker(keys, worker, now, limit)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
   -- The last page first, as each one goes to the front.

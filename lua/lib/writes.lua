@@ -1,8 +1,8 @@
 -- writes: the writes that a plan has collected, by command and key.
 
 -- The order of a plan's writes. The ends of leases (`ZREM working`) and the records (`HSET tasks`) go before
--- these, so that a full Redis refuses there. Then ids leave places, then they enter places (law 1). The first
--- id of `RPUSH pending` is the foremost. The `timers` of `delayed`, which are counted, go last.
+-- these, so that a full Redis refuses there. Then ids leave places, before they enter others. The first id of
+-- `RPUSH pending` is the foremost. The `timers` of `delayed`, which are counted, go last.
 local WRITE_ORDER = {
   'ZREM limited',
   'ZREM worker_leases',

@@ -30,7 +30,8 @@ local function age_of(fixed)
   return has_payload(fixed) and age_from(parse_fixed(fixed).enqueued_at) or nil
 end
 
--- The age of the first of these ids that has one. Redis returns payloads too, so the first id is tried alone.
+-- The age of the first of these ids that has a payload. Redis returns payloads too, so it tries the first id
+-- alone.
 local function first_age(ids)
   local first, last = 1, 1
   while first <= #ids do
@@ -54,8 +55,8 @@ local function page_of(place, skipped)
   return redis.call('ZRANGE', place, int(skipped), int(skipped + PAGE - 1))
 end
 
--- The age of the first task of a place after ghosts and unreadable records. If there are too many of these,
--- it is the age of the last ghost, which is no less.
+-- The age of the first task of a place behind ghosts and unreadable records. If there are over MOST of these,
+-- it is the age of the last ghost, which is at least as old as that task.
 local function age_behind(place)
   local seen, bound = {}, nil
   for skipped = 0, MOST - 1, PAGE do
@@ -96,7 +97,7 @@ for i, field in ipairs(fields) do
   found[field] = values[i]
 end
 
--- The age of the first task of a place. That is mostly the one that was read with the control fields.
+-- The age of the first task of a place: usually `id`, which was read with the control fields.
 local function age_in(place, id)
   local record = found['.' .. id]
   local is_ghost = place == pending and tonumber(parse(record).ghosts or 0) > 0

@@ -39,8 +39,8 @@ end
 local removed = { worker }
 if not string.find(worker, ' ', 1, true) then
   removed = {}
-  -- Workers sort by when they are silent. Those after the first thousand are unregistered when they are
-  -- silent.
+  -- Workers are in the order in which they will be silent. Those after the first thousand stay registered
+  -- until they are silent.
   for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
     append(removed, string.match(registered, '^%S+') == worker and registered or nil)
   end

@@ -46,7 +46,7 @@ local function purge_zset(key, place)
       chosen[#chosen + 1] = entry
     end
   end)
-  local scores, lowest = {}, nil -- of those that moved up
+  local scores, lowest = {}, nil -- new scores of the tasks that moved up, by id; and the lowest of these
   local count
   count, done = write_chosen(keys, now, chosen, done, function(plan, ids, known, before)
     if ended then
@@ -82,8 +82,8 @@ local function purge_zset(key, place)
   reply[2], reply[3], reply[4] = count, behind_all, count_left_alone(entries, done)
 end
 
--- Purges some entries of the list, with its ghosts. Returns the reply if that fails; and true if all that was
--- taken off was read, and there may be more.
+-- Purges some entries of the list, and drops ghosts among them. Returns the reply if that fails; and true if
+-- all entries that were taken off were read, and there may be more.
 local function purge_list()
   local plan = open_plan(keys, now)
   if not plan then

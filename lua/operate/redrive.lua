@@ -14,7 +14,7 @@ local interval = ARGV[4] -- between the due times of two tasks (ms, may have a f
 local cursor = ARGV[5] -- where the previous call ended; empty for the first
 local filter = ARGV[6] -- which dead letters; see README.md
 local items = ARGV -- then for each: id, lease (the last lease number it must have; empty for any)
--- With ids, at most 1,000, these are meant; the filter then counts for nothing.
+-- If ids are given, at most 1,000, only these are redriven, and the filter is unused.
 -- Returns {'ok', how many were redriven, cursor for the next call (empty: no more), how many were left alone
 --          because their records are a later release's or unreadable, then for each id, as far as the
 --          call came: 'redriven' (now or by an earlier copy), 'not_found', 'not_dead_letter', 'lease_lost' or
@@ -34,7 +34,7 @@ local function choose(entry, number)
   chosen[#chosen + 1] = entry
 end
 
-local answers = {} -- id -> what is said of it
+local answers = {} -- id -> its answer in the reply
 
 local function choose_by_id(entry, number)
   local id, task = entry.id, entry.task

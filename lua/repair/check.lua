@@ -16,8 +16,8 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 -- Returns {'valid', how many entries there were, 1 if it has schedules}
 --      or {'scan', 0, 1}: the deep sweep must scan it page by page
 
--- Applies the rules of the deep sweep to what it has read. If they would write anything, if there is too much
--- to read, or if a later release wrote some of it, the reply is 'scan'.
+-- It applies the rules of the deep sweep to all of the queue, and writes nothing. If the rules would write
+-- anything, if there is too much to read, or if a later release wrote some of it, the reply is 'scan'.
 
 -- How many members a place may have.
 local MEMBERS = 128
@@ -136,7 +136,8 @@ local function take_in(found)
   end
 end
 
--- True if the list, the counts of ghosts and timers, and that of entries put aside are right.
+-- True if the list and the counts of ghosts and timers are right, and no entry that dequeue took out of the
+-- line is unchecked.
 local function counts_agree(entries, timers)
   local control, ghosts, places = repair.seen.tasks, 0, {}
   for _, id in ipairs(listed) do

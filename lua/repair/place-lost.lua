@@ -15,9 +15,9 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, witness (before the list was read), seen (its entries in the list)
 -- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}} | {'newer_schema'}
 
--- Why no valid task is changed: the caller read the list from the left, where entries are added. Entries only
--- move to the right, so it saw each one that was there all the time. A task that leaves the list, or enters
--- it, changes its witness.
+-- This changes no valid task. The caller read the list from the left, where entries are added. Entries only
+-- move to the right, so the caller saw each entry that was there all the time. If a task leaves the list or
+-- enters it, its witness changes.
 
 local STRIDE = 3
 local keys = queue_keys(

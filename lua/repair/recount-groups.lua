@@ -13,11 +13,10 @@ local items = ARGV -- then for each group: name, before (its state before the co
 -- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count, or a later
 --         release's
 
--- Up to two hundred tasks of each place are counted here, at one moment. The caller counts more page by page.
--- A group that has changed meanwhile waits for a later sweep: it is in use, so it is not stuck.
+-- Up to 200 tasks of each place are counted here, at one moment. If there are more, the caller counts all of
+-- them page by page. A group that changes meanwhile is left to a later sweep: it is in use, so not stuck.
 
 local STRIDE = 3
--- At most this many tasks of a place are counted here.
 local COUNTED = 200
 local keys = queue_keys(nil, fair, fair_by_group, limited, working, delayed, tasks)
 local repair = new_repair(keys, clock(test_now))

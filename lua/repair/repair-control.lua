@@ -15,9 +15,9 @@ local items = ARGV -- then for each pair: field (of those added), added, removed
 -- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~elapsed, ~broken, ~checked, {fault, field, …}}
 --      or {'newer_schema'}
 
--- The queue is in use while the sweep counts, so a count may be wrong. It counts only if both fields are as
--- they were before: neither ever decreases, so nothing was added or removed. After the queue was deleted both
--- begin at 0, which the notes of operators' calls show.
+-- The queue is in use while the sweep counts, so a count may be outdated. It is used only if both fields of
+-- the pair are as before: neither ever decreases, so nothing was added or removed meanwhile. If the queue was
+-- deleted meanwhile, both begin at 0 again: the notes of operators' calls show that.
 
 local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
 local repair = new_repair(keys, clock(test_now))
@@ -54,7 +54,7 @@ for i = 3, #items, 4 do
   local was_added, was_removed, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
   local added, removed = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
-    -- The sweep has read all that was put aside before it began.
+    -- The sweep has read all that dequeues took out of the line before it began.
     local all_seen = was_added > removed and added >= was_added and not was_deleted()
     put_field(repair, other, found[other], all_seen and int(was_added) or found[other])
   elseif added == was_added and removed == was_removed and added - removed ~= count and not was_deleted() then

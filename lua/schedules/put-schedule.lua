@@ -46,7 +46,7 @@ if not done then
     return changed()
   end
   if record ~= '' then
-    -- First the write for which there may be no room.
+    -- This write goes first, because Redis may have no room for it.
     local fields = { '.' .. name, record }
     append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
     local failed = error_of(redis.pcall('HSET', timetable, unpack(fields)))

@@ -19,7 +19,7 @@ local items = ARGV -- then for each: name, at (its next occurrence, ms), record,
 
 local STRIDE = 5
 local MAX_BYTES = 8000000
--- How many recurring tasks are read at once, as their payloads are read too.
+-- How many recurring tasks are read at once, because Redis returns their payloads too.
 local READ = 16
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks)

@@ -17,8 +17,8 @@ for i = 1, #members, 2 do
   local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
   local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
   if before == '' and reminder then
-    -- A sweep that saw the reminder due may have run the schedules already. It then finds another time, and
-    -- leaves it.
+    -- A sweep that read a due reminder may have run the schedules before this one was put, and must not
+    -- replace the reminder then. So a due reminder becomes a millisecond earlier: the sweep sees the change.
     at = math.min(at, reminder <= now and reminder - 1 or reminder)
   end
   if before == '' or reminder == tonumber(before) then

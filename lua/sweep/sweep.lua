@@ -92,7 +92,7 @@ local function wake_needed()
   if not nobody_awake(found[1], now, UNHEARD) or parse_settings(found[2] or nil).paused then
     return false
   end
-  -- Also if it cannot be recorded: then each sweep sends a wake.
+  -- If Redis has no room for this, the wake is not recorded, and each sweep sends another.
   store_fields(tasks, { '~wake', awake_text(now, wake) })
   return true
 end

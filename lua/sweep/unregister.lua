@@ -1,4 +1,5 @@
--- unregister: removes queues that are unused since a given time from the registry, with their reminders.
+-- unregister: removes from the registry queues that have not been in use since a given time, with their
+-- reminders.
 local queues = KEYS[1] -- zset  queue -> when it was last in use (ms); ~queue -> its reminder (ms)
 local since = ARGV[1] -- (ms) queues in use since then stay, so that a late copy removes none of them
 local names = ARGV -- then: names of queues, at most 500

@@ -34,8 +34,8 @@ local function stands_in_list(record)
 end
 
 local front = '1;' .. now_text
--- ids: of the tasks. fields: ids and fixed records. made: the reply for a lone task that was tested and
--- written by one command. stored: field -> its value, of a fixed record only the first line.
+-- ids: of the tasks. fields: ids and fixed records. made: the reply of HSETNX, which tests and writes a lone
+-- plain task. stored: field -> its value, of a fixed record only the first line.
 local ids, fields, made, stored = {}, {}, nil, nil
 
 if count == 1 and with_settings ~= '1' and new[7] == '' and stands_in_list(new[8]) then
@@ -100,7 +100,8 @@ open_groups(plan, options)
 
 local reused = false -- whether another call with the same idempotency key made the current task
 
--- True if a token is this call's. own: this call's token, '<key>.<tasks>' if it has an idempotency key.
+-- True if a token is this call's. Sets `reused` if it is of another call with the same idempotency key.
+-- own: this call's token, '<key>.<tasks>' if it has an idempotency key.
 local function is_own(token, own)
   local key = string.match(own or '', '^[^.]+%.')
   if token ~= own and key and string.sub(token or '', 1, #key) == key then
@@ -109,8 +110,8 @@ local function is_own(token, own)
   return token == own
 end
 
--- True if this call, or an earlier copy of it, made the task; false if another call did; nothing if the id is
--- free. Then it also returns what is left of the id's last life.
+-- True if this call, or an earlier copy of it, made the task; false if another call did; nil if the id is
+-- free. Then the second result is what is left of the id's last life.
 local function known(i)
   local id, fixed = ids[i], stored[ids[i]]
   local own = options[i].producer_token
@@ -183,7 +184,7 @@ end
 
 plan.ghosts = 0
 local places = refuse_each == '1' and places_left(plan.settings, keys, stored)
-local due_now, resent = false, false -- whether any task is ready, and whether any was made before
+local due_now, resent = false, false -- whether any task is ready, and whether an earlier copy made any
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: the values of this call's dedup keys
 local made_by = {} -- id -> token of the one of several calls that made it here
 for i = 1, count do
@@ -238,7 +239,8 @@ if not places and exceeds_max_pending(plan.settings, keys, stored, coming()) the
   return { 'full' }
 end
 
--- Also if an earlier copy made the tasks and recorded a wake: its reply, and with it the wake, may be lost.
+-- If an earlier copy made the tasks and recorded a wake, its reply, and with it the wake, may be lost. So
+-- this copy asks for a wake again.
 if wake ~= '' and due_now then
   local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
   if nobody_awake(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).paused then

@@ -31,7 +31,7 @@ local function time()
   return now_text
 end
 
--- Completing puts no task in front of the ids that are taken off, so these may be taken off first.
+-- Completing puts no task at the front of the list, so ids may be taken off before the settle.
 local plain = PLAIN and worker == '' and #items + 2 * max <= SLICE
 for i = FIRST + 3, #items, SETTLEMENT do
   plain = plain and items[i] == 'complete'
