@@ -9,8 +9,8 @@ export interface BodyBounds {
 export type BodyFault = "too_large" | "too_slow" | "broken";
 
 /**
- * Longest body that is read at once, in bytes. Even in the smallest chunks it needs no more memory than the
- * largest body.
+ * Longest body that is read at once, in bytes. Such a body needs no more memory than the largest one, even in
+ * the smallest chunks.
  */
 const AT_ONCE = 65_536;
 
@@ -79,8 +79,7 @@ async function readStream(
       size += length;
     }
   } finally {
-    // No effect on a body that was read to its end. Not awaited: a source that stalls may not end this
-    // either.
+    // Has no effect on a body that was read to its end. Not awaited: a stalled source may never finish it.
     void reader.cancel().catch(() => {});
   }
 }

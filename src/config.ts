@@ -13,7 +13,7 @@ export interface Config {
   readonly tokens: readonly TokenEntry[];
   /** Bearer tokens of the platform's cron. Empty if none is configured. */
   readonly cronSecrets: readonly string[];
-  /** The prefix of every key of this deployment. @default "sluice" */
+  /** The prefix of every key of this deployment. Undefined: the default, `sluice`. */
   readonly prefix: string | undefined;
   /** The URL that wakes consumers of another deployment or invocation. */
   readonly wakeUrl: string | undefined;

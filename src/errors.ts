@@ -13,13 +13,13 @@ export type SluiceErrorCode =
   /** A payload, result or request is larger than the limit that the message names. */
   | "too_large"
   /**
-   * The queue has as many pending tasks as its `maxPending` allows; or Redis is full; or the queue's record
+   * More tasks would be pending than the queue's `maxPending` allows; or Redis is full; or a key of the queue
    * has reached the size that Upstash allows. An enqueue has written nothing. Any other call can be repeated.
    */
   | "queue_full"
   /**
    * A value cannot be decrypted: its key is unknown, it was altered, or it belongs to another task or queue.
-   * Or a value is not encrypted, but must be. The message names the key.
+   * Or a value is not encrypted, but must be. The message names the key, if the value has one.
    */
   | "undecryptable"
   /** A newer release of Sluice wrote a record. Deploy that release here too. Nothing was written. */

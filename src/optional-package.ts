@@ -6,8 +6,8 @@ const MAJOR = { "@hono/node-server": 2, "@redis/client": 6 };
 export type OptionalPackage = keyof typeof MAJOR;
 
 /**
- * Reports optional packages that a feature needs and that are not installed.
- * @param feature what needs them, the subject of the message
+ * The error for optional packages that a feature needs and that are not installed.
+ * @param feature what needs the packages: the subject of the message
  */
 export function notInstalled(feature: string, names: readonly OptionalPackage[]): SluiceError {
   const [are, them] = names.length === 1 ? ["is", "it"] : ["are", "them"];

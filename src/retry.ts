@@ -3,9 +3,9 @@ import { LONGEST_TIMER, sleep } from "./sleep.ts";
 
 /** How long and how often a request is tried. All times are in milliseconds. */
 export interface RetryPolicy {
-  /** For all tries of one request and the waits between them. */
+  /** Longest time of one request: all its tries, and the waits between them. */
   readonly deadline: number;
-  /** For one try; never past the deadline. */
+  /** Longest time of one try. The deadline may shorten it. */
   readonly tryTimeout: number;
   /** Most tries of one request; 1 resends nothing. */
   readonly tries: number;
@@ -24,7 +24,8 @@ export const defaultPolicy: RetryPolicy = {
 };
 
 /**
- * A failure that another try may not meet. Callers of {@link retry} never see it, only its message or cause.
+ * A failure that may pass, so that another try is worth it. Callers of {@link retry} see only its message or
+ * cause.
  */
 export class Transient extends Error {
   override readonly name = "Transient";
@@ -86,7 +87,8 @@ export interface RetriedRequest<T> {
   /** Takes the result of a try: `again` asks for another try at once. @default every result is `done` */
   readonly accept?: (result: T) => "done" | "again";
   /**
-   * The error to throw when the deadline or the tries are used up, by the last failure and what was spent.
+   * Makes the error to throw when the deadline or the tries are used up. Takes the last failure, and the
+   * effort as text, such as "3 tries over 950 ms".
    */
   readonly giveUp: (last: Transient, effort: string) => unknown;
   /** Ends the request. */
@@ -173,7 +175,10 @@ function aborted(sent: boolean): SluiceError {
   return new SluiceError("aborted", `the request was aborted by its signal; ${effect}`);
 }
 
-/** A `fetch` that failed, with the system's code, such as `ECONNREFUSED`, if the runtime reports it. */
+/**
+ * The failure of a `fetch`, with the system's code, such as `ECONNREFUSED`.
+ * @param otherwise the code to show if the runtime reports none
+ */
 export function networkError(error: unknown, otherwise?: string): Transient {
   const code = (error as { cause?: { code?: string } } | undefined)?.cause?.code ?? otherwise;
   return new Transient(`a network error${code === undefined ? "" : ` (${code})`}`);

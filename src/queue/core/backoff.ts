@@ -12,14 +12,14 @@ export type Backoff =
       /** Longest wait before any attempt. @default "15m" */
       readonly most?: Duration | undefined;
     }
-  /** A wait for each attempt, the last one for all further attempts; exact, without jitter. */
+  /** The wait after each failed attempt, without jitter. The last wait applies to all further attempts. */
   | readonly Duration[]
-  /** Takes the attempt that failed, from 1. */
+  /** Returns the wait. Takes the number of the failed attempt, from 1. */
   | ((attempt: number) => Duration);
 
 /**
- * How long to wait after a failed attempt, ms. The default is a random time between 0 and the value of the
- * exponential, so that tasks that failed together do not return together ("full jitter").
+ * How long to wait after a failed attempt, ms. An exponential backoff gives a random time between 0 and its
+ * value ("full jitter"), so that tasks that failed together do not return together.
  * @param attempt number of the failed delivery, from 1
  * @param backoff true is the default exponential: 1 s, factor 2, up to 15 min
  * @param random returns 0 to 1. @default Math.random

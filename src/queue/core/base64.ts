@@ -1,4 +1,4 @@
-/** Most bytes of one step: a call takes only so many arguments. */
+/** Most bytes that one call converts: engines limit the number of arguments. */
 const STEP = 8_192;
 
 export function toBase64(bytes: Uint8Array): string {
@@ -9,7 +9,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** @returns undefined if the text is not base64; spaces and missing padding are forgiven */
+/** Accepts spaces and missing padding. @returns undefined if the text is not base64 */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   let binary: string;
   try {

@@ -37,8 +37,8 @@ export function byteLengths(texts: readonly string[], limit: number): number {
  * Encodes a value as Redis stores it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
  * surrogates, so the text is always valid UTF-8.
  * @param limit in bytes
- * @throws {SluiceError} `invalid_argument` if JSON cannot express the value; for a number in it, with the
- *   path of that number; `too_large` over the limit
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value, with the path of the number if
+ *   it is NaN or infinite; `too_large` over the limit
  */
 export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
   let text: string;

@@ -9,10 +9,10 @@ export interface QueueCounts {
   /**
    * How long ago the next task was enqueued, ms; null if none is pending.
    *
-   * Tasks without a group or priority are in one line, all others in another. This is the greater age of the
-   * first tasks of the two. Tasks that wait for their group's limit count only if no other task waits,
-   * because no consumer could take them. Unreadable tasks are skipped; the age is 0 if no other task is
-   * pending.
+   * Tasks without a group or priority wait in one line, all other tasks in a second one. The age is that of
+   * the older of the two first tasks. Tasks that wait for their group's limit count only if no other task
+   * waits, because no consumer could take them. Unreadable tasks are skipped; the age is 0 if no other task
+   * is pending.
    */
   readonly oldestAge: number | null;
   /** When the next delayed task is due or the next lease expires, epoch ms; null if there is neither. */

@@ -10,13 +10,13 @@ export const FAULTS = [
   "wrong_place",
   /** A task marked working without a lease: reclaimed, as if the lease had expired. */
   "lease_missing",
-  /** A record that must expire, but had no time: given one. */
+  /** A record that must expire, but had no time of expiry: given one. */
   "expiry_missing",
   /** An expiry without a record: removed. */
   "record_missing",
   /** An invalid record: set aside in the field `~b:…` for seven days. */
   "record_broken",
-  /** A record that lacks a field of its state, or has a field of another: completed. */
+  /** A record that lacks what its state needs, or has what only another state has: corrected. */
   "record_incomplete",
   /** A record of a newer release: left as it is. */
   "record_newer",
@@ -28,9 +28,9 @@ export const FAULTS = [
   "group_wrong",
   /** A timer that was not set, or a wrong count of timers: corrected. */
   "timer_wrong",
-  /** A lease that `worker-leases` had or lacked against its record: corrected. */
+  /** A lease that was missing in `worker-leases`, or was in it without such a record: corrected. */
   "worker_lease_wrong",
-  /** An entry that `fair-by-group` had or lacked against `fair`: corrected. */
+  /** A turn that was in only one of `fair` and `fair-by-group`: `fair-by-group` was corrected. */
   "turn_wrong",
   /** The record of a worker that is not registered: removed. */
   "worker_wrong",

@@ -9,7 +9,6 @@ const block = new Uint8Array(256);
 let unused = 0;
 let drawnAt = 0;
 
-/** A random byte. */
 function randomByte(): number {
   if (unused === 0) {
     crypto.getRandomValues(block);
@@ -53,8 +52,8 @@ let lastTime = "";
 let lastRandom = "";
 
 /**
- * A new task id: 20 characters, 8 of time and 12 random ones (71 bits). Ids of one process rise. The time
- * only orders ids; no deadline depends on it.
+ * A new task id: 20 characters, 8 of time and 12 random ones (71 bits). It sorts after all earlier ids of
+ * this process. The time only orders ids; no deadline depends on it.
  */
 export function newTaskId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
@@ -73,8 +72,8 @@ export function newToken(): string {
 }
 
 /**
- * A name that derives from texts: the same for the same texts, and different for others. Ids and tokens
- * derive from an idempotency key so. 22 characters, 131 bits of a SHA-256.
+ * A name that derives from texts: the same for the same texts, and different for others. It makes the ids and
+ * tokens of a call with an idempotency key. 22 characters, 131 bits of a SHA-256.
  */
 export async function derivedName(...parts: readonly string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));

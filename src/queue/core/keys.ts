@@ -15,10 +15,10 @@ export const parts = [
   "workerLeases",
 ] as const;
 
-/** The parts, and those of schedules. */
+/** The parts above, and those of schedules. */
 export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
 
-/** All parts, with that of the last calls of operators. Few scripts declare all of them. */
+/** All parts. `operatorCalls` remembers the last calls of operators. */
 export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 
 /** A part, or `queues`: the registry of all queues. */

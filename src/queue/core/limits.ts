@@ -1,6 +1,6 @@
 /**
  * Most tasks, ids or receipts of one call: of an enqueue, a dequeue, a settle and the calls of operators. It
- * bounds how long a script keeps Redis from other calls.
+ * bounds how long a script blocks Redis.
  */
 export const MAX_BATCH = 1_000;
 

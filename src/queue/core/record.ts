@@ -3,13 +3,14 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
-/** The options of a record that does not fix them; lua/lib/records.lua has the same. */
+/** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
 export const RECORD_DEFAULTS = {
   maxAttempts: 5,
   resultTtl: 3_600_000,
   deadTtl: 604_800_000,
 } as const;
 
+/** ms */
 export const DEFAULT_LEASE = 300_000;
 
 /** Limit of a task's headers, in bytes of JSON. */
@@ -31,7 +32,7 @@ export interface Fixed {
   readonly payload: string;
 }
 
-/** Writes a fixed record from its options on; the script adds version and time before them. */
+/** Writes a fixed record without its version and time. The script puts these in front. */
 export function writeFixed(task: Fixed): string {
   const headers = task.headers ? asciiJson(task.headers) : "";
   const head =
@@ -70,13 +71,13 @@ export function encodeProgress(progress: unknown, path: string): string {
   return inAscii(encodeValue(progress, path, MAX_PROGRESS_BYTES));
 }
 
-/** The fields of a record that have no letter there, in their order, by the letters used here. */
+/** Records hold these fields by position, in this order. The letters are names in this file only. */
 const FIXED_POSITIONS = ["e"];
 const CHANGING_POSITIONS = ["v", "e", "a", "c", "s", "n", "k", "q", "l"];
 
 /**
- * Splits a record into the fields of its first line, by letter, and the rest.
- * @param positions the letters for the fields that have none
+ * Splits a record into the fields of its first line, by letter, and the text after it.
+ * @param positions the letters for the fields that records hold by position
  * @throws {SluiceError} `unexpected_reply` for an invalid record
  */
 function splitRecord(
@@ -114,7 +115,7 @@ function readHeaders(json: string): Record<string, string> {
   }
 }
 
-/** The options that a fixed record has; durations in ms. */
+/** Reads the options of a fixed record; durations in ms. An option that it leaves out is undefined. */
 function readOptions({ l, m, r, d, G, P }: Readonly<Record<string, string>>) {
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   return {
@@ -153,7 +154,7 @@ export function readFixed(record: string): {
 }
 
 /**
- * The lease that a fixed record has, ms, even if the record is invalid otherwise; undefined if it has none.
+ * The lease in a fixed record, ms; undefined if it has none. The rest of the record may be invalid.
  */
 export function leaseOf(record: string): number | undefined {
   const [, lease] = /^[^\n]*;l=(\d+)/.exec(record) ?? [];
@@ -209,7 +210,7 @@ function readHistory(text: string, version: number, enqueuedAt: number): Transit
   }));
 }
 
-/** A property that is there only if the record has it. */
+/** An object with the property, or an empty one if the record lacks it. */
 function optional<Name extends string, T>(
   name: Name,
   text: string | undefined,

@@ -48,7 +48,7 @@ export interface EnqueueOptions extends TaskDefaults {
   /** 0 to 9. Tasks of a higher priority are delivered before all others. @default 0 */
   readonly priority?: number | undefined;
   /**
-   * Adds only the first task with the key within the window. Enqueues of others return its id.
+   * Adds only the first task with the key within the window. Enqueues of further tasks return its id.
    * @default none
    */
   readonly dedup?: Dedup | undefined;
@@ -91,7 +91,7 @@ export interface ListOptions extends RequestOptions {
 export interface Enqueued {
   /** The id of the task. With `dedup` the id of the first task with the key. */
   readonly id: string;
-  /** False if the id or the key was known already, from the call of another producer. */
+  /** False if another call has enqueued the id, or a task with the key, before. */
   readonly created: boolean;
 }
 
@@ -151,21 +151,21 @@ export interface HeartbeatOptions extends RequestOptions {
 export type Heartbeat =
   | {
       readonly ok: true;
-      /** How many tasks the worker has. */
+      /** How many leases were extended. */
       readonly leases: number;
-      /** The earliest deadline of their leases, epoch ms; null if it has no tasks. */
+      /** The earliest of their new deadlines, epoch ms; null if no lease was extended. */
       readonly deadlineAt: number | null;
-      /** Ids of its tasks that were cancelled: stop these. */
+      /** Ids of tasks with an extended lease that were cancelled: stop these. */
       readonly cancelRequested: readonly string[];
       /**
-       * With `receipts`: ids of tasks whose leases it does not have, or no longer. Others may have them: stop
-       * these.
+       * With `receipts`: ids of tasks whose leases this worker does not have, or no longer has. Other workers
+       * may have these tasks: stop them.
        */
       readonly lost?: readonly string[] | undefined;
     }
   /**
-   * The worker was failed, and other workers may have its tasks: stop all work. The next dequeue, or a
-   * heartbeat under a new incarnation, registers it again. Nothing was changed.
+   * The worker was failed, and other workers may have its tasks: stop all work. Nothing was changed. The next
+   * dequeue, or a heartbeat under a new incarnation, registers the worker again.
    */
   | { readonly ok: false; readonly code: "worker_lost" };
 

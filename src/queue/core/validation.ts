@@ -4,8 +4,8 @@ import { invalidArgument } from "../../errors.ts";
 export const LAST_INSTANT = 8_640_000_000_000_000;
 
 /**
- * The last instant at which a task can be due, epoch ms. Scores mark tasks of groups by half a millisecond
- * more.
+ * The last instant at which a task can be due, epoch ms. The score of a task with a group or priority is half
+ * a millisecond more, and must be exact too.
  */
 export const LAST_DUE = 2 ** 52 - 1;
 
@@ -62,7 +62,7 @@ export function unescaped(text: string): string {
 
 /** @throws {SluiceError} `invalid_argument` */
 export function keyPrefix(value: unknown, path = "prefix"): string {
-  return checked(value, PREFIX, path, "1 to 64 of A-Z a-z 0-9 _ . : -, beginning with none of . :");
+  return checked(value, PREFIX, path, "1 to 64 of A-Z a-z 0-9 _ . : -, not beginning with . or :");
 }
 
 /**
@@ -117,8 +117,8 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
 }
 
 /**
- * Refuses unknown options: a misspelt option must not be ignored, as if there were no delay or no filter.
- * Checks `signal` too.
+ * Refuses unknown options. If a misspelt option were ignored, a task would lose its delay, or a purge its
+ * filter. Checks `signal` too.
  * @param at what errors put before the names of options, such as `tasks[3].`
  * @throws {SluiceError} `invalid_argument` for a value that is not an object, an unknown option or an invalid
  *   signal

@@ -42,17 +42,17 @@ export type QueueDeleted =
   | { readonly ok: false; readonly code: "still_working"; readonly working: number };
 
 /**
- * Operates a queue: pauses it, changes its settings, reads statistics, and what {@link WorkerOperator} and
- * {@link TaskOperator} do. Settings are in Redis. All instances follow pause and limits from their next
- * request on; single enqueues follow `maxPending`, `events` and `statistics` within a minute.
+ * Operates a queue: pauses it, changes its settings, reads statistics, deletes it. It also has the methods of
+ * {@link WorkerOperator} and {@link TaskOperator}. Settings are in Redis. All instances follow a pause and
+ * limits from their next request on; single enqueues follow `maxPending`, `events` and `statistics` within a
+ * minute.
  * @example
  * const operator = new Operator("emails", { transport: upstash(env) });
  * await operator.configure({ maxWorking: 10, rate: { max: 5, per: "1s" } });
  */
 export class Operator extends WorkerOperator {
   /**
-   * Pauses the queue: every dequeue returns no task until {@link resume}. All else continues, settles
-   * included.
+   * Pauses the queue: dequeues return no task until {@link resume}. All other calls work, settles included.
    * @returns the settings of the queue
    * @throws {SluiceError}
    */
@@ -83,8 +83,8 @@ export class Operator extends WorkerOperator {
   }
 
   /**
-   * Changes settings of a group. If a limit is raised, tasks that waited for it continue: a hundred at once,
-   * the others with the next dequeues or sweeps.
+   * Changes settings of a group. If a limit is raised, tasks that waited for it become ready: a hundred at
+   * once, the others with the next dequeues or sweeps.
    * @param name of the group, named like an id
    * @param changes null unsets a setting; an absent one is unchanged
    * @returns the settings after the change

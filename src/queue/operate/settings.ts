@@ -41,7 +41,7 @@ export interface QueueSettings {
 
 /** Changes of a group's settings. An absent setting is unchanged; null unsets it. */
 export interface GroupChanges {
-  /** Its share of the queue relative to other groups, 1 to 100. Unset: 1. */
+  /** The group's share of the queue relative to other groups, 1 to 100. Unset: 1. */
   readonly weight?: number | null | undefined;
   /** Most tasks of the group working at once, 1 to 1,000,000. */
   readonly maxWorking?: number | null | undefined;

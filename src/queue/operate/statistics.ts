@@ -15,7 +15,7 @@ export interface QueueStatistics {
   readonly on: boolean;
   /** The last 60 minutes, oldest first. The last one is not over yet. */
   readonly minutes: readonly MinuteCounts[];
-  /** Tasks a minute, the mean of the last five full minutes. Scale by it. */
+  /** Tasks a minute, the mean of the last five full minutes: the rates by which to scale consumers. */
   readonly perMinute: EventCounts;
 }
 

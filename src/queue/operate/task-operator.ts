@@ -99,10 +99,10 @@ export class TaskOperator extends QueueBase {
    * ones in the order of their times, completed ones by the expiry of their records, dead letters by when
    * they died. One request.
    *
-   * With a filter it checks 1,000 tasks, so a page may have few or none although the cursor is not null. If
-   * tasks move between pages, a task may come twice, and a pending task may be missed. If groups, priorities
-   * or their limits are in use, the order of pending tasks is that of the moment, and tasks that wait for a
-   * group's limit come last.
+   * One call checks at most 1,000 tasks. With a filter, a page may therefore have few tasks or none although
+   * the cursor is not null. If tasks move between pages, a task may come twice, and a pending task may be
+   * missed. If groups or priorities are in use, later tasks can still change the order of pending tasks, and
+   * tasks that wait for a group's limit come last.
    * @param options.state the state of the tasks
    * @param options.size at most this many tasks, 1 to 1,000. @default 100
    * @throws {SluiceError}
@@ -247,8 +247,8 @@ export class TaskOperator extends QueueBase {
    * Records of completed and rejected ones are deleted, as by {@link remove}. Working tasks are never purged:
    * cancel them.
    *
-   * A filter of pending tasks must name a group. It may miss tasks of the group that move while it runs, as
-   * they do if a task before them is cancelled: purge again.
+   * A filter of pending tasks must name a group. The purge may miss tasks of the group that move meanwhile,
+   * as they do if a task before them is cancelled. Then purge again.
    * @param options.state `pending`, `delayed`, `completed` or `rejected`
    * @returns how many tasks were purged, and a cursor if the limit or the budget ended the run first
    * @throws {SluiceError}

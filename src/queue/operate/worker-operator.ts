@@ -21,13 +21,13 @@ const MAX_LISTED_TASKS = 100;
 export interface WorkerInfo extends WorkerName {
   readonly node?: string | undefined;
   readonly pid?: number | undefined;
-  /** As the worker reported it last, ms; absent if it is never failed. */
+  /** As the worker reported it last, ms; absent if no sweep fails the worker. */
   readonly silentAfter?: number | undefined;
   /** Its last dequeue or heartbeat; null while it is being failed. */
   readonly seenAt: number | null;
   /**
-   * When the worker is failed, without a dequeue or heartbeat until then. A worker that is never failed
-   * leaves the list at that time, if it has no tasks.
+   * When the worker counts as silent, unless it dequeues or sends a heartbeat before. A sweep then fails it.
+   * A worker without `silentAfter` is not failed, but leaves the list then, if it has no tasks.
    */
   readonly silentAt: number;
   /** How many tasks it has. */
@@ -56,7 +56,8 @@ export interface WorkerFailed {
   /** Tasks that had no attempt left, or were cancelled. */
   readonly rejected: number;
   /**
-   * True if the limit was reached: call again for the rest. A sweep does so when the worker would be silent.
+   * True if the limit was reached: call again for the rest. Otherwise a sweep continues, once the worker
+   * counts as silent.
    */
   readonly more: boolean;
 }
@@ -65,7 +66,7 @@ export interface WorkerFailed {
 export class WorkerOperator extends TaskOperator {
   /**
    * Reads a page of the workers of this queue, in no order, with their tasks. If the list changes between
-   * pages, a worker may come twice; none that stays is missed. One request.
+   * pages, a worker may come twice. No worker that stays is missed. One request.
    * @throws {SluiceError}
    */
   async workers(options: ListWorkersOptions = {}): Promise<WorkerPage> {

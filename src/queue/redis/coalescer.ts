@@ -244,10 +244,10 @@ export class Coalescer {
 
   /**
    * Makes a call.
-   * @param kind of the request
-   * @param pool the name of a pool: only calls in the same pool share a request. It contains the queue's key, the kind, and all else
-   *   that must be equal
-   * @param item what to send, once it is prepared; the others of a group wait for it
+   * @param kind the kind of request to send
+   * @param pool the name of a pool. Only calls in the same pool share a request, so the name has the queue's
+   *   key, the kind, and all else that must be equal
+   * @param item what to send, once it is prepared; the other calls of its group wait for it
    * @returns the answer
    * @throws {SluiceError} `aborted`, and what the request throws
    */

@@ -33,7 +33,7 @@ export const scanScript = {
       bytes: reader.integer(),
       ghosts: reader.integer(),
       faults: readFaults(reader),
-      /** The entries that the list must have of each id. */
+      /** How many entries the list must have of each id: ghosts, and 1 if the task waits in it. */
       expected: reader.nested().rest((item) => ({
         id: item.text(),
         ghosts: item.integer(),

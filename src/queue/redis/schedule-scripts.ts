@@ -55,7 +55,7 @@ export const dueSchedulesScript = {
     const reader = okay("dueSchedules", reply);
     return {
       now: reader.integer(),
-      /** The occurrence after these, epoch ms; 0 if there is none. */
+      /** The first occurrence of the schedules that are not in `due`, epoch ms; 0 if there is none. */
       after: reader.integer(),
       due: reader.rest((item) => ({ name: item.text(), at: item.integer(), record: item.text() })),
     };
@@ -71,7 +71,7 @@ export const runSchedulesScript = {
     const reader = okay("runSchedules", reply);
     return {
       full: reader.integer() === 1,
-      /** `next`: -1 if the schedule is not as it was read, -2 if it has no task. */
+      /** `next`: -1 if the schedule has changed since it was read, -2 if it has no task. */
       schedules: reader.rest((item) => ({ added: item.integer(), next: item.integer() })),
     };
   },

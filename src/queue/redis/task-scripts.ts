@@ -28,8 +28,8 @@ export const enqueueScript = {
       /** Whether a consumer is to be woken. */
       wake,
       /**
-       * Whether each task was created, and the id to which its key belongs; or why this task alone was
-       * refused.
+       * For each task: whether it was created, and the id of the task that has its dedup key already; or why
+       * this task alone was refused.
        */
       tasks: reader.rest((item) => readAdded(item.textOrInteger())),
     };

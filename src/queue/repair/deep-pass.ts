@@ -6,7 +6,8 @@ import { recountGroupsScript, repairControlScript, scanScript } from "../redis/r
 import type { SendOptions } from "../redis/transport.ts";
 
 /**
- * The parts of a queue's keys in the order of the pass: an entry removed from one is missing in a later one.
+ * The parts of a queue's keys in the order of the pass. If a repair removes an entry from one part, a later
+ * part shows what the task lacks then.
  */
 const SCANNED_PARTS = [
   "working",
@@ -44,10 +45,10 @@ export function isStart({ part, cursor }: Position): boolean {
 const PAGE_BYTES = 4_000_000;
 const PAGE_ENTRIES = 400;
 
-/** Ids that are compared with the list at once. More are compared in turns, each with the whole list. */
+/** Most ids that are compared with the list at once. Further ids are compared with the whole list again. */
 const MAX_EXPECTED = 100_000;
 
-/** Tasks of groups that are counted. If there are more, the states of groups stay as they are. */
+/** Most tasks of groups that are counted. If there are more, the states of groups stay as they are. */
 const MAX_MEMBERS = 400_000;
 
 /**

@@ -19,11 +19,11 @@ export interface DeepSweepOptions {
   /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
   /**
-   * One queue, registered or not, because a failover may have lost the registry too.
+   * The only queue to sweep, registered or not, because a failover may have lost the registry too.
    * @default all registered queues
    */
   readonly queue?: string | undefined;
-  /** Which of the registered queues. @default all */
+  /** Whether to sweep a registered queue. @default all of them */
   readonly queues?: ((name: string) => boolean) | undefined;
   /** How many ids the report has of each fault in each queue, 0 to 1,000. @default 10 */
   readonly examples?: number | undefined;

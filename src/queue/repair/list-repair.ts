@@ -13,10 +13,10 @@ export const MAX_REPAIRED = 100;
 /** Duplicates that one script call blanks, beside the entries that are kept. */
 const MAX_BLANKED = 50;
 
-/** How far the script searches for an entry that has moved since it was read. */
+/** How many entries the script searches for one that has moved since it was read. */
 const REACH = 256;
 
-/** The reach of a second search, for one id each, and how many of those a comparison makes. */
+/** The reach of a second search, one id a call, and the most such searches of one comparison. */
 const FAR_REACH = 5_000;
 const MAX_FAR_SEARCHES = 50;
 
@@ -45,7 +45,7 @@ const expectedCount = ({ ghosts, waits }: ExpectedEntry) => ghosts + waits;
 
 /** Compares the list of pending ids with the records, and repairs the list. */
 export class ListRepair extends QueueBase {
-  /** Ghosts that the repairs added. */
+  /** Ghosts and blanks that the repairs added. */
   ghostsAdded = 0;
   /** Ghosts that the repairs dropped. */
   ghostsDropped = 0;
@@ -104,7 +104,7 @@ export class ListRepair extends QueueBase {
     }
   }
 
-  /** Turns surplus entries into ghosts. */
+  /** Overwrites surplus entries with blanks. */
   async #blankDuplicates(entries: readonly ListedId[]): Promise<void> {
     const moved: ListEntry[][] = [];
     let batch: ListEntry[][] = [];

@@ -8,8 +8,8 @@ export type Recurrence =
       /**
        * Five fields (minute, hour, day of month, month, day of week), or six with seconds in front. It may
        * have `*`, lists, ranges, steps, names, `L`, `W` and `#`; or it is `@hourly`, `@daily`, `@weekly`,
-       * `@monthly` or `@yearly`. If both days are given, either is enough. A sweep enqueues what is due, so
-       * the time is as exact as sweeps are frequent.
+       * `@monthly` or `@yearly`. If both the day of month and the day of week are given, either is enough. A
+       * sweep enqueues what is due, so the time is as exact as sweeps are frequent.
        */
       readonly cron: string;
       /**
@@ -97,7 +97,7 @@ function readZone(timeZone: unknown): string {
  * The rhythm to store for a recurrence.
  * @param before the rhythm that is stored
  * @param now Redis's time, epoch ms
- * @returns the rhythm, and in `same` whether it is the one before
+ * @returns the rhythm, and in `same` whether it is the stored one
  */
 export function rhythmOf(
   wanted: ReturnType<typeof readRecurrence>,

@@ -7,7 +7,7 @@ import { NEVER, orUnsupported, readPlan, type Plan } from "./schedule-record.ts"
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/transport.ts";
 
-/** Queues whose schedules one request reads: each may have many that are due. */
+/** Most queues whose schedules one request reads: each queue may have many that are due. */
 const QUEUES_PER_REQUEST = 20;
 
 /** Most schedules of one queue, and most occurrences of them all, that one call runs. */

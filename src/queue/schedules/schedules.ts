@@ -143,7 +143,7 @@ export class Schedules<T = unknown> extends QueueBase {
 
   /**
    * Reads a page of the schedules, without their tasks, in no order. If the list changes between pages, a
-   * schedule may come twice; none that stays is missed. One request.
+   * schedule may come twice. No schedule that stays is missed. One request.
    * @throws {SluiceError}
    */
   async list(options: ListSchedulesOptions = {}): Promise<SchedulePage> {
@@ -252,8 +252,8 @@ export class Schedules<T = unknown> extends QueueBase {
       }
       const record = writePlan(draft.plan);
       const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
-      // Set before the schedule, so that none is without a reminder; and after it, because a sweep may have
-      // run meanwhile.
+      // Set before the schedule, so that it is never without a reminder; and after it, because a sweep may
+      // have changed the reminder meanwhile.
       const reminder = { queue: this.name, before: "", at: String(draft.at) };
       const setReminder = callOf(setReminderScript, this.keys, { testNow }, [reminder]);
       const put = callOf(putScheduleScript, this.keys, args);

@@ -32,14 +32,14 @@ export interface ListQueuesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A page of the registry: queues, and reminders of schedules, which may be of other queues. */
+/** A page of the registry: queues, and reminders of schedules. A reminder's queue may be on another page. */
 export interface RegistryPage extends QueuePage {
   readonly reminders: readonly Reminder[];
 }
 
 /**
  * Reads a page of the registered queues, in no order. If the registry changes between pages, a queue may come
- * twice; none that stays is missed (as Redis promises for ZSCAN). One request.
+ * twice. No queue that stays registered is missed, as Redis promises for ZSCAN. One request.
  * @param transport how to reach Redis, such as `upstash(env)`
  * @throws {SluiceError}
  * @example const { queues, cursor } = await listQueues(upstash(env))

@@ -33,7 +33,7 @@ export interface SweepOptions {
   readonly queues?: ((name: string) => boolean) | undefined;
   /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
   readonly limit?: number | undefined;
-  /** Wakes a consumer of each queue that has tasks ready and no active consumer. @default none is woken */
+  /** Wakes a consumer of each queue that has ready tasks and no active consumer. @default wakes none */
   readonly wake?: Waker | undefined;
   /** Aborts the requests; `sweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
@@ -54,8 +54,8 @@ export interface SweepReport extends SweepCounts {
 
 /**
  * Sweeps every registered queue: promotes due tasks, reclaims expired leases, removes expired records, and
- * enqueues due occurrences of schedules. One request is for many queues. Any number of sweeps may run at
- * once.
+ * enqueues due occurrences of schedules. One request sweeps up to 50 queues. Any number of sweeps may run at
+ * the same time.
  * @param transport how to reach Redis, such as `upstash(env)`
  * @param options by default all queues, for 20 s
  * @returns the counts; `more` is true if work is left
@@ -192,7 +192,7 @@ class SweepPass {
     }
   }
 
-  /** Adds the counts of one queue. @returns whether it has work left */
+  /** Adds the counts of one queue to the report. @returns whether the queue has work left */
   #add(name: string, outcome: CommandOutcome): boolean {
     try {
       const counts = sweepScript.decode(lastReply([outcome]));
@@ -214,7 +214,8 @@ class SweepPass {
   }
 
   /**
-   * Renews the notes of queues in use, and removes queues that were not in use since then from the registry.
+   * Renews the registry's notes of queues in use, and removes unused queues from the registry.
+   * @param since unused queues that another caller has noted after this, epoch ms, stay
    */
   async #updateRegistry(
     used: readonly RegisteredQueue[],

@@ -40,7 +40,7 @@ interface DecodedTasks<Out> {
  * times.
  * @param first what the first request leased
  * @param dequeueAgain dequeues under the {@link nextToken}
- * @throws {SluiceError} why a task could not be read, if no other task could
+ * @throws {SluiceError} the error of an unreadable task, if the request leased no valid task
  */
 export async function decodeBatch<Out>(
   queue: DecodingQueue,
@@ -53,7 +53,7 @@ export async function decodeBatch<Out>(
     const decoded = await decodeTasks(queue, schema, batch.readers);
     const { tasks, unreadable } = decoded;
     invalid += decoded.invalid;
-    // The lease of such a task expires, until the task is a dead letter.
+    // An unreadable task stays leased until its lease expires. After its last attempt it is a dead letter.
     if (unreadable !== undefined && tasks.length === 0) throw unreadable;
     if (!decoded.allInvalid || more === MAX_ROUNDS) {
       return Object.assign(tasks, { nextDueAt: batch.nextDueAt, paused: batch.paused, invalid });
@@ -62,7 +62,10 @@ export async function decodeBatch<Out>(
   }
 }
 
-/** The token under which a dequeue goes on. It is derived, so that a resent dequeue leases the same tasks. */
+/**
+ * The token of the next request of a dequeue. It derives from the token before, so that a resent dequeue gets
+ * the same tasks.
+ */
 export function nextToken(queue: string, token: string): Promise<string> {
   return derivedName("again", queue, token);
 }
@@ -87,7 +90,7 @@ async function decodeTasks<Out>(
     try {
       const task = read();
       ({ receipt } = task);
-      // The receipt has the id of the result. An untrusted server may send another id with the task.
+      // Results are encrypted for the id in the receipt. An untrusted server may send another id beside it.
       const id = encryption ? readReceipt(receipt, "receipt").id : task.id;
       const decrypted = decryptValue(encryption, task.payload, { kind: "payload", queue: name, id });
       // Plain payloads are not awaited: a microtask for each would be most of the cost.

@@ -26,8 +26,8 @@ import type { DequeueOptions, Settled, Settlement } from "../core/types.ts";
 import { workerArguments } from "./worker-info.ts";
 
 /**
- * Most single dequeues that share a request: the plain lane of the script is for batches up to about this
- * size.
+ * Most single dequeues that share a request. The script remembers larger batches in fewer slots, which are
+ * overwritten sooner.
  */
 const MAX_SHARED = 100;
 
@@ -66,7 +66,7 @@ export class DequeueCall<Out> {
   /** ms */
   readonly #wait: number;
   readonly #args: Omit<Parameters<typeof callOf<typeof dequeueScript>>[2], "token" | "resend">;
-  /** With a token of the caller's, even the first request may be a copy. */
+  /** True if the token is the caller's, or derives from an idempotency key: any request may be a resend. */
   readonly #mayBeCopy: boolean;
   /** Undefined until a token is needed, unless the caller gave one. */
   #token: string | undefined;
@@ -109,7 +109,8 @@ export class DequeueCall<Out> {
   }
 
   /**
-   * The name of the pool in which dequeues share requests, see {@link dequeueFor}. Undefined if this one cannot.
+   * The name of the pool in which dequeues share requests, see {@link dequeueFor}. Undefined if this dequeue
+   * must have its own request.
    */
   get pool(): string | undefined {
     const { maxTasks, lease, maxBytes, worker, info } = this.#args;
@@ -162,7 +163,7 @@ export class DequeueCall<Out> {
     }
   }
 
-  /** Hands back tasks whose callers have aborted. If that fails, their leases expire. */
+  /** Hands back unstarted the tasks whose callers have aborted. If that fails, their leases expire. */
   #handBack(tasks: LeasedRecords["tasks"], token: string): void {
     if (tasks.length === 0) return;
     const returned = tasks.map((task) => ({
@@ -174,10 +175,10 @@ export class DequeueCall<Out> {
   }
 
   /**
-   * A script call. With a token of the caller's, all calls of the dequeue have that token, so that a resend
-   * of the dequeue gets the tasks that any of them leased. Only the last call marks the token as used, so
-   * that no late copy leases tasks without a holder. Otherwise each call has its own token, and marks it
-   * itself.
+   * A script call. Usually each call has its own token, and marks it as used. If the caller gave the token,
+   * all calls of the dequeue have it, so that a resend of the dequeue gets the tasks that any of them leased.
+   * Then only the last call marks it as used: a copy that arrives later leases no tasks, which would have no
+   * holder.
    * @param last whether it is the last call of the dequeue
    */
   #scriptCall(

@@ -18,7 +18,7 @@ export interface EnqueueItem {
 }
 
 /**
- * The payload as the codec writes it, checked by the schema. Without a schema it is no promise.
+ * The payload as the codec writes it, checked by the schema. Without a schema the result is not a promise.
  * @param at what errors put before the names of options, such as `tasks[3].`
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
@@ -35,7 +35,7 @@ export function encodePayload<In, Out>(
 
 /**
  * Tasks as the enqueue script takes them.
- * @param payloads of the tasks, by {@link encodePayload}
+ * @param payloads the results of {@link encodePayload}, in the order of the tasks
  * @param key the idempotency key of the call
  * @param at what errors put before the names of a task's options
  * @throws {SluiceError} `invalid_argument`, `too_large`

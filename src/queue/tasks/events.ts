@@ -18,7 +18,7 @@ export const queueEvents = [
 
 export type QueueEvent = (typeof queueEvents)[number];
 
-/** An event of one or more tasks of a queue, in one call. */
+/** An event of one or more tasks that one call caused. */
 export interface PublishedEvent {
   readonly event: QueueEvent;
   /** When, epoch ms. */

@@ -17,9 +17,9 @@ export class LeasedTask<T = unknown> {
   /** Delivery number, from 1. */
   readonly attempt: number;
   readonly enqueuedAt: number;
-  /** When the lease ends, unless it is extended. */
+  /** When the lease ends. An extend does not change it here, but returns the new deadline. */
   readonly deadlineAt: number;
-  /** Length of the lease, ms, from the dequeue or the last extend. */
+  /** Length of the lease at dequeue, ms. */
   readonly leasedFor: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly group: string | undefined;
@@ -77,8 +77,8 @@ export class LeasedTask<T = unknown> {
   }
 
   /**
-   * Requeues the task for another attempt, behind the tasks that wait. On the last attempt it becomes a dead
-   * letter instead, and the returned state is `rejected`.
+   * Requeues the task for another attempt, after the tasks that wait already. On the last attempt the task
+   * becomes a dead letter instead, and the returned state is `rejected`.
    * @param options.delay wait before the next attempt. @default 0
    * @param options.backoff computes the delay from the attempt; true is exponential with full jitter, 1 s to
    *   15 min

@@ -10,26 +10,27 @@ const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 500;
 
 /**
- * After an empty dequeue, pause before one for tasks that became due, ms: so that several are taken together.
+ * Shortest time between an empty dequeue and one for tasks that became due after it, ms: the second dequeue
+ * then takes several together.
  */
 const GATHER_PAUSE = 250;
 
-/** Pause after an empty dequeue although tasks were pending, held back by a limit or a pause, ms. */
+/** Pause after an empty dequeue of a queue with pending or due tasks, ms: a limit or a pause holds them. */
 const LIMITED_PAUSE = 2_000;
 
 /**
- * How many dequeues in a row may be empty although tasks are said to be ready. After these, `nextDueAt` is
- * ignored.
+ * How many dequeues in a row may be empty although their `nextDueAt` says that tasks are ready. After these,
+ * `nextDueAt` is ignored.
  */
 export const MAX_EMPTY_DEQUEUES = 10;
 
 /**
- * How often it also reads when the first delayed task is due, ms: a task may have been delayed since the last
- * dequeue.
+ * How often a check also reads when the first delayed task is due, ms: a task may have been delayed since the
+ * last dequeue.
  */
 const DUE_EVERY = 2_000;
 
-/** How often it dequeues without a reason, ms: a lease may have begun and expired since. */
+/** After this time without a dequeue, ms, it dequeues anyway: a lease may have begun and expired since. */
 const DEQUEUE_EVERY = 10_000;
 
 /** How much too early a timer may fire, ms. */
@@ -45,8 +46,8 @@ export interface LongPollSteps<B extends PolledBatch> {
   /** Dequeues. The last dequeue must make sure that no late copy of an earlier one leases tasks. */
   readonly dequeue: (last: boolean) => Promise<B>;
   /**
-   * Checks in one command whether tasks are pending. With `due` and `time`, in one more command each, also
-   * when the first delayed task is due (null: there is none), and Redis's time.
+   * Checks whether tasks are pending, with one command. `due` also reads when the first delayed task is due
+   * (null if there is none), and `time` reads Redis's time. Each costs one more command.
    */
   readonly check: (ask: { readonly due: boolean; readonly time: boolean }) => Promise<QueueCheck>;
 }
@@ -113,7 +114,7 @@ export async function pollForTasks<B extends PolledBatch>(
       batch = await dequeue(false);
       dequeuedAt = performance.now();
       dueAt = batch.nextDueAt;
-      // A dequeue with a used token, for one, never gets tasks.
+      // A dequeue whose token is used up never gets tasks, for example.
       if (untilDue() > 0) emptyDequeues = 0;
       else if (++emptyDequeues >= MAX_EMPTY_DEQUEUES) dueAt = null;
       pause = state.hasPending || isDue ? LIMITED_PAUSE : LONGEST_PAUSE;

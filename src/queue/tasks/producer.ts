@@ -54,7 +54,7 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
    * @default no check
    */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
-  /** Wakes a consumer when a task is ready and none runs. @default none is woken: cron starts consumers */
+  /** Wakes a consumer when a task is ready and no consumer runs. @default cron starts consumers */
   readonly wake?: Waker | undefined;
   /**
    * Which single calls share a request: `enqueue`, and with a `Queue` also `dequeue` of one task and settles
@@ -177,7 +177,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   /**
    * Adds tasks, in one request.
    * @param refuseEach "1" to refuse each task alone, "" to refuse all of them together
-   * @returns for each task what became of it, and whether to wake a consumer
+   * @returns for each task whether it was created, or why it was refused; and whether to wake a consumer
    */
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
     const note = registration(this.transport, this.keys, this.name, this.testNow());
@@ -196,8 +196,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   }
 
   /**
-   * Wakes another consumer, if there is more work than those awake can do. Does nothing if one was woken
-   * within the window. One request, of 3 or 4 Redis commands.
+   * Wakes another consumer, for more work than the consumers that are awake can do. Does nothing if one was
+   * woken within the window. One request, of 3 or 4 Redis commands.
    * @returns whether a consumer was woken
    * @throws {SluiceError} `invalid_argument` if the queue has no `wake`
    */

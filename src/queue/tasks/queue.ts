@@ -78,9 +78,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * and reclaims expired leases. If it finds only entries that it cannot deliver, such as cancelled tasks, it
    * continues after them with further requests: at most 50, each for about 200 entries.
    *
-   * With `wait`, and no task there, it checks the queue until there is one: about two requests a second, each
-   * of one Redis command (every two seconds one of them has two), and a full dequeue every ten seconds. It
-   * waits a quarter of a second for more due tasks after an empty dequeue.
+   * With `wait`, if no task is there, it checks the queue until there is one: about two requests a second,
+   * each of one Redis command (every two seconds one of them has two), and a full dequeue every ten seconds.
+   * After an empty dequeue it waits at least a quarter of a second, to take several due tasks together.
    *
    * Calls of the same turn for one task each share a request if their options are equal, without `wait`,
    * `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.

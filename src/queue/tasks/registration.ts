@@ -3,7 +3,7 @@ import { callOf } from "../redis/binding.ts";
 import { registerScript } from "../redis/sweep-scripts.ts";
 import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
 
-/** How often one function instance notes a queue as in use. */
+/** How often one function instance notes a queue as in use, ms. */
 const REGISTER_EVERY = 60_000;
 
 /** Most queues that one instance keeps notes of. */
@@ -52,12 +52,12 @@ export function registerCall(
 }
 
 /**
- * The commands that go before an enqueue in the same request: a note of the queue in the registry, at most
+ * The commands that go before an enqueue in the same request. They note the queue in the registry, at most
  * once a minute and function instance. The instance's clock decides only how often. The enqueue with the note
- * also reads the queue's settings. The next ones read them only if the queue has any, so that queues without
- * settings pay once a minute.
- * @returns the commands; whether to read the settings; and `done`, to call with whether the queue has
- *   settings (undefined if they were not read)
+ * also reads the queue's settings. The enqueues after it read them only if the queue has settings that
+ * concern enqueues, so that other queues pay once a minute.
+ * @returns the commands; whether to read the settings; and `done`. Call it after the request, with whether
+ *   the queue has such settings (undefined if they were not read)
  */
 export function registration(
   transport: Transport,

@@ -37,7 +37,7 @@ export interface SettlementArguments {
 }
 
 /**
- * One settlement as the settle script takes it. Without encryption it is no promise.
+ * One settlement as the settle script takes it. Without encryption the result is not a promise.
  * @param at path of the settlement, for errors
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */

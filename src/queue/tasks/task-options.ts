@@ -114,7 +114,7 @@ function checkedHeaders(headers: Readonly<Record<string, string>>, path: string)
   const entries = headers !== null && typeof headers === "object" ? Object.entries(headers) : [["", 0]];
   for (const [name, value] of entries) {
     if (name === "" || typeof value !== "string") {
-      throw invalidArgument(path, "must be an object of texts whose names are not empty");
+      throw invalidArgument(path, "must be an object of texts, with names that are not empty");
     }
   }
   const size = asciiJson(headers).length;

@@ -16,7 +16,7 @@ export interface Waker {
   readonly queues?: ((queue: string) => boolean) | undefined;
   /**
    * How long a wake counts: no other wake is sent until then, unless a consumer finds the queue empty. A
-   * consumer that took tasks and did not return counts as long. 100 ms to 1 h.
+   * consumer that took tasks counts as awake for the same time after that dequeue. 100 ms to 1 h.
    * @default "5s"
    */
   readonly window?: Duration | undefined;

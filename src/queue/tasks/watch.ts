@@ -9,8 +9,8 @@ const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 2_000;
 
 /**
- * A lower version than the last comes from a replica that lags, and is ignored. If it stays for longer than
- * this, ms, it is a new life of the id.
+ * A read with a lower version than the last comes from a replica that lags, and is ignored. If the version
+ * stays lower for this long, ms, the id has begun a new life.
  */
 const MAX_LAG = 10_000;
 
@@ -22,7 +22,7 @@ export interface WaitOptions {
    * @default 250 ms after a change, then doubling up to 2 s
    */
   readonly every?: Duration | undefined;
-  /** Ends it at once: `wait` throws `aborted`, `watch` ends without an error. */
+  /** Ends the call at once: `wait` throws `aborted`, `watch` ends without an error. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -182,7 +182,10 @@ class TaskChanges {
   }
 }
 
-/** The transitions in a record, which lacks the enqueue and promotions. */
+/**
+ * The transitions of a task. Its record does not keep the enqueue: a task without any other transition gets
+ * one for it. Nor does it keep promotions: the last transition of a pending task leads to `pending`.
+ */
 function keptTransitions({ transitions, version, state, enqueuedAt }: TaskInfo): Transition[] {
   const last = transitions.at(-1) ?? { version, to: state, at: enqueuedAt };
   return [...transitions.slice(0, -1), state === "pending" ? { ...last, to: state } : last];

@@ -137,7 +137,7 @@ function envelopeOf(value: unknown, { kind }: ValueContext): Uint8Array<ArrayBuf
   return typeof value === "string" && value.startsWith(ENVELOPE_BASE64) ? bytesIn(value) : undefined;
 }
 
-/** The owner to which a value with that letter is bound; undefined if the context allows no such letter. */
+/** The owner to which a value of a kind is bound; undefined if the context does not allow that kind. */
 function ownerOf({ kind, queue, id }: ValueContext, letter: string): string | undefined {
   if (letter === KINDS[kind]) return `${queue} ${id}`;
   // Tasks of a schedule have the schedule's payload. Their ids are its name, a dot and a time.
@@ -154,7 +154,7 @@ async function decrypted(
   try {
     return new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData }, key, text));
   } catch {
-    // The platform does not say why.
+    // WebCrypto does not say why.
     return undefined;
   }
 }
@@ -172,7 +172,7 @@ function valueOf(plain: Uint8Array, context: ValueContext): unknown {
     return decodeValue(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain));
   } catch {
     // The message of the parser may quote the value.
-    throw undecryptable(context, "what is encrypted is neither JSON nor bytes");
+    throw undecryptable(context, "the decrypted value is neither JSON nor bytes");
   }
 }
 

@@ -66,7 +66,7 @@ const KIND_OF_OUTCOME = {
 } as const;
 
 /**
- * Encrypts a value. Without encryption it returns the value, and no promise.
+ * Encrypts a value. Without encryption it returns the value itself, not a promise.
  * @param encoded the value as the codec wrote it
  */
 export function encryptValue(
@@ -99,7 +99,7 @@ export function encryptSettlementValue(
 }
 
 /**
- * Decrypts an envelope, and returns any other value as it is. If nothing is decrypted it is no promise.
+ * Decrypts an envelope, and returns any other value as it is. Without encryption the result is not a promise.
  * @throws {SluiceError} `undecryptable`
  */
 export function decryptValue(encryption: MaybeEncryption, value: unknown, context: ValueContext): unknown {
@@ -129,7 +129,7 @@ function rememberAndThrow(error: unknown): never {
 
 /**
  * Decrypts the values of a task.
- * @param id with which the task was requested
+ * @param id the id for which the task was requested: an untrusted server may reply with another one
  * @throws {SluiceError} `undecryptable`
  */
 export async function decryptTask<T extends TaskInfo & { readonly payload?: unknown }>(
