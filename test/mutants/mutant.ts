@@ -19,7 +19,7 @@ type Invariant = `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8}`;
 
 type Law = `law ${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12}`;
 
-/** An invariant of lua/README.md, a law of the design, or else a promise of a page or docstring. */
+/** An invariant of lua/README.md, a law of CONTRIBUTING.md, or else a promise of a page or docstring. */
 export type Promised =
   | Invariant
   | Law
