@@ -33,9 +33,9 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     used, alarm, wake = control.rate or '', control.alarm, control.wake
     if control.slot and string.match(control.slot, '^%S+') == token then
       batch.given = true
-      local again = still_leased(keys, time(), token, string.sub(control.slot, #token + 1))
-      local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).paused
-      return paused and { 'paused' } or again, false
+      local earlier = still_leased(keys, time(), token, string.sub(control.slot, #token + 1))
+      local paused = #earlier == 2 and not newer(control.set) and parse_settings(control.set or nil).paused
+      return paused and { 'paused' } or earlier, false
     elseif read_settings(plan, control.set, control.stats) then
       return { 'newer_schema' }, false
     elseif plan.settings.paused then
@@ -43,14 +43,14 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
       return { 'paused' }, false
     end
     if (plan.settings.max_working or plan.settings.rate) and (#taken > 0 or control.fair) then
-      local again, jumped
+      local ask_again_at, jumped
       local leased = plan.settings.max_working and redis.call('ZCARD', keys.working)
-      batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
+      batch.most, ask_again_at, used, jumped = allowed(plan.settings, max, leased, used, time())
       if jumped then
         redis.pcall('HSET', tasks, '~rate', used)
       end
       if batch.most < 1 then
-        return { 'ok', again }, true
+        return { 'ok', ask_again_at }, true
       end
     end
   end

@@ -76,15 +76,15 @@ local function measure_rate(rate, used, now, spent)
     end
   end
   table.sort(tenths)
-  local opens, free, kept = nil, left, {}
+  local next_allowed_at, free, kept = nil, left, {}
   for i, when in ipairs(tenths) do
     local place = int(when)
     if i == 1 or free < 1 then
-      opens, free = (when + 1) * tenth + period, free + counts[place]
+      next_allowed_at, free = (when + 1) * tenth + period, free + counts[place]
     end
     kept[i] = place .. ':' .. int(counts[place])
   end
-  return left, opens, table.concat(kept, ','), jumped
+  return left, next_allowed_at, table.concat(kept, ','), jumped
 end
 
 -- Converts `used` from tenths of one rate's period to those of another. No count expires too early.
@@ -110,9 +110,9 @@ local function allowed(settings, most, working, used, now)
     again = now + ASK_AGAIN
   end
   if settings.rate then
-    local left, opens, counted, has_jumped = measure_rate(settings.rate, used, now, 0)
+    local left, next_allowed_at, counted, has_jumped = measure_rate(settings.rate, used, now, 0)
     if left < most then
-      most, again = left, opens or again
+      most, again = left, next_allowed_at or again
     end
     used, jumped = counted, has_jumped
   end

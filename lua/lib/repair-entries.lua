@@ -147,7 +147,7 @@ end
 
 -- The scores and members that a zset lacks, to be added. Its scores are all 0. Reports a fault for each.
 -- expected: pairs of an id and the member that the zset must have.
-local function missing_names(repair, place, expected, fault)
+local function missing_members(repair, place, expected, fault)
   local ids, members, missing = {}, {}, {}
   for i = 1, #expected, 2 do
     append(ids, expected[i])
@@ -177,9 +177,13 @@ local function write_repairs(repair)
   write(
     'ZADD',
     repair.keys.worker_leases,
-    missing_names(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')
+    missing_members(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')
   )
-  write('ZADD', repair.keys.fair_by_group, missing_names(repair, 'fair_by_group', repair.turns, 'turn_wrong'))
+  write(
+    'ZADD',
+    repair.keys.fair_by_group,
+    missing_members(repair, 'fair_by_group', repair.turns, 'turn_wrong')
+  )
   repair.worker_leases, repair.turns, repair.deadlines = {}, {}, {}
   clear_plan(repair.plan)
 end

@@ -96,7 +96,7 @@ local function settle_in_full(keys, now, call, items, from, records)
 
   -- Records that this call sets progress. Returns false if it is a late copy, and a later call has set newer
   -- progress.
-  local function is_latest(task)
+  local function note_progress_call(task)
     local MARKS = 8 -- a record remembers this many of the last calls that set progress
     local mark, marks = ',' .. string.sub(call, 1, 8), task.progress_calls or ''
     local known_call = call ~= '' and string.find(marks, mark, 1, true)
@@ -110,7 +110,7 @@ local function settle_in_full(keys, now, call, items, from, records)
   local function extend(id, task, old_text, ms, progress)
     local deadline = now + tonumber(ms ~= '' and ms or task.leased_for ~= '' and task.leased_for or 0)
     longer[id] = math.max(longer[id] or deadlines[id], deadline)
-    if progress ~= '' and is_latest(task) then
+    if progress ~= '' and note_progress_call(task) then
       task.progress = progress
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, old_text))
     end

@@ -107,9 +107,9 @@ local function fail_silent_workers(keys, now)
     local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
     -- A worker without a record is being failed already.
     if not listed then
-      local returned, lost, _
-      returned, lost, _, failed, more = fail_worker(keys, worker, now, SLICE - waiting - ended)
-      waiting, ended = waiting + returned, ended + lost
+      local returned, rejected, _
+      returned, rejected, _, failed, more = fail_worker(keys, worker, now, SLICE - waiting - ended)
+      waiting, ended = waiting + returned, ended + rejected
     end
     if listed and leases_of(keys, worker, '0', 1)[1] then
       append(staying, int(now + FORGOTTEN_AFTER), worker)

@@ -24,8 +24,8 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now = clock(test_now)
 -- Tasks that are rejected after the first call are left for a later redrive.
-local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
-slot = math.max(tonumber(slot or now), now)
+local began, first_due, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
+first_due = math.max(tonumber(first_due or now), now)
 local wanted = parse_filter(filter)
 local chosen = {}
 
@@ -70,7 +70,7 @@ end
 local function redrive(plan, ids, known, before)
   open_groups(plan, known)
   for i, task in ipairs(known) do
-    local due = math.floor(slot + (before + i - 1) * interval)
+    local due = math.floor(first_due + (before + i - 1) * interval)
     task.charged, task.reason, task.ended_at = '0', nil, nil
     wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
     note_event(plan, 'redriven', ids[i])
@@ -106,7 +106,7 @@ elseif done < #entries then
   next_place = place_from()
 end
 if next_place ~= '' then
-  next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
+  next_place = began .. ' ' .. int(math.ceil(first_due + count * interval)) .. ' ' .. next_place
 end
 local reply = { 'ok', count, next_place, count_left_alone(entries, done) }
 for i = 1, by_id and done or 0 do

@@ -231,31 +231,31 @@ local function is_valid()
   take_in(once)
   looked = looked + #members.worker_leases + #members.fair_by_group + #members.workers
 
-  local entries, kinds, names, named = find_entries(repair, ids), {}, {}, {}
+  local entries, group_samples, names, named = find_entries(repair, ids), {}, {}, {}
   for _, entry in ipairs(entries) do
     if entry.newer then
       return false
     end
     interpret(repair, entry)
     if entry.live and grouped(entry.task) then
-      kinds[#kinds + 1] = entry.task
+      group_samples[#group_samples + 1] = entry.task
     end
   end
   if not nothing_found() then
     return false
   end
   for i = 1, #states, 2 do
-    kinds[#kinds + 1] = { group = states[i] ~= '' and states[i] or nil, priority = '0' }
+    group_samples[#group_samples + 1] = { group = states[i] ~= '' and states[i] or nil, priority = '0' }
   end
-  open_groups(repair.plan, kinds)
+  open_groups(repair.plan, group_samples)
   for _, entry in ipairs(entries) do
     repair_entry(repair, entry)
     put_field(repair, entry.id, entry.had_fixed, entry.fixed)
     put_field(repair, '.' .. entry.id, entry.had_record, entry.record)
   end
-  missing_names(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')
-  missing_names(repair, 'fair_by_group', repair.turns, 'turn_wrong')
-  for _, task in ipairs(kinds) do
+  missing_members(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')
+  missing_members(repair, 'fair_by_group', repair.turns, 'turn_wrong')
+  for _, task in ipairs(group_samples) do
     local name = task.group or ''
     if not named[name] then
       named[name], names[#names + 1] = true, name

@@ -11,11 +11,11 @@ local members = {}
 for i = 2, #items, 3 do
   append(members, items[i], '~' .. items[i])
 end
-local says = redis.call('ZMSCORE', queues, unpack(members))
+local scores = redis.call('ZMSCORE', queues, unpack(members))
 local updates, removed = {}, {}
 for i = 1, #members, 2 do
   local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
-  local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
+  local seen, reminder = tonumber(scores[i] or 0), scores[i + 1] and tonumber(scores[i + 1])
   if before == '' and reminder then
     -- A sweep that read a due reminder may have run the schedules before this one was put, and must not
     -- replace the reminder then. So a due reminder becomes a millisecond earlier: the sweep sees the change.

@@ -183,7 +183,7 @@ local function coming()
 end
 
 plan.ghosts = 0
-local places = refuse_each == '1' and places_left(plan.settings, keys, stored)
+local free_places = refuse_each == '1' and places_left(plan.settings, keys, stored)
 local due_now, resent = false, false -- whether any task is ready, and whether an earlier copy made any
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: the values of this call's dedup keys
 local made_by = {} -- id -> token of the one of several calls that made it here
@@ -194,20 +194,20 @@ for i = 1, count do
   local own, old
   if made_by[id] then
     own = is_own(made_by[id], options[i].producer_token)
-  elseif places or not seen[id] then
+  elseif free_places or not seen[id] then
     -- The id is tested before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
   end
   local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
-  if refused and not places then
+  if refused and not free_places then
     return { refused }
-  elseif not refused and own == nil and not key_in_use and places and due_of(i) <= plan.now then
-    refused = coming() >= places and 'full'
+  elseif not refused and own == nil and not key_in_use and free_places and due_of(i) <= plan.now then
+    refused = coming() >= free_places and 'full'
   end
   reused = false
   if refused then
     reply[i + 3] = ' ' .. refused
-  elseif seen[id] and not places then
+  elseif seen[id] and not free_places then
     reply[i + 3] = seen[id]
   elseif own == nil and key_in_use then
     reply[i + 3], seen[id] = first, first
@@ -221,7 +221,7 @@ for i = 1, count do
     resent = resent or own
     if own == nil then
       begin(i, old)
-      made_by[id] = places and (options[i].producer_token or '')
+      made_by[id] = free_places and (options[i].producer_token or '')
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
         fresh[key] = over .. ' ' .. id
@@ -235,7 +235,7 @@ end
 if plan.settings then
   reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
 end
-if not places and exceeds_max_pending(plan.settings, keys, stored, coming()) then
+if not free_places and exceeds_max_pending(plan.settings, keys, stored, coming()) then
   return { 'full' }
 end
 

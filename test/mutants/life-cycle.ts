@@ -45,7 +45,7 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "enqueue takes the same id twice in one batch",
     file: "lua/tasks/enqueue.lua",
-    find: "elseif seen[id] and not places then",
+    find: "elseif seen[id] and not free_places then",
     replace: "elseif false then",
     breaks: "I1",
     because: "one id is in the list twice and is delivered twice",

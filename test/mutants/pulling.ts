@@ -39,8 +39,8 @@ export const pulling: readonly Mutant[] = [
   {
     name: "a copy of a dequeue on a paused queue does not say so",
     file: "lua/lib/dequeue-in-full.lua",
-    find: "return paused and { 'paused' } or again",
-    replace: "return again",
+    find: "return paused and { 'paused' } or earlier",
+    replace: "return earlier",
     breaks: "law 5",
     because: "a consumer whose reply was lost takes the queue for empty",
   },

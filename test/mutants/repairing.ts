@@ -213,7 +213,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a missing lease of a worker is not written",
     file: "lua/lib/repair-entries.lua",
-    find: "  write(\n    'ZADD',\n    repair.keys.worker_leases,\n    missing_names(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')\n  )\n",
+    find: "  write(\n    'ZADD',\n    repair.keys.worker_leases,\n    missing_members(repair, 'worker_leases', repair.worker_leases, 'worker_lease_wrong')\n  )\n",
     replace: "",
     breaks: "repair",
     because: "a worker's failing does not return all its tasks",

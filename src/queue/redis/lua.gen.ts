@@ -2704,7 +2704,11 @@ I(
 a.keys.worker_leases,
 HE(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
-I('ZADD',a.keys.fair_by_group,HE(a,'fair_by_group',a.turns,'turn_wrong'))
+I(
+'ZADD',
+a.keys.fair_by_group,
+HE(a,'fair_by_group',a.turns,'turn_wrong')
+)
 a.worker_leases,a.turns,a.deadlines={},{},{}
 CZ(a.plan)
 end
@@ -4032,8 +4036,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "2eb5d4918609dbe6f6d3628cf85558469613122c",
-  keyLockingSha1: "babd507695e04918dde784623cda51db97fcbd89",
+  sha1: "c3e0af6e41266a25f54b238b808d323b5c38bff7",
+  keyLockingSha1: "5ca2c55cd40b2ddd4faf6a8bf06e73ae44674c11",
 };
 
 export const check: Script = {
@@ -4360,8 +4364,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "4317868f4081663103a0195fd757c4806ac3d54c",
-  keyLockingSha1: "8e464a6d614081dd6748c8b3b1a50990d6deb11b",
+  sha1: "447c9267d592de621190bc5097f27ea7e9c027c4",
+  keyLockingSha1: "940edf62c94dc4e2b44b2d304c90bbe66a2dfb61",
 };
 
 export const recountGroups: Script = {
@@ -4507,8 +4511,8 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "b4ee323fe84f7e9f1d9355a1822105f693318c1b",
-  keyLockingSha1: "a48869f169c47e1fdd58a9f7f454793e3248e2dc",
+  sha1: "3dbf0ca5aab35d2a18a54b1430f07092a13f1ac2",
+  keyLockingSha1: "2c68c44d17b66440ae9ad2e645283083c957d575",
 };
 
 export const scan: Script = {
@@ -4624,8 +4628,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "77b33d21600495fff8a99d3645a122300b4b14fe",
-  keyLockingSha1: "6f95a277c7ae599e2a8b6dab5824ec3f7e2b10da",
+  sha1: "7e6f1ebe0ed6008988be66de8d2228e6b220f45a",
+  keyLockingSha1: "704337085145000c695f13317765d707922abf67",
 };
 
 export const dueSchedules: Script = {

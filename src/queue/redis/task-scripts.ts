@@ -17,14 +17,14 @@ export const enqueueScript = {
     const reader = new ReplyReader("enqueue", reply);
     const status = reader.status("ok", "full", "reused");
     if (status !== "ok")
-      return { refused: status, hasSettings: status === "full" || undefined, wake: false, tasks: [] };
+      return { refused: status, mustReadSettings: status === "full" || undefined, wake: false, tasks: [] };
     const settings = reader.integer();
     const wake = reader.integer() === 1;
     return {
       /** Why all tasks were refused. */
       refused: undefined,
       /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
-      hasSettings: settings < 0 ? undefined : settings === 1,
+      mustReadSettings: settings < 0 ? undefined : settings === 1,
       /** Whether a consumer is to be woken. */
       wake,
       /**

@@ -98,21 +98,21 @@ export function readPlan(record: string): Plan {
     throw newerSchema("a schedule");
   }
   const letters = readFields(record);
-  const instant = (letter: string) => (letters.has(letter) ? Number(letters.get(letter)) : undefined);
-  const [cron, every] = [letters.get("c"), instant("e")];
+  const numberOf = (letter: string) => (letters.has(letter) ? Number(letters.get(letter)) : undefined);
+  const [cron, every] = [letters.get("c"), numberOf("e")];
   if (cron === undefined && every === undefined) {
     throw new SluiceError("unexpected_reply", "a schedule's record has neither cron nor interval");
   }
   return {
     rhythm:
       cron === undefined
-        ? { every: every ?? 0, from: instant("f") ?? 0 }
+        ? { every: every ?? 0, from: numberOf("f") ?? 0 }
         : { cron: unescaped(cron), timeZone: letters.get("z") ?? "UTC" },
-    until: instant("u"),
+    until: numberOf("u"),
     missed: letters.has("a") ? "all" : "last",
     paused: letters.has("p"),
-    createdAt: instant("s") ?? 0,
-    lastAt: instant("o"),
+    createdAt: numberOf("s") ?? 0,
+    lastAt: numberOf("o"),
   };
 }
 

@@ -189,8 +189,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], { signal });
-    const { refused, hasSettings, wake, tasks: added } = enqueueScript.decode(lastReply(outcomes));
-    if (outcomes[0] && "reply" in outcomes[0]) note.done(hasSettings);
+    const { refused, mustReadSettings, wake, tasks: added } = enqueueScript.decode(lastReply(outcomes));
+    if (outcomes[0] && "reply" in outcomes[0]) note.done(mustReadSettings);
     if (refused) throw REFUSALS[refused]();
     return { added, wake };
   }

@@ -64,7 +64,11 @@ export function registration(
   keys: Keys,
   queue: string,
   testNow: string,
-): { commands: readonly Command[]; readSettings: boolean; done: (hasSettings: boolean | undefined) => void } {
+): {
+  commands: readonly Command[];
+  readSettings: boolean;
+  done: (mustReadSettings: boolean | undefined) => void;
+} {
   const notes = notesOf(transport);
   const name = nameOf(transport, keys);
   const now = Date.now();
@@ -72,10 +76,10 @@ export function registration(
   const since = now - (last?.at ?? Number.NEGATIVE_INFINITY);
   const fresh = since >= 0 && since < REGISTER_EVERY;
   const known = last?.readSettings ?? false;
-  const done = (hasSettings: boolean | undefined) => {
+  const done = (mustReadSettings: boolean | undefined) => {
     // Many queues, such as one for each user, must not fill the instance's memory.
     if (notes.size >= MAX_NOTES) notes.clear();
-    notes.set(name, { at: fresh ? (last?.at ?? now) : now, readSettings: hasSettings ?? known });
+    notes.set(name, { at: fresh ? (last?.at ?? now) : now, readSettings: mustReadSettings ?? known });
   };
   if (fresh) return { commands: [], readSettings: known, done };
   return { commands: [registerCall(keys, [queue], testNow)], readSettings: true, done };

@@ -56,7 +56,7 @@ export function encryption(options: EncryptionOptions): Encryption {
       if (!KEY_ID.test(id)) {
         throw invalidArgument(`keys[${i}]`, "must have an id of 1 to 32 of A-Z a-z 0-9 _ . -");
       }
-      return [id, imported(key, `keys.${id}`, id === current)];
+      return [id, keyImporter(key, `keys.${id}`, id === current)];
     }),
   );
   const key = ring.get(current ?? "");
@@ -67,19 +67,19 @@ export function encryption(options: EncryptionOptions): Encryption {
 }
 
 /** Imports a key at its first use. */
-type Imported = () => Promise<CryptoKey>;
+type ImportKey = () => Promise<CryptoKey>;
 
 interface CurrentKey {
   readonly id: string;
-  readonly key: Imported;
+  readonly key: ImportKey;
 }
 
 class AesGcm implements Encryption {
-  readonly #keys: ReadonlyMap<string, Imported>;
+  readonly #keys: ReadonlyMap<string, ImportKey>;
   readonly #current: CurrentKey | undefined;
   readonly #acceptPlain: boolean;
 
-  constructor(keys: ReadonlyMap<string, Imported>, current: CurrentKey | undefined, acceptPlain: boolean) {
+  constructor(keys: ReadonlyMap<string, ImportKey>, current: CurrentKey | undefined, acceptPlain: boolean) {
     this.#keys = keys;
     this.#current = current;
     this.#acceptPlain = acceptPlain;
@@ -177,7 +177,7 @@ function valueOf(plain: Uint8Array, context: ValueContext): unknown {
 }
 
 /** Checks a key. It is imported at its first use. */
-function imported(key: EncryptionKey, path: string, encrypts: boolean): Imported {
+function keyImporter(key: EncryptionKey, path: string, encrypts: boolean): ImportKey {
   const bytes = typeof key === "string" ? bytesIn(key) : key;
   if (bytes instanceof Uint8Array && bytes.length === 32) {
     const raw = joined(bytes);
