@@ -120,8 +120,8 @@ end
 local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
 -- Completes tasks whose leases are current: ends the leases. The caller stores the records. Returns the
--- reply, the fields to store, and the ids; nothing if anything is not plain or Redis refuses. Then all
--- that is written is what `settle_in_full` writes again.
+-- reply, the fields to store, and the ids; nothing if anything is not plain or Redis refuses. In that case
+-- `settle_in_full` must follow: it overwrites all that this function has written.
 -- items: settlements, the first after index `from`; records: the values of `~set` and `~stats`, and the
 -- tasks' records.
 local function complete_plainly(working, expiry, items, from, records, now_text)

@@ -138,7 +138,13 @@ local function settle_in_full(keys, now, call, items, from, records)
   end
   open_groups(plan, known)
 
-  local reply = { 'ok' }
+  local reply, unstarted = { 'ok' }, {}
+
+  -- Puts the tasks that were handed back unstarted at the front. All at once: so the first one is foremost.
+  local function put_in_front()
+    write('RPUSH', keys.pending, reversed(unstarted, 1))
+  end
+
   for i = 1, count do
     local id, proof, text, outcome, ms, uncounted = item(i)
     local task = open[id].task
@@ -158,13 +164,20 @@ local function settle_in_full(keys, now, call, items, from, records)
       or i == count
     then
       admit_limited(plan)
+      local handed_back = planned_writes(plan, 'RPUSH pending')
+      plan.writes['RPUSH pending'] = nil
       local failed = commit(plan)
       if failed then
+        put_in_front()
         return failed
+      end
+      for _, id_in_front in ipairs(handed_back) do
+        append(unstarted, id_in_front)
       end
       clear_plan(plan)
     end
   end
+  put_in_front()
   put_deadlines(keys, longer)
   return reply
 end

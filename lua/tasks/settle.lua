@@ -16,7 +16,7 @@ local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms
 -- terms: one of
 --   'complete' or 'reject', then how long to keep the record (ms) if not as the task says
 --   'requeue', then the delay (ms), then 'uncounted' if the attempt does not count
---   'unstarted': handed back, so it goes to the front and the attempt does not count
+--   'unstarted': handed back, so it goes to the front, or its old place in `fair`; the attempt does not count
 --   'extend', then the lease (ms) if not the task's own; text is the progress
 -- Returns {'ok', then for each: 'completed', or {state ('lost' and 'newer' too), reason, deadline or due
 --          (ms; 0: none), 1 if to be cancelled}} or {'newer_schema'}

@@ -237,6 +237,14 @@ export const lifeCycle: readonly Mutant[] = [
     because: "a task that keeps failing blocks all behind it",
   },
   {
+    name: "of tasks that one settle hands back the last one is foremost",
+    file: "lua/lib/settle-in-full.lua",
+    find: "reversed(unstarted, 1)",
+    replace: "unstarted",
+    breaks: "I8",
+    because: "a consumer that gives up a batch turns its order round",
+  },
+  {
     name: "cancel ignores the lease number",
     file: "lua/tasks/cancel.lua",
     find: "if lease ~= '' and task.lease_number ~= lease then",

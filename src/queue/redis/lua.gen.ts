@@ -2016,33 +2016,43 @@ F(n,z.state==AD.working and z or nil)
 end
 end
 BZ(k,n)
-local u={'ok'}
-for y=1,g do
-local z,aa,ab,ac,ad,ae=h(y)
-local af=m[z].task
-local ag=aa..','..ac
-if AC(f[y+2])then
-u[y+1]={'newer','',0,0}
-elseif af.state~=AD.working or af.lease_number..','..af.lease_token~=aa then
-u[y+1]=t(af,ag)
-elseif ac=='extend'then
-u[y+1]=s(z,af,m[z].text,ad,ab)
+local u,v={'ok'},{}
+local function w()
+I('RPUSH',a.pending,J(v,1))
+end
+for aa=1,g do
+local ab,ac,ad,ae,af,ag=h(aa)
+local ah=m[ab].task
+local ai=ac..','..ae
+if AC(f[aa+2])then
+u[aa+1]={'newer','',0,0}
+elseif ah.state~=AD.working or ah.lease_number..','..ah.lease_token~=ac then
+u[aa+1]=t(ah,ai)
+elseif ae=='extend'then
+u[aa+1]=s(ab,ah,m[ab].text,af,ad)
 else
-u[y+1]=q(z,af,m[z].text,ac,ad,ae,ab,ag)
+u[aa+1]=q(ab,ah,m[ab].text,ae,af,ag,ad,ai)
 end
 if
 U(k,'ZREM working')==DG
 or U(k,'HSET tasks')>=4*DG
-or y==g
+or aa==g
 then
 CQ(k)
-local ah=DF(k)
-if ah then
-return ah
+local aj=S(k,'RPUSH pending')
+k.writes['RPUSH pending']=nil
+local ak=DF(k)
+if ak then
+w()
+return ak
+end
+for ao,ap in ipairs(aj)do
+F(v,ap)
 end
 CZ(k)
 end
 end
+w()
 DM(a,l)
 return u
 end
@@ -5642,8 +5652,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "15ad1a3ec9808bbef79c7b64f310fcada244e4f7",
-  keyLockingSha1: "84e423e0c78cb5edc2a87ab4339bb3b2e68ce969",
+  sha1: "24b29b261e574ca1c8990b6daad3c94bb380de7b",
+  keyLockingSha1: "8b753cdacc61ec81edd4f5c8ef9ac494fa93341f",
 };
 
 export const settle: Script = {
@@ -5676,8 +5686,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "e3ba9fabfa51990a4a98d1d29d7c066425aa5a0b",
-  keyLockingSha1: "01206ba14afd1d474ef86cfb95a94f4b34be02c8",
+  sha1: "163f569a76a088bb5f3f38d0172ae14c3d9bd9ab",
+  keyLockingSha1: "90027c103b2cade9d526dd0cd7a41578d968a3ee",
 };
 
 export const wake: Script = {

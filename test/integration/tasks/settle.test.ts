@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Settlement } from "../../../src/index.ts";
 import { leasing } from "../../support/leasing.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -151,6 +152,20 @@ describe("outcomes", () => {
     const [again] = await queue.dequeue();
     expect(again?.attempt).toBe(2);
     expect(await again?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
+  });
+
+  test("of many tasks handed back unstarted the first stays the first, and one with a lost lease changes nothing (I8)", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(500));
+    const tasks = await queue.dequeue({ max: 400 });
+    await tasks[7]?.complete();
+    const settled = await queue.settle(
+      tasks.map(({ receipt }) => ({ receipt, outcome: "requeue", unstarted: true })),
+    );
+    expect(settled.filter(({ ok }) => !ok)).toMatchObject([{ code: "lease_lost" }]);
+    const again = await queue.dequeue({ max: 1_000 });
+    const ids = numbered(500).map(({ id }) => id);
+    expect(again.map(({ id }) => id)).toEqual(ids.filter((id) => id !== tasks[7]?.id));
   });
 
   test("handed back unstarted a task goes to the front again, uncounted (I5 I8)", async () => {
