@@ -1,19 +1,19 @@
 import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readLua } from "../../tools/lua/files.ts";
-import { lawBreaches, libNames } from "../support/lua-rules.ts";
+import { ruleBreaches, libNames } from "../support/lua-rules.ts";
 import { portableBreaches } from "../support/portable-lua.ts";
 
 const { lib, scripts } = readLua();
 const names = libNames(lib.text);
 
-describe("the files in lua/ keep the laws that their text can show", () => {
+describe("the files in lua/ keep the rules that their text can show", () => {
   test("lua/lib", () => {
-    expect(lawBreaches("prelude", lib.text, { lib: names, isLib: true })).toEqual([]);
+    expect(ruleBreaches("prelude", lib.text, { lib: names, isLib: true })).toEqual([]);
   });
 
   test.for(scripts)("$file", ({ file, text }) => {
-    expect(lawBreaches(basename(file, ".lua"), text, { lib: names })).toEqual([]);
+    expect(ruleBreaches(basename(file, ".lua"), text, { lib: names })).toEqual([]);
   });
 });
 
@@ -28,7 +28,7 @@ describe("the files in lua/ behave the same in each Lua 5.1 (law 8)", () => {
   });
 });
 
-describe("a breach of a law is found", () => {
+describe("a breach of a rule is found", () => {
   const good = `-- probe: looks at a queue.
 local pending = KEYS[1] -- list  ids
 local tasks = KEYS[2] -- hash  records
@@ -41,9 +41,9 @@ local ids = redis.call('LRANGE', pending, 0, limit)
 local first = redis.call('ZRANGE', pending, '-inf', limit, 'BYSCORE', 'LIMIT', '0', '1')
 return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
 `;
-  const check = (text: string) => lawBreaches("probe", text, { lib: names });
+  const check = (text: string) => ruleBreaches("probe", text, { lib: names });
 
-  test("but none in a script that keeps the laws", () => {
+  test("but none in a script that keeps the rules", () => {
     expect(check(good)).toEqual([]);
   });
 

@@ -45,7 +45,7 @@ export function libNames(text: string): Set<string> {
 }
 
 /** The breaches of the design's laws in a Lua file; empty if it keeps them. */
-export function lawBreaches(name: string, text: string, rules: LuaRules): string[] {
+export function ruleBreaches(name: string, text: string, rules: LuaRules): string[] {
   const chunk = parse(text);
   const breaches: string[] = [];
   const breach = (node: LuaNode, what: string) => breaches.push(`line ${node.loc.start.line}: ${what}`);

@@ -20,7 +20,7 @@ export type Backoff =
 /**
  * How long to wait after a failed attempt, ms. An exponential backoff gives a random time between 0 and its
  * value ("full jitter"), so that tasks that failed together do not return together.
- * @param attempt number of the failed delivery, from 1
+ * @param attempt number of the failed attempt, from 1
  * @param backoff true is the default exponential: 1 s, factor 2, up to 15 min
  * @param random returns 0 to 1. @default Math.random
  * @param path of the backoff, for errors
