@@ -29,15 +29,18 @@ export async function crash(
     for (const run of consumers.running) {
       if (acceptedOf(run, deliveries, Date.now() - 100).length < enough) continue;
       run.process.kill("SIGSTOP");
-      // By then, requests that it had already sent are done.
-      await sleep(300);
-      deliveries.read();
-      const unsettled = await stillWorking(acceptedOf(run, deliveries, Date.now() - 1_000), queue);
-      if (unsettled.length >= enough && consumers.running.includes(run)) {
-        consumers.kill(run);
-        return { run: run.name, unsettled };
+      try {
+        // By then, requests that it had already sent are done.
+        await sleep(300);
+        deliveries.read();
+        const unsettled = await stillWorking(acceptedOf(run, deliveries, Date.now() - 1_000), queue);
+        if (unsettled.length >= enough && consumers.running.includes(run)) {
+          consumers.kill(run);
+          return { run: run.name, unsettled };
+        }
+      } finally {
+        run.process.kill("SIGCONT");
       }
-      run.process.kill("SIGCONT");
     }
   }
   return undefined;

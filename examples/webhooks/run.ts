@@ -122,7 +122,8 @@ async function untilDone(): Promise<void> {
     view.show(picture(counts, enqueuedBefore));
     const { pending, delayed, working } = counts;
     if (enqueued === events.length && pending + delayed + working === 0) return;
-    const seen = JSON.stringify([enqueued, counts, deliveries.all.length]);
+    // The age of the oldest task grows by itself.
+    const seen = JSON.stringify([enqueued, { ...counts, oldestAge: null }, deliveries.all.length]);
     if (seen !== lastSeen) lastMove = Date.now();
     lastSeen = seen;
     if (Date.now() - lastMove > patience) return view.say("No progress for a minute: giving up.");

@@ -15,7 +15,10 @@ async function run(...args: string[]): Promise<{ status: number | null; output: 
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  // A run that hangs is ended before the test is, so that the failure shows what it has written.
+  const hangs = setTimeout(() => child.kill(), 200_000);
   const [status] = (await once(child, "close")) as [number | null];
+  clearTimeout(hangs);
   return { status, output };
 }
 
