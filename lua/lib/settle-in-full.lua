@@ -171,8 +171,8 @@ local function settle_in_full(keys, now, call, items, from, records)
         put_in_front()
         return failed
       end
-      for _, id_in_front in ipairs(handed_back) do
-        append(unstarted, id_in_front)
+      for k = 1, #handed_back do
+        unstarted[#unstarted + 1] = handed_back[k]
       end
       clear_plan(plan)
     end

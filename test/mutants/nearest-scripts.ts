@@ -24,6 +24,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/full-redis",
     "integration/workers/workers",
     "integration/workers/worker-failure",
+    "integration/workers/failed-workers-groups",
     "integration/repair/invalid-records",
   ],
   "lua/tasks/settle.lua": [
@@ -75,11 +76,14 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   ],
   "lua/tasks/heartbeat.lua": [
     "integration/workers/heartbeat",
+    "integration/workers/heartbeat-for-days",
     "integration/workers/worker-failure",
+    "integration/workers/failed-workers-groups",
     "integration/workers/worker-leases",
   ],
   "lua/operate/fail-worker.lua": [
     "integration/workers/worker-failure",
+    "integration/workers/failed-workers-groups",
     "integration/workers/silent-workers",
     "integration/repair/invalid-records",
     "integration/workers/worker-leases",
@@ -172,6 +176,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/repair/check.lua": [
     "integration/repair/deep-sweep-check",
     "integration/repair/deep-sweep-counts",
+    "integration/repair/deep-sweep-workers",
     "integration/repair/deep-sweep",
   ],
   "lua/repair/scan.lua": [
@@ -179,6 +184,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/repair/deep-sweep-places",
     "integration/repair/deep-sweep-records",
     "integration/repair/deep-sweep-counts",
+    "integration/repair/deep-sweep-workers",
     "integration/repair/deep-sweep-calls",
     "integration/repair/deep-sweep-live",
   ],
@@ -192,12 +198,14 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/repair/deep-sweep-between",
     "integration/repair/deep-sweep-places",
     "integration/repair/deep-sweep-counts",
+    "integration/repair/deep-sweep-workers",
     "integration/repair/deep-sweep-calls",
     "integration/repair/deep-sweep-live",
   ],
   "lua/repair/recount-groups.lua": [
     "integration/repair/deep-sweep-between",
     "integration/repair/deep-sweep-counts",
+    "integration/repair/deep-sweep-workers",
     "integration/groups/group-faults",
     "integration/repair/deep-sweep-calls",
     "integration/repair/deep-sweep-live",
@@ -205,6 +213,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/repair/repair-control.lua": [
     "integration/repair/deep-sweep-between",
     "integration/repair/deep-sweep-counts",
+    "integration/repair/deep-sweep-workers",
     "integration/repair/deep-sweep-records",
     "integration/repair/deep-sweep-calls",
     "integration/repair/deep-sweep-live",

@@ -57,6 +57,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/tasks/producer.ts": [
     "integration/tasks/coalescing",
+    "integration/tasks/in-flight",
     "integration/tasks/enqueue",
     "integration/tasks/enqueue-copies",
     "fault/resend",
@@ -94,7 +95,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/tasks/waker.ts": ["integration/tasks/wake", "http/wake"],
   "src/queue/tasks/watch.ts": ["unit/watch", "integration/tasks/watch"],
-  "src/queue/tasks/heartbeat.ts": ["integration/workers/heartbeat", "integration/workers/worker-leases"],
+  "src/queue/tasks/heartbeat.ts": [
+    "integration/workers/heartbeat",
+    "integration/workers/heartbeat-for-days",
+    "integration/workers/worker-leases",
+  ],
   "src/consumer/adapters/cloudflare-queue.ts": [
     "consumer/cloudflare-queue",
     "consumer/cloudflare-queue-rules",

@@ -59,7 +59,7 @@ export const cursor = v.pipe(
 );
 
 /** The size of a page. */
-export const size = (meaning: string) => wholeText(1, 1_000, `${meaning} per page. Default 100.`);
+export const size = (meaning: string) => wholeText(1, MAX_BATCH, `${meaning} per page. Default 100.`);
 
 /** Headers of a task: texts by name. A record schema would drop names such as `constructor`. */
 export const headers = v.pipe(

@@ -59,5 +59,7 @@ export const fail = fields({
       "Fails only this incarnation; null is the one without an incarnation. Default: all with this name.",
     ),
   ),
-  limit: v.exactOptional(whole(1, 1_000, "The most tasks that are taken back in this call. Default 1,000.")),
+  limit: v.exactOptional(
+    whole(1, bounds.tasks, "The most tasks that are taken back in this call. Default 1,000."),
+  ),
 });

@@ -1,4 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
+import { MAX_BATCH } from "./limits.ts";
 
 /** The last instant that a date can have, epoch ms. */
 export const LAST_INSTANT = 8_640_000_000_000_000;
@@ -95,7 +96,7 @@ export function pageArguments({ cursor = "0", size = 100 }: { cursor?: unknown; 
   cursor: string;
   size: string;
 } {
-  return { cursor: scanCursor(cursor), size: String(wholeNumber(size, "size", 1, 1_000)) };
+  return { cursor: scanCursor(cursor), size: String(wholeNumber(size, "size", 1, MAX_BATCH)) };
 }
 
 /** The cursor of the next page, from the one that a scan returned; null after the last page. */

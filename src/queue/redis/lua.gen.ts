@@ -2046,8 +2046,8 @@ if ak then
 w()
 return ak
 end
-for ao,ap in ipairs(aj)do
-F(v,ap)
+for ao=1,#aj do
+v[#v+1]=aj[ao]
 end
 CZ(k)
 end
@@ -5652,8 +5652,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "24b29b261e574ca1c8990b6daad3c94bb380de7b",
-  keyLockingSha1: "8b753cdacc61ec81edd4f5c8ef9ac494fa93341f",
+  sha1: "06de8758c9613661ad36575948b3757632197df0",
+  keyLockingSha1: "8585e7eb6af8852aae02e0c3d23f3db63ab62af2",
 };
 
 export const settle: Script = {
@@ -5686,8 +5686,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "163f569a76a088bb5f3f38d0172ae14c3d9bd9ab",
-  keyLockingSha1: "90027c103b2cade9d526dd0cd7a41578d968a3ee",
+  sha1: "25d0ee3233ef9cfe9c8801893efda1c0c1b65f69",
+  keyLockingSha1: "d793dde37210e622e7626ca357651a2027f4fba1",
 };
 
 export const wake: Script = {

@@ -284,28 +284,3 @@ test("calls of several queues are separate", async () => {
   expect(await rig.command("LRANGE", key("pending"), "0", "-1")).toEqual(["a"]);
   expect(await rig.command("LRANGE", `other:{${QUEUE}}:pending`, "0", "-1")).toEqual(["b"]);
 });
-
-describe('"in-flight"', () => {
-  test("collects calls of all instances while a request is in flight", async () => {
-    const { queue, transport, requests, scripts } = recorded(rig);
-    const instance = () => rig.queue({ transport, coalesce: "in-flight" });
-    const loops = times(50, async (i) => {
-      const own = instance();
-      const ends: Settled[] = [];
-      for (let n = 0; n < 4; n++) {
-        await own.enqueue(i);
-        const [task] = await own.dequeue();
-        if (task) ends.push(await task.complete());
-      }
-      return ends;
-    });
-    const ends = (await loops).flat();
-    expect(ends).toHaveLength(200);
-    expect(ends.every(({ ok }) => ok)).toBe(true);
-    expect(requests.length).toBeLessThan(40);
-    expect(new Set(scripts().map((names) => names.at(-1)))).toEqual(
-      new Set(["enqueue", "dequeue", "settle"]),
-    );
-    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
-  });
-});
