@@ -14,6 +14,7 @@ NAME = re.compile(r"[A-Za-z0-9][!-~]{0,127}")  # ids, groups, dedup keys
 MAX_VALUE_BYTES = 1_048_576
 MAX_SMALL_BYTES = 16_384  # headers, errors
 MAX_PROGRESS_BYTES = 1_024
+MAX_ERROR_TEXT = 200  # characters
 TEN_YEARS = 315_360_000_000
 LATEST = 8_640_000_000_000_000
 
@@ -62,10 +63,25 @@ def decode(text: str) -> Any:
 
 
 def encode_error(error: Any) -> str:
-    """An exception is kept as its name and message."""
+    """An exception is kept as its name and message. In front is the short form for its attempt, if that is
+    shorter.
+    """
     if isinstance(error, BaseException):
         error = {"name": type(error).__name__, "message": str(error)[:4_000]}
-    return encode("error", error, MAX_SMALL_BYTES)
+    text = encode("error", error, MAX_SMALL_BYTES)
+    short = encode("error", error_text(error))
+    return f"s{short}\n{text}" if len(short.encode()) < len(text.encode()) else text
+
+
+def error_text(error: Any) -> str:
+    """An error as a person reads it."""
+    name, message = (error.get("name"), error.get("message")) if isinstance(error, dict) else (None, None)
+    if isinstance(name, str) and isinstance(message, str):
+        error = f"{name}: {message}" if message else name
+    elif isinstance(error, (bytes, bytearray)):
+        error = f"{len(error)} bytes"
+    text = error if isinstance(error, str) else _json("error", error, ascii=False)
+    return text if len(text) <= MAX_ERROR_TEXT else text[: MAX_ERROR_TEXT - 1] + "…"
 
 
 def encode_progress(progress: Any) -> str:
@@ -184,6 +200,11 @@ def read_info(state: str, at: int, fixed: str, changing: str) -> dict[str, Any]:
         info["progress"] = decode(says["O"])
     if says["rest"]:
         info["result" if state == "completed" else "error"] = decode(says["rest"])
+    # Each is the number of the attempt, when it ended, and its error; None if its lease expired.
+    info["errors"] = []
+    for attempt, ms, text in re.findall(r"(\d+) (\d+)(?: ([^\t]*))?", says.get("E", "")):
+        error = error_text(decode(text)) if text else None
+        info["errors"].append((int(attempt), info["enqueued_at"] + int(ms), error))
     turns = re.findall(r"([a-z])(\d+)", says.get("h", ""))
     info["history"] = [(STATES.get(turn, turn), info["enqueued_at"] + int(ms)) for turn, ms in turns]
     return info

@@ -183,7 +183,7 @@ local function erase(plan, id, task)
   local known_until = math.min(tonumber(task.ended_at or 0), plan.now) + RESEND_WINDOW
   if known_until > plan.now then
     add(task, 'version', 1)
-    task.state, task.history, task.reason = STATE.deleted, nil, nil
+    task.state, task.history, task.reason, task.errors = STATE.deleted, nil, nil, nil
     task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
     plan_write(plan, 'HSET tasks', id, '')
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))

@@ -79,13 +79,14 @@ local CHANGING_FIELDS = {
   W = 'worker',
   O = 'progress',
   T = 'progress_calls',
+  E = 'errors',
   h = 'history',
   p = 'last_settlement',
 }
 
 -- The letters that are not checked as whole numbers, in either kind of record. (`h` is a number in a fixed
 -- record, and a text in a changing one.)
-local TEXTS = '[typhGWOT]'
+local TEXTS = '[typhGWOTE]'
 
 -- Reads the letters at the end of a record's first line. An unreadable number counts as absent.
 -- names: letter -> the name of its field in `task`.
@@ -122,12 +123,11 @@ local function without_payload(fixed)
   return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).headers_length) or 0))
 end
 
--- A changing record: the fields that change most have no letter, only a position. `format` writes it.
-local CHANGING_RECORD = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-
 -- Parses a changing record. Also returns the text behind its first line (a result or an error). A missing or
 -- unreadable record gives an empty table: the task then begins anew.
 local function parse(record)
+  -- The fields that change most have no letter, only a position. `format` writes them.
+  local CHANGING_RECORD = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
   local stop = record and string.find(record, '\n', 1, true)
   if not stop then
     return {}, ''
@@ -173,7 +173,7 @@ end
 -- The letters of a changing record, those of CHANGING_FIELDS, in their order. `plain-lane.lua` relies on `h`
 -- and `p` being the last.
 local LETTERS =
-  { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'U', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+  { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'U', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'E', 'h', 'p' }
 
 -- The changing record of a task.
 local function format(task, text)

@@ -74,6 +74,14 @@ local function settle_in_full(keys, now, call, items, from, records)
     end
     local state, reason, due = destination(task, outcome, ms)
     local flag = task.cancel_requested and 1 or 0
+    if text ~= '' and outcome ~= 'complete' then
+      -- A long error has its short form in front of it.
+      local short, rest = string.match(text, '^s([^\n]*)\n(.*)$')
+      note_error(task, now, short or text)
+      if short then
+        text = rest
+      end
+    end
     text = (text ~= '' or outcome == 'complete') and text or old_text
     -- A resend of this settlement gets this answer.
     task.last_settlement = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')

@@ -3,6 +3,25 @@
 -- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
 local MAX_PLAN_LEASES = 160
 
+-- Adds the end of an attempt to the errors of its task.
+-- short: the error or its short form; nothing if the lease expired or its worker failed.
+local function note_error(task, now, short)
+  local ERRORS = 16 -- a record keeps this many
+  local BYTES = 1800 -- the most of each
+  local since = math.max(0, now - (tonumber(task.enqueued_at) or now))
+  local entry = task.attempts .. ' ' .. int(since)
+  if short then
+    local text = #short > BYTES and 'j""' or string.gsub(short, '[\n\t]', ' ')
+    entry = entry .. ' ' .. string.gsub(string.gsub(text, '%%', '%%25'), ';', '%%3B')
+  end
+  local errors = (task.errors and task.errors .. '\t' or '') .. entry
+  local _, tabs = string.gsub(errors, '\t', '')
+  if tabs == ERRORS then
+    errors = string.match(errors, '^[^\t]*\t(.*)$')
+  end
+  task.errors = errors
+end
+
 -- The member of `worker-leases` for a lease. Members sort by worker, then by lease number.
 local function worker_lease(worker, lease, id)
   return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
@@ -60,6 +79,9 @@ local function end_task(plan, id, task, text, state, reason, given)
     task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
     plan_write(plan, 'HSET tasks', id, '')
   end
+  if ttl == 0 then
+    task.errors = nil
+  end
   plan_write(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
   plan_write(plan, 'ZADD expiry', int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
   note_event(plan, reason == 'cancelled' and reason or state, id)
@@ -112,6 +134,7 @@ local function revoke(keys, ids, now, is_current)
       elseif is_current(task, id) then
         end_lease(plan, id, task)
         add(task, 'expired_leases', 1)
+        note_error(task, now, nil)
         note_event(plan, 'reclaimed', id)
         if task.cancel_requested then
           end_task(plan, id, task, texts[i], 'rejected', 'cancelled')

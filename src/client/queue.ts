@@ -6,6 +6,7 @@ import { checkedSchema } from "../queue/tasks/schema.ts";
 import { checkedEncryption, decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
 import type {
+  AttemptError,
   Cancelled,
   DequeueOptions,
   Enqueued,
@@ -149,16 +150,20 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
-    const found = await this.#connection.request<
-      TaskInfo & { encoding?: string; errorEncoding?: string },
-      "not_found"
-    >({ method: "GET", path: this.#pathOf(id), replyField: "state", options }, ["not_found"]);
+    const found = await this.#connection.request<TaskReply, "not_found">(
+      { method: "GET", path: this.#pathOf(id), replyField: "state", options },
+      ["not_found"],
+    );
     if (found === "not_found") return null;
     const { encoding, errorEncoding, ...rest } = found;
     const task = {
       ...rest,
       ...(encoding !== undefined && { result: valueOf(rest.result, encoding) }),
       ...(errorEncoding !== undefined && { error: valueOf(rest.error, errorEncoding) }),
+      errors: rest.errors.map(({ encoding: each, ...one }) => ({
+        ...one,
+        error: valueOf(one.error, each) as AttemptError["error"],
+      })),
     };
     return decryptTask(this.#values, task, id);
   }
@@ -276,6 +281,13 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     taskId(id);
     return (signal) => this.get(id, { signal });
   }
+}
+
+/** A task as the server writes it: bytes are in base64. */
+interface TaskReply extends TaskInfo {
+  readonly encoding?: string;
+  readonly errorEncoding?: string;
+  readonly errors: readonly (AttemptError & { readonly encoding?: string })[];
 }
 
 type CancelRefusal = Exclude<Cancelled, { ok: true }>["code"];

@@ -43,10 +43,30 @@ test("neither the server nor the wire sees any value of a task in its whole life
   expect(again.tasks[0]?.payload).toEqual(payload);
   expect(await queue.get("a")).toMatchObject({ state: "completed", result: { sent: MARKER } });
   expect(await queue.wait("b")).toMatchObject({ error: { name: "Error", message: MARKER } });
-  expect(await queue.get("c")).toMatchObject({ state: "working", error: MARKER });
+  const failed = await queue.get("c");
+  expect(failed).toMatchObject({ state: "working", error: MARKER });
+  expect(failed?.errors.map(({ error }) => error)).toEqual([MARKER]);
   expect(wire.length).toBeGreaterThan(27);
   expect(wire.filter(shows)).toEqual([]);
   expect(shows(await server.redis("HGETALL", "sluice:{emails}:tasks"))).toBe(false);
+});
+
+test("of a long error that a client has encrypted, the errors of attempts have only its length", async () => {
+  const { wire, queue } = overheard();
+  await queue.enqueue(payload, { id: "a", maxAttempts: 0 });
+  for (const length of [100, 700, 4_000]) {
+    await (await queue.dequeue())[0]?.requeue({ error: new Error(MARKER.repeat(length / MARKER.length)) });
+  }
+  const task = await queue.get("a");
+  const text = `Error: ${MARKER.repeat(200)}`.slice(0, 199);
+  expect(task?.errors.map(({ error }) => error)).toEqual([
+    `Error: ${MARKER.repeat(100 / MARKER.length)}`,
+    `${text}…`,
+    expect.stringMatching(/^4\d\d\d bytes$/),
+  ]);
+  expect(wire.filter(shows)).toEqual([]);
+  const listed = await server.operator("emails").list({ state: "pending" });
+  expect(listed.tasks).toMatchObject([{ id: "a", errors: [], undecryptable: expect.anything() as unknown }]);
 });
 
 test("without encryption the same test sees the values", async () => {

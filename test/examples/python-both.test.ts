@@ -132,7 +132,9 @@ test("Python sees how TypeScript requeued and rejected", async () => {
         info = queue.get(id)
         times = {name for name in info if name.endswith("_at")}
         shown = {name: info[name] for name in info if name not in times}
-        return {**shown, "history": [state for state, _ in info["history"]], "times": sorted(times)}
+        errors = [(attempt, text) for attempt, _, text in info["errors"]]
+        history = [state for state, _ in info["history"]]
+        return {**shown, "errors": errors, "history": history, "times": sorted(times)}
     report([known("requeued"), known("rejected"), queue.get("unknown")])
   `);
   const beginning = { attempt: 1, charged: 1, version: 3, worker: "a;b 2" };
@@ -145,6 +147,7 @@ test("Python sees how TypeScript requeued and rejected", async () => {
       requeues: 1,
       progress: "half; way",
       error: { name: "RangeError", message: "zu groß" },
+      errors: [[1, "RangeError: zu groß"]],
       history: ["working", "delayed"],
       times: ["dequeued_at", "due_at", "enqueued_at", "requeued_at"],
     },
@@ -156,6 +159,7 @@ test("Python sees how TypeScript requeued and rejected", async () => {
       lease: 2,
       requeues: 0,
       error: "for good",
+      errors: [[1, "for good"]],
       history: ["working", "rejected"],
       times: ["dequeued_at", "ended_at", "enqueued_at"],
     },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { servedQueue } from "./served.ts";
 
@@ -197,6 +198,7 @@ describe("a task", () => {
     const pending = (await get("x")).body;
     expect(pending).toEqual({
       id: "x",
+      errors: [],
       queue: queue(),
       state: "pending",
       attempt: 0,
@@ -219,6 +221,31 @@ describe("a task", () => {
       { version: 2, to: "working", at: working.dequeuedAt },
       { version: 3, to: "completed", at: completed.endedAt },
     ]);
+  });
+
+  it("is shown with the errors of its attempts, alone and in a list", async () => {
+    await enqueue({ id: "x", payload: 1 });
+    const at: number[] = [];
+    const fail = async (settlement: object) => {
+      await settle({ receipt: (await receipts())[0], outcome: "requeue", ...settlement });
+      at.push((await get("x")).body.requeuedAt);
+    };
+    await fail({ error: { name: "HttpError", message: "HTTP 503" } });
+    await fail({ error: "long; ".repeat(100) });
+    await fail({ error: Buffer.from("bytes").toString("base64"), encoding: "base64" });
+    await fail({});
+    const expected = ["HttpError: HTTP 503", `${"long; ".repeat(34).slice(0, 199)}…`, "5 bytes"].map(
+      (error, i) => ({ attempt: i + 1, at: at[i], error }),
+    );
+    expect((await get("x")).body.errors).toEqual(expected);
+    const listed = (await ask("GET", `${tasks()}?state=pending`)).body;
+    expect(listed.tasks[0].errors).toEqual(expected);
+
+    await receipts({ lease: 1 });
+    await sleep(5);
+    await receipts();
+    const { errors } = (await get("x")).body;
+    expect(errors).toEqual([...expected, { attempt: 5, at: expect.any(Number), error: null }]);
   });
 
   it("may have an id that has to be percent-encoded", async () => {

@@ -1,6 +1,6 @@
 import type { RejectReason, Settled } from "../../src/index.ts";
 import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./transitions.ts";
-import { isGrouped, report, type ModelTask, type QueueState, type Settlement } from "./state.ts";
+import { isGrouped, noteError, report, type ModelTask, type QueueState, type Settlement } from "./state.ts";
 
 /** One settlement; durations in ms. */
 export interface ModelSettlement {
@@ -95,6 +95,13 @@ function release(
 ): Settlement {
   const { outcome, ms, count = true } = settlement;
   if (!count || outcome === "unstarted") task.charged--;
+  if (outcome !== "complete" && outcome !== "unstarted" && settlement.text !== undefined) {
+    noteError(
+      task,
+      now,
+      typeof settlement.text === "string" ? settlement.text : JSON.stringify(settlement.text),
+    );
+  }
   const answer = { ...destination(task, settlement, now), flagged: task.flagged };
   const text = settlement.text !== undefined || outcome === "complete" ? settlement.text : task.text;
   endLease(queue, task);

@@ -4,10 +4,11 @@
  * with them.
  */
 import type { ModelSchedule } from "./schedules.ts";
-import type { RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
+import type { AttemptError, RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
 
 export const RESEND_WINDOW = 300_000;
 const HISTORY = 16;
+const ERRORS = 16;
 
 /** The five states, a deleted record, and an id of which only ghosts are left. */
 export type ModelState = TaskState | "removed" | "ghost";
@@ -66,6 +67,7 @@ export interface ModelTask {
   /** Lease and key of the calls that reported progress, the newest last. */
   progressBy?: readonly string[] | undefined;
   history: Transition[];
+  errors: AttemptError[];
   /** The last settlement: `<lease>,<token>,<outcome>`, and its answer. */
   settled?: { readonly receipt: string; readonly answer: Settlement } | undefined;
   /** The result, or the last error. */
@@ -91,7 +93,7 @@ export function newTask(
   fixed: Pick<ModelTask, FixedAtEnqueue> & { readonly version: number; readonly ghosts: number },
 ): ModelTask {
   const untouched = { attempt: 0, charged: 0, lease: 0, expired: 0, requeues: 0, flagged: false };
-  return { ...fixed, ...untouched, state: "pending", kept: true, handedBack: false, history: [] };
+  return { ...fixed, ...untouched, state: "pending", kept: true, handedBack: false, history: [], errors: [] };
 }
 
 export interface Rate {
@@ -214,6 +216,12 @@ export function transition(task: ModelTask, to: Transition["to"], now: number): 
   task.history = [...task.history, { version: task.version, to, at }].slice(-HISTORY);
 }
 
+/** Notes that an attempt failed. */
+export function noteError(task: ModelTask, now: number, error: string | null): void {
+  const at = task.enqueuedAt + Math.max(0, now - task.enqueuedAt);
+  task.errors = [...task.errors, { attempt: task.attempt, at, error }].slice(-ERRORS);
+}
+
 /** Counts what happened to tasks, if the queue keeps statistics. */
 export function report(queue: QueueState, event: string, now: number, count = 1): void {
   if (!queue.settings.statistics || count === 0) return;
@@ -240,6 +248,7 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
     requeues: task.requeues,
     version: task.version,
     transitions: task.history,
+    errors: task.errors,
     enqueuedAt: task.enqueuedAt,
     ...(task.state === "delayed" && { dueAt: Math.floor(queue.delayed.get(id) as number) }),
     ...(task.state === "working" && { deadlineAt: queue.working.get(id) as number }),

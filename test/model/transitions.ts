@@ -2,6 +2,7 @@
 import type { RejectReason } from "../../src/index.ts";
 import {
   isGrouped,
+  noteError,
   RESEND_WINDOW,
   scoreWhenDue,
   report,
@@ -75,6 +76,7 @@ export function finish(
   task.flagged = false;
   task.progress = undefined;
   task.text = ttl > 0 ? end.text : undefined;
+  if (ttl === 0) task.errors = [];
   task.kept = state === "rejected" && ttl > 0;
   if (task.kept) queue.dead.set(task.id, now);
   queue.expiry.set(task.id, now + Math.max(ttl, RESEND_WINDOW));
@@ -94,7 +96,7 @@ export function forget(queue: QueueState, task: ModelTask, now: number): void {
     task.state = "removed";
     task.kept = false;
     Object.assign(task, { reason: undefined, endedAt: undefined, settled: undefined, text: undefined });
-    Object.assign(task, { attempt: 0, charged: 0, lease: 0, expired: 0, history: [] });
+    Object.assign(task, { attempt: 0, charged: 0, lease: 0, expired: 0, history: [], errors: [] });
   } else if (task.ghosts > 0) {
     task.state = "ghost";
     task.kept = false;
@@ -112,6 +114,7 @@ export function erase(queue: QueueState, task: ModelTask, now: number): void {
   task.kept = false;
   task.version++;
   task.history = [];
+  task.errors = [];
   task.reason = undefined;
   task.text = undefined;
   queue.dead.delete(task.id);
@@ -130,6 +133,7 @@ export function takeBack(
     const task = queue.task(id);
     endLease(queue, task);
     task.expired++;
+    noteError(task, now, null);
     report(queue, "reclaimed", now);
     if (task.flagged || exhausted(task)) {
       ended++;

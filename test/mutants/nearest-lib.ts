@@ -22,6 +22,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/late-progress",
     "integration/tasks/settle-many",
     "integration/tasks/life-cycle",
+    "integration/tasks/errors-of-attempts",
     "fault/resend",
   ],
 
@@ -93,6 +94,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/worker-leases",
   ],
   "lua/lib/transitions.lua": [
+    "integration/tasks/errors-of-attempts",
     "budget/features",
     "integration/tasks/settle",
     "integration/tasks/dequeue",
@@ -171,6 +173,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/remove",
     "integration/operate/purge",
     "integration/tasks/unique-ids",
+    "integration/tasks/errors-of-attempts",
     "integration/repair/invalid-records",
   ],
   "lua/lib/repair-entries.lua": [

@@ -91,7 +91,15 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/schedules/occurrences-refused",
     "integration/schedules/occurrences-at-once",
   ],
-  "src/queue/tasks/settle.ts": ["integration/tasks/settle", "conformance/payloads", "client/payloads"],
+  "src/queue/tasks/settle.ts": [
+    "integration/tasks/settle",
+    "integration/tasks/errors-of-attempts",
+    "conformance/payloads",
+    "client/payloads",
+  ],
+  "src/queue/values/encryption.ts": ["integration/tasks/errors-of-attempts"],
+  "src/queue/operate/task-operator.ts": ["integration/tasks/errors-of-attempts", "integration/operate/list"],
+  "src/queue/core/error-text.ts": ["unit/error-text", "integration/tasks/errors-of-attempts"],
   "src/queue/sweep/sweep.ts": [
     "integration/sweep/sweep",
     "integration/repair/invalid-records",

@@ -18,6 +18,7 @@ function task(version: number, state: TaskInfo["state"] = "working"): TaskInfo {
     requeues: 0,
     version,
     transitions: [{ version, to: state, at: 1_000 + version }],
+    errors: [],
     enqueuedAt: 1_000,
   };
 }

@@ -16,6 +16,7 @@ const completed = {
   requeues: 0,
   version: 3,
   transitions,
+  errors: [],
   worker: { name: "mailer-1", incarnation: "0VsJ0dW2" },
   enqueuedAt: exampleTime,
   dequeuedAt: exampleTime + 900,

@@ -64,7 +64,8 @@ export function extension({ receipt }: Leased): SizedSettlement {
 }
 
 function sized(settlement: Settlement): SizedSettlement {
-  return { settlement, bytes: byteLength(settlementArguments(settlement, "settlement").text) };
+  const { text, short } = settlementArguments(settlement, "settlement");
+  return { settlement, bytes: byteLength(text) + byteLength(short) };
 }
 
 function completion({ receipt }: Leased, result: unknown): SizedSettlement {

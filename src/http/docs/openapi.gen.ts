@@ -428,13 +428,25 @@ export const openapi: OpenApiDocument = {
                           "attempt": 5,
                           "charged": 5,
                           "lease": 42,
-                          "requeues": 4,
+                          "requeues": 3,
                           "version": 11,
                           "transitions": [
                             {
                               "version": 11,
                               "to": "rejected",
                               "at": 1792800060000
+                            }
+                          ],
+                          "errors": [
+                            {
+                              "attempt": 4,
+                              "at": 1792800040000,
+                              "error": null
+                            },
+                            {
+                              "attempt": 5,
+                              "at": 1792800060000,
+                              "error": "503 from the receiver"
                             }
                           ],
                           "enqueuedAt": 1792800000000,
@@ -952,6 +964,7 @@ export const openapi: OpenApiDocument = {
                           "at": 1792800001200
                         }
                       ],
+                      "errors": [],
                       "worker": {
                         "name": "mailer-1",
                         "incarnation": "0VsJ0dW2"
@@ -973,7 +986,7 @@ export const openapi: OpenApiDocument = {
                 "examples": {
                   "stream": {
                     "summary": "stream",
-                    "value": "retry: 1000\n\nid: 1\nevent: transition\ndata: {\"version\":1,\"to\":\"pending\",\"at\":1792800000000}\n\nid: 2\nevent: transition\ndata: {\"version\":2,\"to\":\"working\",\"at\":1792800000900}\n\nid: 2\nevent: progress\ndata: {\"version\":2,\"progress\":{\"done\":0.5}}\n\nid: 3\nevent: end\ndata: {\"version\":3,\"to\":\"completed\",\"at\":1792800001200,\"task\":{\"id\":\"welcome-17\",\"queue\":\"emails\",\"state\":\"completed\",\"attempt\":1,\"charged\":1,\"lease\":42,\"requeues\":0,\"version\":3,\"transitions\":[{\"version\":2,\"to\":\"working\",\"at\":1792800000900},{\"version\":3,\"to\":\"completed\",\"at\":1792800001200}],\"worker\":{\"name\":\"mailer-1\",\"incarnation\":\"0VsJ0dW2\"},\"enqueuedAt\":1792800000000,\"dequeuedAt\":1792800000900,\"endedAt\":1792800001200,\"result\":{\"ok\":true}}}\n\n"
+                    "value": "retry: 1000\n\nid: 1\nevent: transition\ndata: {\"version\":1,\"to\":\"pending\",\"at\":1792800000000}\n\nid: 2\nevent: transition\ndata: {\"version\":2,\"to\":\"working\",\"at\":1792800000900}\n\nid: 2\nevent: progress\ndata: {\"version\":2,\"progress\":{\"done\":0.5}}\n\nid: 3\nevent: end\ndata: {\"version\":3,\"to\":\"completed\",\"at\":1792800001200,\"task\":{\"id\":\"welcome-17\",\"queue\":\"emails\",\"state\":\"completed\",\"attempt\":1,\"charged\":1,\"lease\":42,\"requeues\":0,\"version\":3,\"transitions\":[{\"version\":2,\"to\":\"working\",\"at\":1792800000900},{\"version\":3,\"to\":\"completed\",\"at\":1792800001200}],\"errors\":[],\"worker\":{\"name\":\"mailer-1\",\"incarnation\":\"0VsJ0dW2\"},\"enqueuedAt\":1792800000000,\"dequeuedAt\":1792800000900,\"endedAt\":1792800001200,\"result\":{\"ok\":true}}}\n\n"
                   }
                 }
               }
@@ -4712,6 +4725,45 @@ export const openapi: OpenApiDocument = {
             },
             "description": "The last transitions since the enqueue, at most 16, the oldest first."
           },
+          "errors": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "attempt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Which delivery, from 1."
+                },
+                "at": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it ended, epoch ms."
+                },
+                "error": {
+                  "anyOf": [
+                    {
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
+                },
+                "encoding": {
+                  "const": "base64",
+                  "description": "The error is encrypted: bytes, in base64."
+                }
+              },
+              "required": [
+                "attempt",
+                "at",
+                "error"
+              ]
+            },
+            "description": "The attempts that did not complete the task: the last 16, the oldest first. They are kept as long as the result or the last error."
+          },
           "group": {
             "$ref": "#/components/schemas/Name"
           },
@@ -4785,7 +4837,9 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "The result is bytes, in base64."
           },
-          "error": {},
+          "error": {
+            "description": "The last error, in full."
+          },
           "errorEncoding": {
             "const": "base64",
             "description": "The error is bytes, in base64."
@@ -4801,6 +4855,7 @@ export const openapi: OpenApiDocument = {
           "requeues",
           "version",
           "transitions",
+          "errors",
           "enqueuedAt"
         ]
       },
@@ -4913,6 +4968,45 @@ export const openapi: OpenApiDocument = {
             },
             "description": "The last transitions since the enqueue, at most 16, the oldest first."
           },
+          "errors": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "attempt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Which delivery, from 1."
+                },
+                "at": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it ended, epoch ms."
+                },
+                "error": {
+                  "anyOf": [
+                    {
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
+                },
+                "encoding": {
+                  "const": "base64",
+                  "description": "The error is encrypted: bytes, in base64."
+                }
+              },
+              "required": [
+                "attempt",
+                "at",
+                "error"
+              ]
+            },
+            "description": "The attempts that did not complete the task: the last 16, the oldest first. They are kept as long as the result or the last error."
+          },
           "group": {
             "$ref": "#/components/schemas/Name"
           },
@@ -4986,7 +5080,9 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "The result is bytes, in base64."
           },
-          "error": {},
+          "error": {
+            "description": "The last error, in full."
+          },
           "errorEncoding": {
             "const": "base64",
             "description": "The error is bytes, in base64."
@@ -5009,6 +5105,7 @@ export const openapi: OpenApiDocument = {
           "requeues",
           "version",
           "transitions",
+          "errors",
           "enqueuedAt"
         ]
       },

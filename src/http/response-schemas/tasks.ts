@@ -88,6 +88,22 @@ export const task = v.object({
     ),
     "The last transitions since the enqueue, at most 16, the oldest first.",
   ),
+  errors: described(
+    v.array(
+      v.object({
+        attempt: described(count, "Which delivery, from 1."),
+        at: instant("When it ended"),
+        error: described(
+          v.nullable(v.string()),
+          "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection.",
+        ),
+        encoding: v.exactOptional(
+          described(v.literal("base64"), "The error is encrypted: bytes, in base64."),
+        ),
+      }),
+    ),
+    "The attempts that did not complete the task: the last 16, the oldest first. They are kept as long as the result or the last error.",
+  ),
   group: v.exactOptional(name),
   priority: v.exactOptional(count),
   worker: v.exactOptional(
@@ -106,7 +122,7 @@ export const task = v.object({
   headers: v.exactOptional(headers),
   result: v.exactOptional(v.unknown()),
   encoding: v.exactOptional(base64("result")),
-  error: v.exactOptional(v.unknown()),
+  error: v.exactOptional(described(v.unknown(), "The last error, in full.")),
   errorEncoding: v.exactOptional(base64("error")),
 });
 

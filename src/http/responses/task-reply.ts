@@ -17,6 +17,11 @@ export function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
       error: toBase64(task.error),
       errorEncoding: "base64" as const,
     }),
+    errors: task.errors.map(({ error, ...one }) =>
+      error instanceof Uint8Array
+        ? { ...one, error: toBase64(error), encoding: "base64" as const }
+        : { ...one, error },
+    ),
   };
 }
 

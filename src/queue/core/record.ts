@@ -1,7 +1,9 @@
 import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "./codec.ts";
+import { isEnvelope } from "./envelope.ts";
+import { errorText } from "./error-text.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
-import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
+import type { AttemptError, RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
 export const RECORD_DEFAULTS = {
@@ -213,6 +215,25 @@ function readHistory(text: string, version: number, enqueuedAt: number): Transit
   }));
 }
 
+/**
+ * The errors of attempts: for each the number of the attempt, the ms since enqueue, and the error, if there
+ * is one. An encrypted error is returned as bytes.
+ */
+function readErrors(text: string, enqueuedAt: number): AttemptError[] {
+  if (text === "") return [];
+  return text.split("\t").map((entry) => {
+    const [, attempt, ms, error] = /^(\d+) (\d+)(?: (.*))?$/s.exec(entry) ?? [];
+    const at = enqueuedAt + instant(ms);
+    if (error === undefined) return { attempt: instant(attempt), at, error: null };
+    const value = decodeValue(unescaped(error));
+    return {
+      attempt: instant(attempt),
+      at,
+      error: isEnvelope(value) ? (value as Uint8Array) : errorText(value),
+    };
+  });
+}
+
 /** An object with the property, or an empty one if the record lacks it. */
 function optional<Name extends string, T>(
   name: Name,
@@ -249,6 +270,7 @@ export function readTaskInfo(
     v: version = "1",
     y: reason,
     z: ended,
+    E: errors = "",
     G: group = fixedGroup,
     O: progress,
     P: priority = fixedPriority,
@@ -266,6 +288,7 @@ export function readTaskInfo(
     requeues: Number(requeues),
     version: Number(version),
     transitions: readHistory(history, Number(version), enqueuedAt),
+    errors: readErrors(errors, enqueuedAt),
     enqueuedAt,
     ...(found.state === "delayed" && { dueAt: found.at }),
     ...(found.state === "working" && { deadlineAt: found.at }),

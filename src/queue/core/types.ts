@@ -263,6 +263,20 @@ export interface Transition {
   readonly at: number;
 }
 
+/** An attempt that did not complete its task. */
+export interface AttemptError {
+  /** Which delivery it was, from 1. */
+  readonly attempt: number;
+  /** When it ended, epoch ms. */
+  readonly at: number;
+  /**
+   * The error with which the attempt was requeued or rejected, as text: `name: message` of an exception, other
+   * values as JSON; at most 200 characters. Null if its lease expired or its worker failed: the consumer
+   * crashed, hung or lost its connection. Bytes if it is encrypted and the queue has `encryption: null`.
+   */
+  readonly error: string | Uint8Array | null;
+}
+
 /** A task as `get` returns it. Instants are epoch ms. */
 export interface TaskInfo {
   readonly id: string;
@@ -281,6 +295,11 @@ export interface TaskInfo {
   readonly version: number;
   /** The last transitions, at most 16, oldest first. */
   readonly transitions: readonly Transition[];
+  /**
+   * The attempts that ended with an error, or whose lease expired: the last 16, oldest first. Kept as long as
+   * the result or the last error.
+   */
+  readonly errors: readonly AttemptError[];
   readonly group?: string | undefined;
   readonly priority?: number | undefined;
   /** The worker that has the task, or had it last, if the dequeue named one. */
@@ -296,5 +315,6 @@ export interface TaskInfo {
   readonly cancelRequested?: true | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly result?: unknown;
+  /** The last error, in full. */
   readonly error?: unknown;
 }

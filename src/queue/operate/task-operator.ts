@@ -147,7 +147,7 @@ export class TaskOperator extends QueueBase {
     } catch (error) {
       if (!isUndecryptable(error)) throw error;
       const { payload: _, result: __, error: ___, progress: ____, ...rest } = task;
-      return { ...rest, undecryptable: error.message };
+      return { ...rest, errors: [], undecryptable: error.message };
     }
   }
 

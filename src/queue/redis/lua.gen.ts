@@ -248,11 +248,12 @@ S='fair_score',
 W='worker',
 O='progress',
 T='progress_calls',
+E='errors',
 h='history',
 p='last_settlement',
 }
 `;
-const $AG = `local AG='[typhGWOT]'
+const $AG = `local AG='[typhGWOTE]'
 `;
 const $AH = `local function AH(a,b,c)
 for g,h in string.gmatch(b,';(%a)=([^;]*)')do
@@ -283,37 +284,36 @@ local b=AA(a)
 return string.sub(a,1,#b+(tonumber(AI(b).headers_length)or 0))
 end
 `;
-const $AM = `local AM='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-`;
-const $AN = `local function AN(a)
-local b=a and string.find(a,'\\n',1,true)
-if not b then
-return{},''
-end
-local c,d,e,f,g,h,i,j,k,l=
-string.match(string.sub(a,1,b-1),AM)
+const $AM = `local function AM(a)
+local b='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local c=a and string.find(a,'\\n',1,true)
 if not c then
 return{},''
 end
-local m={
-version=c,
-enqueued_at=d,
-attempts=e,
-charged=f,
-state=g,
-lease_number=h,
-lease_token=i,
-dequeued_at=j,
-leased_for=k,
-}
-if l~=''then
-AH(m,l,AF)
+local d,e,f,g,h,i,j,k,l,m=
+string.match(string.sub(a,1,c-1),b)
+if not d then
+return{},''
 end
-return m,string.sub(a,b+1)
+local n={
+version=d,
+enqueued_at=e,
+attempts=f,
+charged=g,
+state=h,
+lease_number=i,
+lease_token=j,
+dequeued_at=k,
+leased_for=l,
+}
+if m~=''then
+AH(n,m,AF)
+end
+return n,string.sub(a,c+1)
 end
 `;
-const $AO = `local function AO(a,b)
-local c,d=AN(b)
+const $AN = `local function AN(a,b)
+local c,d=AM(b)
 if(c.enqueued_at or'')==''then
 local e=AI(a)
 c.enqueued_at=e.enqueued_at
@@ -327,13 +327,13 @@ end
 return c,d
 end
 `;
-const $AP = `local AP=
-{'x','u','b','z','y','m','r','d','t','U','f','g','G','P','S','W','O','T','h','p'}
+const $AO = `local AO=
+{'x','u','b','z','y','m','r','d','t','U','f','g','G','P','S','W','O','T','E','h','p'}
 `;
-const $AQ = `local function AQ(a,b)
+const $AP = `local function AP(a,b)
 local c=''
-for g=1,#AP do
-local h=AP[g]
+for g=1,#AO do
+local h=AO[g]
 local i=a[AF[h]]
 if i then
 c=c..';'..h..'='..i
@@ -354,7 +354,7 @@ a.leased_for,
 return table.concat(d,';')..c..'\\n'..b
 end
 `;
-const $AR = `local function AR(a,b,c)
+const $AQ = `local function AQ(a,b,c)
 H(a,'version',1)
 local d=math.max(0,c-(tonumber(a.enqueued_at)or c))
 a.history=(a.history or'')..string.sub(b,1,1)..C(d)
@@ -364,7 +364,7 @@ a.history=f>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
 end
 end
 `;
-const $AS = `local function AS(a,b,c,d)
+const $AR = `local function AR(a,b,c,d)
 local e={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
 e.lease_number,e.lease_token,e.dequeued_at,e.leased_for='0','','',''
 e.ghosts=b
@@ -372,41 +372,41 @@ if d then
 e.enqueued_at,e.producer_token,e.unique_for=
 d.enqueued_at,d.producer_token,d.unique_for
 end
-return AQ(e,'')
+return AP(e,'')
 end
 `;
-const $AT = `local function AT(a,b,c,d,e)
+const $AS = `local function AS(a,b,c,d,e)
 local f=d.unique_for and(tonumber(d.enqueued_at)or 0)+tonumber(d.unique_for)
 if f and f>e then
-F(a,'.'..c,AS(AD.deleted,d.ghosts,d.version,d))
+F(a,'.'..c,AR(AD.deleted,d.ghosts,d.version,d))
 F(a,c,'')
 return C(f)
 elseif tonumber(d.ghosts or 0)>0 then
-F(a,'.'..c,AS(AD.ghost,d.ghosts))
+F(a,'.'..c,AR(AD.ghost,d.ghosts))
 F(a,c,'')
 else
 F(b,c,'.'..c)
 end
 end
 `;
-const $AU = `local function AU(a,b,c)
+const $AT = `local function AT(a,b,c)
 local d=b and b.ghosts~='0'and b.ghosts or nil
 local e=b and b.version and b.state~=AD.ghost and C(b.version+1)or'1'
-local f=(d or e~='1'or c)and AS(AD.waiting,d,e)
-return f and c and AQ(AO(a,f))or f
+local f=(d or e~='1'or c)and AR(AD.waiting,d,e)
+return f and c and AP(AN(a,f))or f
 end
 `;
-const $AV = `local function AV(a)
+const $AU = `local function AU(a)
 local b=a.state
 return b==AD.completed or b==AD.rejected or b==AD.deleted
 end
 `;
-const $AW = `local function AW(a)
+const $AV = `local function AV(a)
 local b=tonumber(a.max_attempts or W)
 return b>0 and tonumber(a.charged)>=b
 end
 `;
-const $AX = `local function AX(a,b)
+const $AW = `local function AW(a,b)
 local c={}
 for g,h in string.gmatch(a or'',';(%a)=([^;]*)')do
 c[b[g]or g]=h
@@ -414,7 +414,7 @@ end
 return c
 end
 `;
-const $AY = `local function AY(a,b)
+const $AX = `local function AX(a,b)
 local c,d,e={},{},''
 for i,j in pairs(b)do
 c[j]=i
@@ -428,7 +428,7 @@ end
 return e~=''and'1'..e or''
 end
 `;
-const $AZ = `local AZ={
+const $AY = `local AY={
 p='paused',
 m='max_working',
 r='rate',
@@ -439,21 +439,21 @@ k='weight',
 n='number',
 }
 `;
+const $AZ = `local function AZ(a)
+return AW(a,AY)
+end
+`;
 const $BA = `local function BA(a)
-return AX(a,AZ)
+return AX(a,AY)
 end
 `;
 const $BB = `local function BB(a)
-return AY(a,AZ)
-end
-`;
-const $BC = `local function BC(a)
 local b,c=string.match(a,'^(%d+)/(%d+)$')
 return tonumber(b),tonumber(c),math.ceil(c/10)
 end
 `;
-const $BD = `local function BD(a,b,c,d)
-local e,f,g=BC(a)
+const $BC = `local function BC(a,b,c,d)
+local e,f,g=BB(a)
 local h,i=math.floor(c/g),math.floor((c-f)/g)
 local j,k,l,m={},{},e,false
 for q,r in string.gmatch(b..','..C(h)..':'..C(d),'(%d+):(%d+)')do
@@ -480,25 +480,25 @@ end
 return l,n,table.concat(p,','),m
 end
 `;
-const $BE = `local function BE(a,b,c,d)
-local e,f,g=BC(b)
-local h,i,j=BC(c)
+const $BD = `local function BD(a,b,c,d)
+local e,f,g=BB(b)
+local h,i,j=BB(c)
 local k=string.gsub(a,'(%d+):',function(k)
 return C(math.floor(math.min((k+1)*g-1,d)/j))..':'
 end)
 return k
 end
 `;
-const $BF = `local BF=1000
+const $BE = `local BE=1000
 `;
-const $BG = `local function BG(a,b,c,d,e)
+const $BF = `local function BF(a,b,c,d,e)
 local f,g
 if a.max_working then
 b=math.min(b,a.max_working-c)
-f=e+BF
+f=e+BE
 end
 if a.rate then
-local h,i,j,k=BD(a.rate,d,e,0)
+local h,i,j,k=BC(a.rate,d,e,0)
 if h<b then
 b,f=h,i or f
 end
@@ -507,51 +507,51 @@ end
 return b,f,d,g
 end
 `;
-const $BH = `local function BH(a,b,c)
+const $BG = `local function BG(a,b,c)
 return tonumber(a[b]or 0)-tonumber(a[c]or 0)
 end
 `;
-const $BI = `local function BI(a,b,c)
+const $BH = `local function BH(a,b,c)
 if not a or not a.max_pending then
 return math.huge
 end
 local d=redis.call('ZCARD',b.fair)+redis.call('ZCARD',b.limited)
-local e=redis.call('LLEN',b.pending)-BH(c,'~ghosts','~dropped')
+local e=redis.call('LLEN',b.pending)-BG(c,'~ghosts','~dropped')
 return tonumber(a.max_pending)-e-d
 end
 `;
-const $BJ = `local function BJ(a,b,c,d)
-return d>0 and BI(a,b,c)<d
+const $BI = `local function BI(a,b,c,d)
+return d>0 and BH(a,b,c)<d
 end
 `;
-const $BK = `local BK=25200
+const $BJ = `local BJ=25200
 `;
-const $BL = `local BL=562949953421312
+const $BK = `local BK=562949953421312
 `;
-const $BM = `local function BM(a,b)
-return(9-a)*BL+b
+const $BL = `local function BL(a,b)
+return(9-a)*BK+b
 end
 `;
-const $BN = `local function BN(a)
-return 9-math.floor(a/BL),a%BL
+const $BM = `local function BM(a)
+return 9-math.floor(a/BK),a%BK
 end
 `;
-const $BO = `local BO=68719476736
+const $BN = `local BN=68719476736
 `;
-const $BP = `local BP=4294967296
+const $BO = `local BO=4294967296
 `;
-const $BQ = `local BQ=2147483648
+const $BP = `local BP=2147483648
 `;
-const $BR = `local function BR(a)
+const $BQ = `local function BQ(a)
 return a.group or a.priority
 end
 `;
-const $BS = `local function BS(a)
+const $BR = `local function BR(a)
 local b=tonumber(a.settings.max_working)
 return b and a.working+a.ready>=b and a.limited or 0
 end
 `;
-const $BT = `local BT={
+const $BS = `local BS={
 v='version',
 w='working',
 h='limited',
@@ -560,13 +560,13 @@ q='last_back_place',
 u='used',
 }
 `;
-const $BU = `local function BU(a,b,c)
+const $BT = `local function BT(a,b,c)
 local d=
 {name=a,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
 d.ready,d.newly_limited,d.bands=0,0,{}
 for h,i in string.gmatch(b or'',';(%w)=([^;]*)')do
 local j,k,l=string.match(i,'^(%d+),(%d+),?(%d*)$')
-local m=BT[h]
+local m=BS[h]
 if j and tonumber(h)then
 local n=
 {last_tag=tonumber(j),ready=tonumber(k),moved_up_to=tonumber(l)}
@@ -576,18 +576,18 @@ elseif m then
 d[m]=m=='used'and i or tonumber(i)or 0
 end
 end
-d.settings=BA(c)
+d.settings=AZ(c)
 if not d.settings.number then
 d.limited,d.settings.max_working,d.settings.rate=0,nil,nil
 end
-d.stuck=BS(d)
+d.stuck=BR(d)
 return d
 end
 `;
-const $BV = `local function BV(a)
+const $BU = `local function BU(a)
 local b=''
 for f,g in ipairs({'w','h','p','q','u'})do
-local h=a[BT[g]]
+local h=a[BS[g]]
 if h~=''and h~=0 and(a.limited>0 or(g~='p'and g~='q'))then
 b=b..';'..g..'='..(g=='u'and h or C(h))
 end
@@ -605,7 +605,7 @@ end
 return'1'..(a.version and';v='..C(a.version)or'')..b
 end
 `;
-const $BW = `local BW={
+const $BV = `local BV={
 l='list_tag',
 h='limited',
 m='stuck',
@@ -613,18 +613,18 @@ t='written_at',
 c='reset_from',
 }
 `;
-const $BX = `local function BX(a)
+const $BW = `local function BW(a)
 local b={limited=0,stuck=0}
 for f,g in string.gmatch(a or'',';(%w)=(%d+)')do
-b[tonumber(f)or BW[f]or f]=tonumber(g)
+b[tonumber(f)or BV[f]or f]=tonumber(g)
 end
 return b
 end
 `;
-const $BY = `local function BY(a)
+const $BX = `local function BX(a)
 local b='1'
 for f in string.gmatch('0123456789lhmtc','%w')do
-local g=a[tonumber(f)or BW[f]]
+local g=a[tonumber(f)or BV[f]]
 if g and g>0 then
 b=b..';'..f..'='..C(g)
 end
@@ -632,10 +632,10 @@ end
 return b
 end
 `;
-const $BZ = `local function BZ(a,b)
+const $BY = `local function BY(a,b)
 local c,d={},{}
 for h,i in ipairs(b)do
-local j=BR(i)and(i.group or'')
+local j=BQ(i)and(i.group or'')
 if j and not a.groups[j]then
 a.groups[j]={}
 c[#c+1]=j
@@ -650,14 +650,14 @@ if not a.times then
 d[#d+1]='~fair'
 end
 local e=K('HMGET',a.keys.tasks,d)
-a.times=a.times or BX(e[#d])
+a.times=a.times or BW(e[#d])
 for i,j in ipairs(d)do
 a.stored_before[j]=e[i]
 end
 for i,j in ipairs(c)do
-local k=BU(j,e[2*i-1],e[2*i])
+local k=BT(j,e[2*i-1],e[2*i])
 if a.now and string.find(k.settings.rate or'','^%d+/%d+$')then
-local l,m,n,o=BD(k.settings.rate,k.used,a.now,0)
+local l,m,n,o=BC(k.settings.rate,k.used,a.now,0)
 k.used=o and n or k.used
 k.changed=o or nil
 end
@@ -665,28 +665,28 @@ a.groups[j]=k
 end
 end
 `;
-const $CA = `local function CA(a,b)
+const $BZ = `local function BZ(a,b)
 local c=a.groups[b.group or'']
 c.changed=true
 return c
 end
 `;
-const $CB = `local function CB(a,b)
+const $CA = `local function CA(a,b)
 local c=math.huge
 if a.settings.max_working then
 c=a.settings.max_working-a.working
 end
 if a.settings.rate then
-c=math.min(c,(BD(a.settings.rate,a.used,b,0)))
+c=math.min(c,(BC(a.settings.rate,a.used,b,0)))
 end
 return c
 end
 `;
-const $CC = `local function CC(a,b)
-return CB(a,b)-a.ready
+const $CB = `local function CB(a,b)
+return CA(a,b)-a.ready
 end
 `;
-const $CD = `local function CD(a,b)
+const $CC = `local function CC(a,b)
 local c=0
 for g=0,b-1 do
 local h=a.bands[g]
@@ -695,7 +695,7 @@ end
 return c
 end
 `;
-const $CE = `local function CE(a,b,c)
+const $CD = `local function CD(a,b,c)
 local d=a.bands[b]or{last_tag=0,ready=0}
 a.bands[b]=d
 d.ready=d.ready+c
@@ -703,37 +703,37 @@ a.ready=a.ready+c
 return d
 end
 `;
-const $CF = `local function CF(a)
-return math.floor(BK/(a.settings.weight or 1))
+const $CE = `local function CE(a)
+return math.floor(BJ/(a.settings.weight or 1))
 end
 `;
-const $CG = `local function CG(a,b,c)
+const $CF = `local function CF(a,b,c)
 return a..' '..string.format('%016.0f',tonumber(b))..' '..c
 end
 `;
-const $CH = `local function CH(a,b,c,d)
+const $CG = `local function CG(a,b,c,d)
 T(a,'ZADD fair',C(c),d)
-T(a,'ZADD fair_by_group','0',CG(b.name,c,d))
+T(a,'ZADD fair_by_group','0',CF(b.name,c,d))
 end
 `;
-const $CI = `local function CI(a,b,c,d)
-local e,f=CA(a,b),tonumber(b.priority or 0)
-local g=CE(e,f,-1)
-local h=CG(e.name,c,d)
+const $CH = `local function CH(a,b,c,d)
+local e,f=BZ(a,b),tonumber(b.priority or 0)
+local g=CD(e,f,-1)
+local h=CF(e.name,c,d)
 T(a,'ZREM fair_by_group',h)
 a.removed_turns[h]=true
 g.removed=(g.removed or 0)+1
 return g
 end
 `;
-const $CJ = `local function CJ(a,b,c,d)
-local e=CI(a,b,c,d)
-e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BL>=e.moved_up_to)
+const $CI = `local function CI(a,b,c,d)
+local e=CH(a,b,c,d)
+e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BK>=e.moved_up_to)
 return e
 end
 `;
-const $CK = `local function CK(a,b,c,d,e)
-local f,g='['..CG(b.name,c+d,''),'('..CG(b.name,c+BL,'')
+const $CJ = `local function CJ(a,b,c,d,e)
+local f,g='['..CF(b.name,c+d,''),'('..CF(b.name,c+BK,'')
 local h={}
 local i=redis.call('ZRANGE',a.keys.fair_by_group,f,g,'BYLEX','LIMIT','0',C(e))
 for m,n in ipairs(i)do
@@ -745,13 +745,13 @@ end
 return h,#i==e
 end
 `;
-const $CL = `local function CL(a,b,c,d)
-local e,f,g=BM(c,0),CF(b),d.left_early or{}
+const $CK = `local function CK(a,b,c,d)
+local e,f,g=BL(c,0),CE(b),d.left_early or{}
 local h,i,j={},false,0
 table.sort(g)
 local k=g[1]and g[1]-f or math.max(d.moved_up_to,(a.times[c]or 0)-f)
 if d.ready>0 then
-h,i=CK(a,b,e,g[1]or k,a.move_up_limit+d.removed)
+h,i=CJ(a,b,e,g[1]or k,a.move_up_limit+d.removed)
 end
 for o,p in ipairs(h)do
 while g[j+1]and g[j+1]<=p.tag do
@@ -763,8 +763,8 @@ q=math.max(q,p.tag-j*f)
 end
 if q<p.tag then
 T(a,'ZADD fair XX',C(e+q),p.id)
-T(a,'ZADD fair_by_group','0',CG(b.name,e+q,p.id))
-T(a,'ZREM fair_by_group',CG(b.name,e+p.tag,p.id))
+T(a,'ZADD fair_by_group','0',CF(b.name,e+q,p.id))
+T(a,'ZREM fair_by_group',CF(b.name,e+p.tag,p.id))
 end
 k=math.min(q,p.tag)
 end
@@ -775,7 +775,7 @@ d.last_tag=math.max(0,k)
 end
 end
 `;
-const $CM = `local function CM(a)
+const $CL = `local function CL(a)
 local b={}
 for f,g in pairs(a.groups)do
 for k=0,9 do
@@ -787,47 +787,47 @@ end
 end
 a.move_up_limit=math.min(a.move_up_limit,math.ceil(2000/#b))
 for f,g in ipairs(b)do
-CL(a,unpack(g))
+CK(a,unpack(g))
 end
+end
+`;
+const $CM = `local function CM(a,b,c,d)
+local e=CD(b,c,1)
+e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CE(b)
+CG(a,b,BL(c,e.last_tag),d)
 end
 `;
 const $CN = `local function CN(a,b,c,d)
-local e=CE(b,c,1)
-e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CF(b)
-CH(a,b,BM(c,e.last_tag),d)
-end
-`;
-const $CO = `local function CO(a,b,c,d)
-if not BR(c)then
+if not BQ(c)then
 T(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
 return
 end
-local e,f=CA(a,c),tonumber(c.priority or 0)
-local g=e.limited>0 or CC(e,a.now)<1
-if d=='unstarted'and c.fair_score and c.fair_score%BL<=(a.times[f]or 0)then
-CE(e,f,1)
-CH(a,e,c.fair_score,b)
+local e,f=BZ(a,c),tonumber(c.priority or 0)
+local g=e.limited>0 or CB(e,a.now)<1
+if d=='unstarted'and c.fair_score and c.fair_score%BK<=(a.times[f]or 0)then
+CD(e,f,1)
+CG(a,e,c.fair_score,b)
 e.handed_back=e.limited>0
-elseif d=='aside'or(g and CD(e,f)==0)then
+elseif d=='aside'or(g and CC(e,f)==0)then
 local h=d=='aside'and'last_front_place'or'last_back_place'
 e[h],e.limited,e.newly_limited=
 e[h]+1,e.limited+1,e.newly_limited+1
 a.times.limited=a.times.limited+1
-local i=e[h]+(d=='aside'and 0 or BQ)
+local i=e[h]+(d=='aside'and 0 or BP)
 T(
 a,
 'ZADD limited',
-C(e.settings.number*BO+(9-f)*BP+i),
+C(e.settings.number*BN+(9-f)*BO+i),
 b
 )
 else
-CN(a,e,f,b)
+CM(a,e,f,b)
 end
 c.fair_score=nil
 end
 `;
-const $CP = `local function CP(a,b,c,d)
-local e,f={},c+BO
+const $CO = `local function CO(a,b,c,d)
+local e,f={},c+BN
 if d>0 then
 local g,h,i=C(c),'('..C(f),C(d)
 local j=
@@ -850,25 +850,25 @@ end)
 return e,g
 end
 `;
-const $CQ = `local function CQ(a)
+const $CP = `local function CP(a)
 for e,f in pairs(a.groups)do
-local g=f.changed and math.min(f.limited,CC(f,a.now),100)or 0
-local h=f.handed_back and math.min(f.limited,CB(f,a.now),100)or 0
+local g=f.changed and math.min(f.limited,CB(f,a.now),100)or 0
+local h=f.handed_back and math.min(f.limited,CA(f,a.now),100)or 0
 local i=math.max(g,h)
 f.handed_back=nil
 if i>=1 then
-local j=f.settings.number*BO
+local j=f.settings.number*BN
 local k=math.min(i,f.limited-f.newly_limited)
-local l,m=CP(a,f,j,k)
+local l,m=CO(a,f,j,k)
 local n,o,p={},{},0
 for t=1,math.min(i,#l)do
 local u=l[t]
-local v=9-math.floor((u.score-j)/BP)
-if t>g and CD(f,v)==0 then
+local v=9-math.floor((u.score-j)/BO)
+if t>g and CC(f,v)==0 then
 break
 end
 p=t
-CN(a,f,v,u.id)
+CM(a,f,v,u.id)
 if u.place then
 o[u.place]=true
 else
@@ -890,31 +890,31 @@ end
 end
 end
 `;
-const $CR = `local function CR(a,b)
-if b.limited>BS(b)then
+const $CQ = `local function CQ(a,b)
+if b.limited>BR(b)then
 local c=a.now
 if b.settings.rate then
-local d,e=BD(b.settings.rate,b.used,a.now,0)
+local d,e=BC(b.settings.rate,b.used,a.now,0)
 c=d>b.ready and c or e
 end
 T(a,'timers',c and C(c),c and'~g:'..b.name)
 end
 end
 `;
-const $CS = `local function CS(a,b,c,d,e)
+const $CR = `local function CR(a,b,c,d,e)
 if d==a.keys.fair then
-local f,g=CI(a,c,e,b),e%BL
+local f,g=CH(a,c,e,b),e%BK
 if g>=(a.times[tonumber(c.priority or 0)]or 0)and g<=(f.moved_up_to or g)then
 f.left_early=f.left_early or{}
 F(f.left_early,g)
 end
 else
-local f=CA(a,c)
+local f=BZ(a,c)
 f.limited,a.times.limited=f.limited-1,a.times.limited-1
 end
 end
 `;
-const $CT = `local function CT(a,b,c)
+const $CS = `local function CS(a,b,c)
 local d,e=a.keys,a.keys.fair
 local f=redis.call('ZSCORE',e,b)
 if not f then
@@ -922,42 +922,42 @@ e=d.limited
 f=redis.call('ZSCORE',e,b)
 end
 if f then
-CS(a,b,c,e,f)
+CR(a,b,c,e,f)
 end
 return e,f
 end
 `;
-const $CU = `local function CU(a,b,c,d)
-local e,f=BN(d.score)
+const $CT = `local function CT(a,b,c,d)
+local e,f=BM(d.score)
 a.times[e]=math.max(a.times[e]or 0,f)
-if BR(c)then
-local g=CA(a,c)
+if BQ(c)then
+local g=BZ(a,c)
 if not d.listed then
-local h=CJ(a,c,d.score,b)
+local h=CI(a,c,d.score,b)
 c.fair_score=d.score
 if h.needs_move_up then
-local i=BM(e,h.moved_up_to+CF(g))
+local i=BL(e,h.moved_up_to+CE(g))
 a.bound=math.min(a.bound or i,i)
 end
 end
 g.working=g.working+1
 if g.settings.rate then
-local h,i,j=BD(g.settings.rate,g.used,a.now,1)
+local h,i,j=BC(g.settings.rate,g.used,a.now,1)
 g.used=j
 end
 end
 end
 `;
-const $CV = `local function CV(a)
+const $CU = `local function CU(a)
 local b=0
 for f,g in pairs(a.groups)do
 if g.changed then
-CR(a,g)
+CQ(a,g)
 g.newly_limited=0
-b=b+BS(g)-g.stuck
-g.stuck=BS(g)
+b=b+BR(g)-g.stuck
+g.stuck=BR(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=BV(g)
+local h=BU(g)
 if h==''then
 T(a,'HDEL tasks','~g:'..g.name)
 else
@@ -987,18 +987,18 @@ and U(a,'ZADD fair')==0
 then
 T(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-T(a,'HSET tasks','~fair',BY(a.times))
+T(a,'HSET tasks','~fair',BX(a.times))
 end
 end
 `;
-const $CW = `local function CW(a,b,c)
+const $CV = `local function CV(a,b,c)
 if a.events then
 a.events[b]=a.events[b]or{}
 F(a.events[b],c)
 end
 end
 `;
-const $CX = `local function CX(a)
+const $CW = `local function CW(a)
 local b,c=math.floor(a.now/60000),{}
 local d=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
 if d<b and d>0 then
@@ -1017,7 +1017,7 @@ end
 T(a,'HSET tasks','~stats',a.stats)
 end
 `;
-const $CY = `local function CY(a)
+const $CX = `local function CX(a)
 local b=string.gsub(a.keys.tasks,'tasks$','events')
 for f,g in ipairs(G(a.events))do
 local h=table.concat(a.events[g],' ')
@@ -1025,40 +1025,40 @@ redis.call('PUBLISH',b,g..' '..C(a.now)..' '..h)
 end
 end
 `;
-const $CZ = `local function CZ(a)
+const $CY = `local function CY(a)
 a.writes,a.removed_turns={},{}
 a.events,a.finished=a.events and{},false
 return a
 end
 `;
-const $DA = `local function DA(a,b)
+const $CZ = `local function CZ(a,b)
 local c={keys=a,now=b,groups={},groups_read=0,stored_before={}}
 c.move_up_limit=200
-return CZ(c)
+return CY(c)
 end
 `;
-const $DB = `local function DB(a,b,c)
-a.settings,a.stats=BA(b or nil),c or'1;0'
+const $DA = `local function DA(a,b,c)
+a.settings,a.stats=AZ(b or nil),c or'1;0'
 a.events=(a.settings.events or a.settings.statistics)and{}or nil
 return AC(b)
 end
 `;
-const $DC = `local function DC(a,b)
-local c,d=DA(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not DB(c,d[1],d[2])and c
+const $DB = `local function DB(a,b)
+local c,d=CZ(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not DA(c,d[1],d[2])and c
 end
 `;
-const $DD = `local function DD(a)
+const $DC = `local function DC(a)
 if not a.finished then
-CV(a)
+CU(a)
 if a.events and a.settings.statistics and next(a.events)then
-CX(a)
+CW(a)
 end
 a.finished=true
 end
 end
 `;
-const $DE = `local function DE(a,b)
+const $DD = `local function DD(a,b)
 local c,d=a.keys.tasks,S(a,'HSET tasks')
 for h=1,#d,B do
 local i=math.min(h+B-1,#d)
@@ -1078,10 +1078,10 @@ end
 a.writes['HSET tasks']=nil
 end
 `;
-const $DF = `local function DF(a)
+const $DE = `local function DE(a)
 local b,c=a.keys,S(a,'ZREM working')
 I('ZREM',b.working,c)
-DD(a)
+DC(a)
 local d=U(a,'HSET tasks')>0
 and P(b.tasks,S(a,'HSET tasks'))
 if d then
@@ -1096,11 +1096,28 @@ if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',C(e))
 end
 if a.events and a.settings.events then
-CY(a)
+CX(a)
 end
 end
 `;
-const $DG = `local DG=160
+const $DF = `local DF=160
+`;
+const $DG = `local function DG(a,b,c)
+local d=16
+local e=1800
+local f=math.max(0,b-(tonumber(a.enqueued_at)or b))
+local g=a.attempts..' '..C(f)
+if c then
+local h=#c>e and'j""'or string.gsub(c,'[\\n\\t]',' ')
+g=g..' '..string.gsub(string.gsub(h,'%%','%%25'),';','%%3B')
+end
+local h=(a.errors and a.errors..'\\t'or'')..g
+local i,j=string.gsub(h,'\\t','')
+if j==d then
+h=string.match(h,'^[^\\t]*\\t(.*)$')
+end
+a.errors=h
+end
 `;
 const $DH = `local function DH(a,b,c)
 return a..' '..string.format('%015.0f',tonumber(b))..' '..c
@@ -1111,26 +1128,26 @@ T(a,'ZREM working',b)
 if c.worker then
 T(a,'ZREM worker_leases',DH(c.worker,c.lease_number,b))
 end
-if BR(c)then
-local d=CA(a,c)
+if BQ(c)then
+local d=BZ(a,c)
 d.working=math.max(0,d.working-1)
 end
 end
 `;
 const $DJ = `local function DJ(a,b)
-return C(b)..(BR(a)and'.5'or'')
+return C(b)..(BQ(a)and'.5'or'')
 end
 `;
 const $DK = `local function DK(a,b,c,d,e,f)
 c.state,c.lease_token,c.leased_for,c.progress_calls=AD.waiting,'','',nil
-AR(c,f and'delayed'or'pending',a.now)
+AQ(c,f and'delayed'or'pending',a.now)
 if f then
 T(a,'ZADD delayed',DJ(c,f),b)
 c.fair_score=nil
 else
-CO(a,b,c,e)
+CN(a,b,c,e)
 end
-T(a,'HSET tasks','.'..b,AQ(c,d))
+T(a,'HSET tasks','.'..b,AP(c,d))
 end
 `;
 const $DL = `local function DL(a,b,c,d,e,f,g)
@@ -1142,7 +1159,7 @@ h=tonumber(g or c.dead_ttl or Y)
 end
 c.state=e=='completed'and AD.completed or AD.rejected
 c.lease_token,c.leased_for='',''
-AR(c,e,a.now)
+AQ(c,e,a.now)
 c.reason=f~=''and f or nil
 c.ended_at=C(a.now)
 c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
@@ -1152,9 +1169,12 @@ else
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
 T(a,'HSET tasks',b,'')
 end
-T(a,'HSET tasks','.'..b,AQ(c,h>0 and d or''))
+if h==0 then
+c.errors=nil
+end
+T(a,'HSET tasks','.'..b,AP(c,h>0 and d or''))
 T(a,'ZADD expiry',C(a.now+math.max(h,A)),b)
-CW(a,f=='cancelled'and f or e,b)
+CV(a,f=='cancelled'and f or e,b)
 end
 `;
 const $DM = `local function DM(a,b)
@@ -1173,22 +1193,22 @@ end
 `;
 const $DN = `local function DN(a,b,c,d)
 local e,f,g=0,0,0
-for k=#b,1,-DG do
-local l=math.max(k-DG+1,1)
+for k=#b,1,-DF do
+local l=math.max(k-DF+1,1)
 local m={'~set','~stats'}
 for q=l,k do
 m[#m+1]='.'..b[q]
 end
 local n=redis.call('HMGET',a.tasks,unpack(m))
-local o=DA(a,c)
-if DB(o,n[1],n[2])then
+local o=CZ(a,c)
+if DA(o,n[1],n[2])then
 return e,f,g+k,nil
 end
 local p,q={},{}
 for u=l,k do
-p[u],q[u]=AO('',n[u-l+3])
+p[u],q[u]=AN('',n[u-l+3])
 end
-BZ(o,{unpack(p,l,k)})
+BY(o,{unpack(p,l,k)})
 for u=l,k do
 local v,w=b[u],p[u]
 if AC(n[u-l+3])then
@@ -1196,18 +1216,19 @@ g=g+1
 elseif d(w,v)then
 DI(o,v,w)
 H(w,'expired_leases',1)
-CW(o,'reclaimed',v)
+DG(w,c,nil)
+CV(o,'reclaimed',v)
 if w.cancel_requested then
 DL(o,v,w,q[u],'rejected','cancelled')
-elseif AW(w)then
+elseif AV(w)then
 DL(o,v,w,q[u],'rejected','lease_expired')
 else
 DK(o,v,w,q[u],'front')
 end
 end
 end
-CQ(o)
-local r=DF(o)
+CP(o)
+local r=DE(o)
 if r then
 return e,f,g,r
 end
@@ -1327,10 +1348,10 @@ end
 I('ZADD',a.workers,g)
 DU(a,e)
 DU(a,f,true)
-local k,l=M(a.workers),DA(a,b)
+local k,l=M(a.workers),CZ(a,b)
 if k then
 T(l,'timers',C(k),'~w')
-DF(l)
+DE(l)
 if P(a.tasks,{'~alarm',C(k)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -1383,7 +1404,7 @@ end
 const $EF = `local function EF(a,b,c)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local d,e,f=DA(a,c),{},false
+local d,e,f=CZ(a,c),{},false
 for j,k in ipairs(b)do
 if string.sub(k,2,2)=='g'then
 e[#e+1]={group=string.sub(k,4)}
@@ -1391,17 +1412,17 @@ else
 f=true
 end
 end
-BZ(d,e)
+BY(d,e)
 for j,k in ipairs(e)do
-CA(d,k)
+BZ(d,k)
 end
-CQ(d)
-if DF(d)then
-local g=DA(a,c)
+CP(d)
+if DE(d)then
+local g=CZ(a,c)
 for k,l in ipairs(e)do
 T(g,'timers',C(c+EB),'~g:'..l.group)
 end
-DF(g)
+DE(g)
 end
 if f then
 return DX(a,c)
@@ -1410,53 +1431,53 @@ return 0,0,false
 end
 `;
 const $EG = `local function EG(a,b,c)
-local d,e,f,g=DA(a,b),{},{},c.reset_from or 0
+local d,e,f,g=CZ(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
-local h=C(g*BO)
+local h=C(g*BN)
 local i=
 redis.call('ZRANGE',a.limited,h,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if i[1]then
 e[#e+1]=i[1]
 F(f,i[1],'.'..i[1])
 end
-g=i[1]and math.floor(tonumber(i[2])/BO)+1
+g=i[1]and math.floor(tonumber(i[2])/BN)+1
 end
 local h,i=AB(a.tasks,f),{}
 for m,n in ipairs(e)do
-i[m]=AO(h[n]or'',h['.'..n])
+i[m]=AN(h[n]or'',h['.'..n])
 end
 c.written_at,c.reset_from=b,g
 d.times,d.fair_changed=c,true
-BZ(d,i)
+BY(d,i)
 for m,n in ipairs(i)do
-if BR(n)then
-CA(d,n)
+if BQ(n)then
+BZ(d,n)
 end
 end
-CQ(d)
-DF(d)
+CP(d)
+DE(d)
 end
 `;
 const $EH = `local function EH(a,b,c)
-for g=1,#b,DG do
+for g=1,#b,DF do
 local h={}
-for l=g,math.min(g+DG-1,#b)do
+for l=g,math.min(g+DF-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=DA(a,c),{}
+local j,k=CZ(a,c),{}
 for o=1,#h do
-k[o]=AN(i[o])
+k[o]=AM(i[o])
 end
-BZ(j,k)
+BY(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
 T(j,'ZADD delayed',C(c+EB)..'.5',b[g+o-1])
 else
-CO(j,b[g+o-1],p,'back')
+CN(j,b[g+o-1],p,'back')
 end
 end
-if DF(j)then
+if DE(j)then
 for o=g,#b do
 redis.call('ZADD',a.delayed,C(c+EB)..'.5',b[o])
 end
@@ -1549,13 +1570,13 @@ EP(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
-local g=#e>0 and(d.list_tag or(d[0]or 0)+BK)
+local g=#e>0 and(d.list_tag or(d[0]or 0)+BJ)
 local h,i,j=1,1,#a
 while#a-j<b and(e[h]or f[i])do
-local k=e[h]and 9*BL+g
+local k=e[h]and 9*BK+g
 if k and not(f[i]and tonumber(f[i+1])<k)then
 a[#a+1]={id=e[h],score=C(k),listed=true}
-g,h=g+BK,h+1
+g,h=g+BJ,h+1
 else
 a[#a+1]={id=f[i],score=f[i+1]}
 i=i+2
@@ -1592,7 +1613,7 @@ local i=a[h]
 if EO(i)then
 c[#c+1]=i.id
 if i.score then
-a.times.list_tag=i.score%BL
+a.times.list_tag=i.score%BK
 end
 else
 F(d,i.score,i.id)
@@ -1644,7 +1665,7 @@ end
 const $EV = `local function EV(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
-local d=b.now+BF
+local d=b.now+BE
 c=math.min(c>0 and c or d,d)
 end
 local d=S(b,'timers')
@@ -1665,7 +1686,7 @@ end
 `;
 const $EX = `local function EX(a,b,c,d)
 if not a.entries[b]then
-local e,f=AO(c or'',d)
+local e,f=AN(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
 end
 return a.entries[b]
@@ -1692,13 +1713,13 @@ end
 `;
 const $EZ = `local function EZ(a,b,c)
 local d=b.task
-if EO(c)or not BR(d)then
+if EO(c)or not BQ(d)then
 return false
 end
-local e=CA(a,d)
-if CB(e,a.now)<1 then
-CJ(a,d,c.score,b.id)
-CO(a,b.id,d,'aside')
+local e=BZ(a,d)
+if CA(e,a.now)<1 then
+CI(a,d,c.score,b.id)
+CN(a,b.id,d,'aside')
 return true
 end
 return false
@@ -1741,7 +1762,7 @@ break
 end
 g[#g+1]=EX(c,b[l].id,m,n).task
 end
-BZ(a,g)
+BY(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
@@ -1751,9 +1772,9 @@ return true
 end
 if EY(c,n,m)then
 if m.listed then
-b.list_refund=b.list_refund+BK
-elseif m.score and BR(n.task)then
-CJ(a,n.task,m.score,n.id)
+b.list_refund=b.list_refund+BJ
+elseif m.score and BQ(n.task)then
+CI(a,n.task,m.score,n.id)
 end
 elseif not EZ(a,n,m)then
 if not FA(c,n)then
@@ -1761,7 +1782,7 @@ ES(b,l)
 return true
 end
 if b.times then
-CU(a,n.id,n.task,m)
+CT(a,n.id,n.task,m)
 end
 end
 end
@@ -1802,7 +1823,7 @@ local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
 local n=m.task
-AR(n,'working',a.now)
+AQ(n,'working',a.now)
 H(n,'attempts',1)
 H(n,'charged',1)
 n.lease_number,n.lease_token,n.dequeued_at=C(c.counter+l),c.token,C(a.now)
@@ -1811,7 +1832,7 @@ n.leased_for=AJ(m.fixed,c.lease)
 m.deadline,m.written=a.now+tonumber(n.leased_for),true
 f[#f+1]=m.id
 F(g,C(m.deadline),m.id)
-T(a,'HSET tasks','.'..m.id,AQ(n,m.text))
+T(a,'HSET tasks','.'..m.id,AP(n,m.text))
 F(
 h,
 c.worker and'0',
@@ -1836,7 +1857,7 @@ for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
 local i=h.task.ghosts
-h.task,h.text=AO(h.fixed,h.record)
+h.task,h.text=AN(h.fixed,h.record)
 h.task.ghosts,h.written,b[g]=i,nil,nil
 end
 a.drained=false
@@ -1846,16 +1867,16 @@ const $FH = `local function FH(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
-CW(a,'dequeued',j.id)
+CV(a,'dequeued',j.id)
 end
-DD(a)
+DC(a)
 if#c==0 then
 return nil
 end
 T(a,'HSET tasks','~lease',C(d.counter+#c))
 T(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
-local f,g,h=BD(a.settings.rate,d.used,a.now,#c)
+local f,g,h=BC(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
 for i=1,#c,FE do
@@ -1896,7 +1917,7 @@ local g=K('HMGET',a.tasks,f)
 local h=K('ZMSCORE',a.working,e)
 local i={'ok',b}
 for m,n in ipairs(e)do
-local o=AN(g[2*m])
+local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
 FK(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
@@ -1943,8 +1964,8 @@ local j={}
 for n,o in ipairs(K('ZMSCORE',a.working,i))do
 j[i[n]]=tonumber(L(o)or 0)
 end
-local k=DA(a,b)
-if DB(k,f[1],f[2])then
+local k=CZ(a,b)
+if DA(k,f[1],f[2])then
 return{'newer_schema'}
 end
 local l={}
@@ -1962,7 +1983,7 @@ elseif r=='reject'then
 return'rejected','rejected',0
 elseif r=='unstarted'then
 return'pending','',0
-elseif AW(q)then
+elseif AV(q)then
 return'rejected','attempts_exhausted',0
 elseif tonumber(s)>0 then
 return'delayed','',b+tonumber(s)
@@ -1975,6 +1996,13 @@ H(s,'charged',-1)
 end
 local z,aa,ab=p(s,u,v)
 local ac=s.cancel_requested and 1 or 0
+if x~=''and u~='complete'then
+local ad,ae=string.match(x,'^s([^\\n]*)\\n(.*)$')
+DG(s,b,ad or x)
+if ad then
+x=ae
+end
+end
 x=(x~=''or u=='complete')and x or t
 s.last_settlement=table.concat({y,z,aa,C(ab),C(ac)},',')
 DI(k,r,s)
@@ -1985,7 +2013,7 @@ else
 if u=='requeue'then
 s.requeued_at,s.expired_leases=C(b),nil
 H(s,'requeues',1)
-CW(k,'requeued',r)
+CV(k,'requeued',r)
 end
 local ad=u=='unstarted'and'unstarted'or'back'
 DK(k,r,s,x,ad,ab>0 and ab or nil)
@@ -2006,7 +2034,7 @@ local y=b+tonumber(w~=''and w or u.leased_for~=''and u.leased_for or 0)
 l[t]=math.max(l[t]or j[t],y)
 if x~=''and r(u)then
 u.progress=x
-T(k,'HSET tasks','.'..t,AQ(u,v))
+T(k,'HSET tasks','.'..t,AP(u,v))
 end
 return{'working','',l[t],u.cancel_requested and 1 or 0}
 end
@@ -2022,12 +2050,12 @@ end
 for x=1,g do
 local y=h(x)
 if not m[y]then
-local z,aa=AN(f[x+2])
+local z,aa=AM(f[x+2])
 m[y]={task=z,text=aa}
 F(n,z.state==AD.working and z or nil)
 end
 end
-BZ(k,n)
+BY(k,n)
 local u,v={'ok'},{}
 local function w()
 I('RPUSH',a.pending,J(v,1))
@@ -2046,14 +2074,14 @@ else
 u[aa+1]=q(ab,ah,m[ab].text,ae,af,ag,ad,ai)
 end
 if
-U(k,'ZREM working')==DG
-or U(k,'HSET tasks')>=4*DG
+U(k,'ZREM working')==DF
+or U(k,'HSET tasks')>=4*DF
 or aa==g
 then
-CQ(k)
+CP(k)
 local aj=S(k,'RPUSH pending')
 k.writes['RPUSH pending']=nil
-local ak=DF(k)
+local ak=DE(k)
 if ak then
 w()
 return ak
@@ -2061,7 +2089,7 @@ end
 for ao=1,#aj do
 v[#v+1]=aj[ao]
 end
-CZ(k)
+CY(k)
 end
 end
 w()
@@ -2074,7 +2102,7 @@ local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=DA(a,b.now),EN(a,c,d,e)
+local n,o=CZ(a,b.now),EN(a,c,d,e)
 local p=EW(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
@@ -2092,9 +2120,9 @@ r,s,t=x.rate or'',x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
 local y=FL(a,u(),l,string.sub(x.slot,#l+1))
-local z=#y==2 and not AC(x.set)and BA(x.set or nil).paused
+local z=#y==2 and not AC(x.set)and AZ(x.set or nil).paused
 return z and{'paused'}or y,false
-elseif DB(n,x.set,x.stats)then
+elseif DA(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -2103,7 +2131,7 @@ end
 if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
 local y,z
 local aa=n.settings.max_working and redis.call('ZCARD',a.working)
-p.most,y,r,z=BG(n.settings,j,aa,r,u())
+p.most,y,r,z=BF(n.settings,j,aa,r,u())
 if z then
 redis.pcall('HSET',i,'~rate',r)
 end
@@ -2131,7 +2159,7 @@ end
 o.groups_in_use=n.events
 if ab.fair then
 ES(o,1)
-local ae=BX(ab.fair)
+local ae=BW(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
@@ -2185,7 +2213,7 @@ elseif z then
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
 DS(n,m,b.info,s)
-return DF(n)or z
+return DE(n)or z
 end
 return z
 end
@@ -2197,14 +2225,14 @@ DS(n,m,b.info,s)
 end
 EP(o)
 n.drained=o.drained
-CM(n)
+CL(n)
 local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
 T(n,'HSET tasks','~wake',EA(n.now,nil,t))
 end
-local ac=FH(n,o,p,ab)or DF(n)
+local ac=FH(n,o,p,ab)or DE(n)
 if ac then
 ES(o,1)
 return ac
@@ -2415,7 +2443,7 @@ E='enqueued_before',
 `;
 const $GC = `local function GC(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AX(b,GB)
+local d=AW(b,GB)
 d.text=c
 return d
 end
@@ -2484,7 +2512,7 @@ end
 `;
 const $GJ = `local function GJ(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CG(b,d,e),'('..b..'!'
+local f,g='('..CF(b,d,e),'('..b..'!'
 local h={}
 local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(FZ))
 for m,n in ipairs(i)do
@@ -2511,7 +2539,7 @@ if string.sub(n.id,1,1)~='~'then
 if AC(n.fixed)or AC(n.record)then
 n.left_alone=true
 else
-n.task,n.text=AO(n.fixed,n.record)
+n.task,n.text=AN(n.fixed,n.record)
 if c(n,d+1)then
 return d
 end
@@ -2540,9 +2568,9 @@ return b>0 and a[b].place or c
 end
 `;
 const $GN = `local function GN(a,b,c,d,e)
-for i=1,#c,DG do
-local j,k,l=DC(a,b),{},{}
-for p=i,math.min(i+DG-1,#c)do
+for i=1,#c,DF do
+local j,k,l=DB(a,b),{},{}
+for p=i,math.min(i+DF-1,#c)do
 F(k,c[p].id)
 F(l,c[p].task)
 end
@@ -2560,14 +2588,14 @@ const $GO = `local function GO(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
-c.state,c.history,c.reason=AD.deleted,nil,nil
+c.state,c.history,c.reason,c.errors=AD.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
 T(a,'HSET tasks',b,'')
-T(a,'HSET tasks','.'..b,AQ(c,''))
+T(a,'HSET tasks','.'..b,AP(c,''))
 T(a,'ZADD expiry',C(d),b)
 else
 local e,f=S(a,'HSET tasks'),S(a,'HDEL tasks')
-local g=AT(e,f,b,c,a.now)
+local g=AS(e,f,b,c,a.now)
 if g then
 T(a,'ZADD expiry',g,b)
 else
@@ -2575,7 +2603,7 @@ T(a,'ZREM expiry',b)
 end
 end
 T(a,'ZREM dead',b)
-CW(a,'deleted',b)
+CV(a,'deleted',b)
 end
 `;
 const $GP = `local GP={'fair','limited','working','delayed','dead','expiry'}
@@ -2587,7 +2615,7 @@ const $GR = `local GR='-'
 const $GS = `local GS=4000000
 `;
 const $GT = `local function GT(a,b)
-local c={keys=a,now=b,plan=DA(a,b),report={},ghosts=0,bytes=0}
+local c={keys=a,now=b,plan=CZ(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns={},{}
@@ -2678,8 +2706,8 @@ GU(a,'record_broken',b)
 end
 `;
 const $HB = `local function HB(a,b)
-local c,d=AN(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
-return AQ(b.task,d)
+local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
+return AP(b.task,d)
 end
 `;
 const $HC = `local function HC(a,b,c,d)
@@ -2717,7 +2745,7 @@ return g
 end
 `;
 const $HF = `local function HF(a)
-local b=DF(a.plan)
+local b=DE(a.plan)
 if b then
 return b
 end
@@ -2737,7 +2765,7 @@ a.keys.fair_by_group,
 HE(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
-CZ(a.plan)
+CY(a.plan)
 end
 `;
 const $HG = `local function HG(a,b)
@@ -2746,8 +2774,8 @@ if d==0 then
 return nil
 end
 local e=redis.call('HMGET',c.tasks,'.'..GR,'~ghosts')
-local f=AN(e[1])
-local g=AS(AD.ghost,C(tonumber(f.ghosts or 0)+d))
+local f=AM(e[1])
+local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
 local i=P(c.tasks,{'.'..GR,g,'~ghosts',h})
 if i then
@@ -2763,15 +2791,15 @@ const $HH = `local HH=8640000000000000
 `;
 const $HI = `local HI=630720000000
 `;
-const $HJ = `local HJ=BL/2
+const $HJ = `local HJ=BK/2
 `;
 const $HK = `local function HK(a)
 local b=a.state
-return b==AD.waiting or b==AD.working or b==AD.ghost or AV(a)
+return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
 const $HL = `local function HL(a,b)
-local c,d=b.id,AN(b.record)
+local c,d=b.id,AM(b.record)
 local e=c==GR or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
 local f=e and HK(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
@@ -2784,20 +2812,20 @@ if b.fixed and not b.live and(b.fixed~=''or not e)then
 HA(a,c)
 b.fixed=false
 end
-b.task=AO(b.live and b.fixed or'',b.record)
+b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
 const $HM = `local function HM(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
-local h,i=BN(tonumber(b.fair or 0))
-local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
+local h,i=BM(tonumber(b.fair or 0))
+local j=g and BQ(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BR(d)and h==f and i<HJ then
+elseif b.fair and BQ(d)and h==f and i<HJ then
 return'fair'
-elseif j and math.floor(g/BP)==j*BO/BP+9-f then
+elseif j and math.floor(g/BO)==j*BN/BO+9-f then
 return'limited'
 elseif e and not(b.listed and b.ghosts==0)then
 return'delayed'
@@ -2812,7 +2840,7 @@ GU(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
-F(a.turns,c,CG(d.group or'',b.fair,c))
+F(a.turns,c,CF(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
 local h=g>=0 and g<=HH and math.floor(g)or a.now
@@ -2821,7 +2849,7 @@ if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
 GU(a,'time_broken',c)
 end
-if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
+if BQ(d)and not string.find(b.record or'','^1;%d+;%d')then
 b.record=HB(a,b)
 GU(a,'record_incomplete',c)
 end
@@ -2881,7 +2909,7 @@ b.fixed=''
 GU(a,'record_incomplete',c)
 end
 if not b.record then
-b.record=AS(AD.deleted)
+b.record=AR(AD.deleted)
 GU(a,'record_incomplete',c)
 end
 end
@@ -2897,13 +2925,13 @@ end
 local f=b.ghosts>0
 b.fixed=f and c~=GR and''or false
 b.record=f
-and(d.state==AD.ghost and b.record or AS(AD.ghost,d.ghosts,d.version))
+and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
 const $HR = `local function HR(a,b)
 local c=b.task
 b.waits=0
-if AV(c)or(b.fixed==''and not b.record)then
+if AU(c)or(b.fixed==''and not b.record)then
 HP(a,b)
 elseif not b.live or c.state==AD.ghost then
 HQ(a,b)
@@ -2924,7 +2952,7 @@ HL(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
-BZ(a.plan,d)
+BY(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
 GU(a,'record_newer',i.id)
@@ -2936,7 +2964,7 @@ end
 HC(a,i.id,i.had_fixed,i.fixed)
 HC(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DG and HF(a)
+local j=U(a.plan,'HSET tasks')>=2*DF and HF(a)
 if j then
 return j
 end
@@ -2966,7 +2994,7 @@ const $HU = `local HU=131071
 const $HV = `local HV=65536
 `;
 const $HW = `local function HW(a,b,c,d)
-local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
+local e,f,g=a.plan,AZ(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
@@ -2983,7 +3011,7 @@ local i=b~='~set'and(f.max_working or f.rate or h)
 if i and(h or HU)>=HU then
 h=math.max(d,HV)+1
 f.number=C(h)
-T(e,'HSET tasks',b,BB(f))
+T(e,'HSET tasks',b,BA(f))
 GU(a,'control_broken',b)
 elseif i and h>d then
 GU(a,'control_broken','~groups')
@@ -3039,8 +3067,8 @@ for g,h in ipairs(b)do
 c[g]=string.match(h,'%S*$')
 end
 for g,h in ipairs(GZ(a,c))do
-local i=AO(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CG(i.group or'',h.fair,c[g])
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CF(i.group or'',h.fair,c[g])
 if not h.newer and j~=b[g]then
 GV(a,'fair_by_group',b[g])
 GU(a,'turn_wrong',c[g])
@@ -3055,7 +3083,7 @@ c[h]=string.match(i,'%S*$')
 d[h]='.'..c[h]
 end
 for h,i in ipairs(GX(a,d))do
-local j=AN(i)
+local j=AM(i)
 local k=j.state==AD.working
 and j.worker
 and DH(j.worker,j.lease_number,c[h])==b[h]
@@ -3138,15 +3166,15 @@ end
 if b['~set']then
 HW(a,'~set',b['~set'],0)
 end
-local h=BX(b['~fair'])
+local h=BW(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
 if i or(h[m]or 0)>=HJ then
-local n,o=BM(m,0),BM(m,HJ)
+local n,o=BL(m,0),BL(m,HJ)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
-h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
+h[m],i=math.max(0,tonumber(q[2]or n)-n-BJ),true
 end
 end
 if(h.list_tag or 0)>=HJ then
@@ -3154,7 +3182,7 @@ h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
-T(d,'HSET tasks','~fair',BY(h))
+T(d,'HSET tasks','~fair',BX(h))
 GU(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
@@ -3173,8 +3201,8 @@ end
 end
 `;
 const $IK = `local function IK(a,b)
-local c,d=BN(b)
-local e=CE(a,c,1)
+local c,d=BM(b)
+local e=CD(a,c,1)
 e.last_tag=math.max(e.last_tag,d%HJ)
 end
 `;
@@ -3184,9 +3212,9 @@ end
 `;
 const $IM = `local function IM(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
-d=d or(not a.changed and BV(a)~=c)
+d=d or(not a.changed and BU(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
-a.last_back_place=BQ/2
+a.last_back_place=BP/2
 end
 a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
@@ -3209,7 +3237,7 @@ if b.limited==0 then
 return false
 end
 local c=a.plan
-CR(c,b)
+CQ(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
 return d and not GW(a,'delayed',{'~g:'..b.name})[1]
@@ -3230,11 +3258,11 @@ local h=ARGV[2]
 local i=ARGV[3]
 local j=ARGV
 ${$Q}local k=Q(nil,a,b,c,nil,d,e)
-${$C}${$D}${$E}${$CZ}${$DA}local l=DA(k,E(g))
+${$C}${$D}${$E}${$CY}${$CZ}local l=CZ(k,E(g))
 local m=i==''and'~set'or'~s:'..i
 local n=redis.call('HMGET',e,m,'~groups','~rate')
 if i~=''then
-${$B}${$F}${$K}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{{group=i}})
+${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{{group=i}})
 end
 ${$AC}if AC(n[1])or AC(l.stored_before['~g:'..i])then
 return{'newer_schema'}
@@ -3243,13 +3271,13 @@ ${$FM}local o,p=FM(f,h)
 if o or#j==3 then
 return{'ok',n[1]or''}
 end
-${$AX}${$AZ}${$BA}local q,r=BA(n[1]),BA(n[1])
+${$AW}${$AY}${$AZ}local q,r=AZ(n[1]),AZ(n[1])
 for v=4,#j,2 do
-local w,x=AZ[j[v]]or j[v],j[v+1]
+local w,x=AY[j[v]]or j[v],j[v+1]
 r[w]=x~=''and x or nil
 end
-${$BC}${$BE}local function s(t)
-return q.rate and r.rate and BE(t,q.rate,r.rate,l.now)or''
+${$BB}${$BD}local function s(t)
+return q.rate and r.rate and BD(t,q.rate,r.rate,l.now)or''
 end
 ${$F}${$S}${$T}local function t()
 local u=s(n[3]or'')
@@ -3265,13 +3293,13 @@ T(l,'HDEL tasks','~m'..C(y))
 end
 end
 end
-${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}local function u()
+${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}local function u()
 local v=l.groups[i]
 local w=s(v.used)
 v.settings=r
 if v.limited>0 or v.used~=w then
-CA(l,{group=i}).used=w
-CQ(l)
+BZ(l,{group=i}).used=w
+CP(l)
 end
 if not(r.max_working or r.rate)and v.limited==0 then
 r.number=nil
@@ -3285,13 +3313,13 @@ t()
 else
 u()
 end
-${$G}${$AY}${$BB}local v=BB(r)
+${$G}${$AX}${$BA}local v=BA(r)
 if v~=''then
 T(l,'HSET tasks',m,v)
 elseif n[1]then
 T(l,'HDEL tasks',m)
 end
-${$B}${$H}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local w=DF(l)
+${$B}${$H}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local w=DE(l)
 if w then
 return w
 end
@@ -3299,8 +3327,8 @@ ${$A}${$FN}FN(f,p,h,'')
 return{'ok',v}
 `;
   },
-  sha1: "1cf85cc7c47d5c2b129c1d1db6986532e5e11b9e",
-  keyLockingSha1: "8cd8fc2cf2ed71d3fac319ae4ae8f44533f4885d",
+  sha1: "0294d152b9b808bb1fd941287c035ee45a7fd9a1",
+  keyLockingSha1: "e8d2ff5be3549aa95ec3e87c16c4df583bc3243d",
 };
 
 export const count: Script = {
@@ -3321,8 +3349,8 @@ ${$C}${$D}${$E}local l=E(i)
 local function m(n)
 return math.max(0,l-tonumber(n))
 end
-${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}local function n(o)
-return not AC(o)and(AN(o).state or AD.waiting)==AD.waiting
+${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}local function n(o)
+return not AC(o)and(AM(o).state or AD.waiting)==AD.waiting
 end
 ${$AE}${$AI}${$AK}local function o(p)
 return AK(p)and m(AI(p).enqueued_at)or nil
@@ -3356,7 +3384,7 @@ aa[af]='.'..ag
 end
 local ac=K('HMGET',f,aa)
 for ag,ah in ipairs(z)do
-local ai=AN(ac[ag])
+local ai=AM(ac[ag])
 t[ah]=(t[ah]or 0)+1
 if s==a and t[ah]<=tonumber(ai.ghosts or 0)then
 if(ai.enqueued_at or'')~=''then
@@ -3387,12 +3415,12 @@ w[ac]=x[ab]
 end
 local function y(z,aa)
 local ab=w['.'..aa]
-local ac=z==a and tonumber(AN(ab).ghosts or 0)>0
+local ac=z==a and tonumber(AM(ab).ghosts or 0)>0
 return not ac and n(ab)and o(w[aa])or r(z)
 end
-${$BH}local z=(s and redis.call('LLEN',a)or 0)-BH(w,'~ghosts','~dropped')
+${$BG}local z=(s and redis.call('LLEN',a)or 0)-BG(w,'~ghosts','~dropped')
 local aa=t and redis.call('ZCARD',b)or 0
-${$BW}${$BX}local ab=BX(w['~fair']or nil).limited
+${$BV}${$BW}local ab=BW(w['~fair']or nil).limited
 local ac=z+aa+ab
 local ad={}
 F(ad,s and z>0 and y(a,s)or nil)
@@ -3401,24 +3429,24 @@ if#ad==0 and ab>0 then
 F(ad,r(c))
 end
 local ae=#ad>0 and math.max(unpack(ad))
-${$AX}${$AZ}${$BA}local af=BA(w['~set']or nil)
+${$AW}${$AY}${$AZ}local af=AZ(w['~set']or nil)
 ${$L}${$M}${$EC}local ag,ah=EC(e,M(d))
 return{
 'ok',
 ac,
-redis.call('ZCARD',e)-BH(w,'~timers','~elapsed'),
+redis.call('ZCARD',e)-BG(w,'~timers','~elapsed'),
 redis.call('ZCARD',d),
 redis.call('ZCARD',g),
 ae or(ac>0 and 0)or-1,
 ah or 0,
-BH(w,'~broken','~checked'),
+BG(w,'~broken','~checked'),
 redis.call('ZCARD',h),
 af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "8ef630293ad5424214e4d619f9416d967d985583",
-  keyLockingSha1: "6e8340d55249b6696e95230a984c7edeaf056684",
+  sha1: "9b180c82e4e422f412c905dce77fe5ce5d724041",
+  keyLockingSha1: "a2d10c1292e92a279927f003aee0a1e2f657f5cf",
 };
 
 export const deleteQueue: Script = {
@@ -3443,8 +3471,8 @@ local p=ARGV[2]
 local q=ARGV[3]
 ${$FM}local r,s=FM(n,p)
 if not r then
-${$C}${$D}${$E}${$CZ}${$DA}local t=DA({tasks=g},E(o))
-${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(t,redis.call('HGET',g,'~set'))then
+${$C}${$D}${$E}${$CY}${$CZ}local t=CZ({tasks=g},E(o))
+${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(t,redis.call('HGET',g,'~set'))then
 return{'newer_schema'}
 end
 local u=q=='1'and 0 or redis.call('ZCARD',e)
@@ -3454,8 +3482,8 @@ local v=
 ${$F}F(v,l,m)
 redis.call('UNLINK',unpack(v))
 if t.settings.events then
-${$CW}CW(t,'deleted','*')
-${$G}${$CY}CY(t)
+${$CV}CV(t,'deleted','*')
+${$G}${$CX}CX(t)
 end
 end
 r=u>0 and'working,'..C(u)or'ok,'..C(t.now)
@@ -3465,8 +3493,8 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "b447ecf8f455c39e0a2dcdfe0cb4a066186b203f",
-  keyLockingSha1: "7962e4e168017cfe0d8de6bdb3b532fa9b67a6d9",
+  sha1: "02490ffbe7e6048c9fb4bfa3cec10a94e72b9331",
+  keyLockingSha1: "444ea65a711b7c07923017757e679e9689c19162",
 };
 
 export const failWorker: Script = {
@@ -3499,7 +3527,7 @@ i,
 j,
 k
 )
-${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local p,q,r,s,t=DW(o,m,E(l),tonumber(n))
+${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local p,q,r,s,t=DW(o,m,E(l),tonumber(n))
 if s then
 return s
 elseif r>0 and p+q==0 then
@@ -3516,8 +3544,8 @@ ${$DU}DU(o,u,t)
 return{'ok',p,q,t and 1 or 0}
 `;
   },
-  sha1: "ed7fbdcf7120ae4499914259ec0c965436f04273",
-  keyLockingSha1: "7d9b2c4fca2c9e15e8412acdf0fe7c6bdf0439f8",
+  sha1: "c310a299dc705aeaa5f8fbdfb655d31dfe09dcfc",
+  keyLockingSha1: "e51e86812eed50a87c984ded08c7f3283fbbd8e5",
 };
 
 export const listWorkers: Script = {
@@ -3577,23 +3605,23 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AX}${$GB}${$GC}local p=GC(l)
+${$AW}${$GB}${$GC}local p=GC(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
 local s
-${$C}${$BK}${$BL}${$BW}${$BX}${$FZ}${$GG}${$GI}local function t(u)
+${$C}${$BJ}${$BK}${$BV}${$BW}${$FZ}${$GG}${$GI}local function t(u)
 local v,w,x=string.match(u,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
-local z=BX(y)
+local z=BW(y)
 local aa=redis.call('LRANGE',a,C(-v-FZ),C(-v-1))
 local ab=y and GI(b,w)or{}
-local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
+local ac=9*BK+(z.list_tag or(z[0]or 0)+BJ)+v*BJ
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
 if aa[ae]and not(ab[af]and tonumber(ab[af].score)<ac)then
 ad[#ad+1]={id=aa[ae],listed=true}
-ae,ac=ae-1,ac+BK
+ae,ac=ae-1,ac+BJ
 else
 ad[#ad+1]=ab[af]
 af=af+1
@@ -3618,12 +3646,12 @@ return C(v)..' '..w..' '..x
 end
 end
 local u={}
-${$BR}local function v(w)
+${$BQ}local function v(w)
 local x=w.task
 if not w.listed or tonumber(x.ghosts or 0)==0 then
 return false
 end
-local y=u[w.id]or BR(x)or redis.call('ZSCORE',e,w.id)
+local y=u[w.id]or BQ(x)or redis.call('ZSCORE',e,w.id)
 u[w.id]=true
 return y
 end
@@ -3659,7 +3687,7 @@ ${$GF}local ab=GF(o,i,p)
 ${$GH}z=z~=''and z or GH(ab==h and p.ended_from)
 s=GI(ab,z,ab==h and p.ended_before)
 end
-${$AC}${$AF}${$AM}${$AN}${$AO}${$GA}${$GK}local ab=GK(f,s,y)
+${$AC}${$AF}${$AM}${$AN}${$GA}${$GK}local ab=GK(f,s,y)
 if aa and(ab<#s or ab>=FZ)then
 w[2]=aa(ab)
 elseif not aa then
@@ -3669,8 +3697,8 @@ ${$GL}w[3]=GL(s,ab)
 return w
 `;
   },
-  sha1: "a72f8e1dcc1a6331497a95ab4f17659c546b0b21",
-  keyLockingSha1: "b1bd7928253e3a5d59797f0f9aaa01db80f9a9ad",
+  sha1: "3eee5a13268c860cc16e5e013d05ac243a463fc4",
+  keyLockingSha1: "4d4dfbb55970c496ea2723e8621c28d10ecc145a",
 };
 
 export const purge: Script = {
@@ -3691,13 +3719,13 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AX}${$GB}${$GC}local q=GC(m)
+${$AW}${$GB}${$GC}local q=GC(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DG}${$DL}${$FZ}${$GA}${$GD}${$GE}${$GG}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DF}${$DL}${$FZ}${$GA}${$GD}${$GE}${$GG}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -3710,7 +3738,7 @@ local aa=GK(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
+elseif not s and not(AK(aa.fixed)and(v==e or BQ(ac)))then
 aa.left_alone=true
 elseif ac.state==r and GE(q,ac,aa.text)then
 aa.number=ab
@@ -3724,18 +3752,18 @@ if s then
 for al,am in ipairs(af)do
 GO(ae,am,ag[al])
 end
-return DF(ae)
+return DE(ae)
 end
-BZ(ae,v~=e and ag or{})
+BY(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
-CS(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+CR(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
 DL(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-CM(ae)
-local ai=DF(ae)
+CL(ae)
+local ai=DE(ae)
 I('ZREM',v,ai and{}or af)
 local aj=ai and{}or S(ae,'ZADD fair XX')
 for an=1,#aj,2 do
@@ -3751,12 +3779,12 @@ local ae=ac and GH(C(ac))or GM(z,aa,w)
 t[2],t[3],t[4]=ad,ae,GL(z,aa)
 end
 ${$EO}${$EW}${$EX}${$EY}${$FD}local function v()
-local w=DC(n,o)
+local w=DB(n,o)
 if not w then
 return{'newer_schema'},nil
 end
 local x,y,z={},EW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,C(DG))or{})do
+for ad,ae in ipairs(redis.call('RPOP',a,C(DF))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -3770,7 +3798,7 @@ aa,ac.written=aa+1,true
 DL(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=DF(w)
+local ac=DE(w)
 for ag=#x,1,-1 do
 F(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -3780,7 +3808,7 @@ return t[2]==0 and ac,nil
 end
 FD(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<DG)
+local ae=#z<#x and not(ad and#x<DF)
 t[2],t[3]=aa,ae and'pending '..GH()or''
 t[4]=ae and 0 or GL(x,ab)
 return nil,ae and ad
@@ -3803,7 +3831,7 @@ t[3]=(w=='limited'and'fair 'or'pending ')..GH()
 end
 return y or t
 end
-for ad=1,math.ceil(p/DG)do
+for ad=1,math.ceil(p/DF)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -3811,8 +3839,8 @@ end
 return y or t
 `;
   },
-  sha1: "06a62a81025955db3dc3bb0b6ce558335b4b5cd3",
-  keyLockingSha1: "d3314d5eaf192cbb2d50d4c10103f914b465ff89",
+  sha1: "02d827b7a9e0e2ffb4d629da1db64f9d8261c1c9",
+  keyLockingSha1: "d6b27092412ac94cf7bd638d02953a97962e3b66",
 };
 
 export const redrive: Script = {
@@ -3837,7 +3865,7 @@ ${$Q}local p=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local q=E(i)
 local r,s,t=string.match(m,'^(%d+) (%d+) (.+)$')
 s=math.max(tonumber(s or q),q)
-${$AX}${$GB}${$GC}local u=GC(n)
+${$AW}${$GB}${$GC}local u=GC(n)
 local v={}
 local function w(x,y)
 x.number=y
@@ -3872,17 +3900,17 @@ elseif GE(u,aa.task,aa.text)then
 w(aa,ab)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AP}${$AQ}${$AR}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CW}${$CX}${$CY}${$DD}${$DF}${$DJ}${$DK}local function aa(ab,ac,ad,ae)
-BZ(ab,ad)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DC}${$DE}${$DJ}${$DK}local function aa(ab,ac,ad,ae)
+BY(ab,ad)
 for ai,aj in ipairs(ad)do
 local ak=math.floor(s+(ae+ai-1)*l)
 aj.charged,aj.reason,aj.ended_at='0',nil,nil
 DK(ab,ac[ai],aj,v[ae+ai].text,'back',ak>q and ak)
-CW(ab,'redriven',ac[ai])
+CV(ab,'redriven',ac[ai])
 end
 ab.writes['ZREM expiry']=ac
 ab.writes['ZREM dead']=ac
-return DF(ab)
+return DE(ab)
 end
 local ab={}
 for af=7,#o,2 do
@@ -3894,10 +3922,10 @@ if not ac then
 ${$GH}t=t or GH(u.ended_from)
 ${$FZ}${$GG}${$GI}ab=GI(h,t,math.min(tonumber(u.ended_before or r+1),r+1))
 end
-${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$FZ}${$GA}${$GK}local ad=GK(f,ab,ac and y or z)
+${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$FZ}${$GA}${$GK}local ad=GK(f,ab,ac and y or z)
 local ae=#v
 if k~='1'then
-${$CZ}${$DA}${$DB}${$DC}${$DG}${$GN}ae,ad=GN(p,q,v,ad,aa)
+${$CY}${$CZ}${$DA}${$DB}${$DF}${$GN}ae,ad=GN(p,q,v,ad,aa)
 if not ad then
 return ae
 end
@@ -3918,8 +3946,8 @@ end
 return ag
 `;
   },
-  sha1: "5682a9ed14c7e709aa45547f61c94627cc2d4084",
-  keyLockingSha1: "bab3249b4574a8347fd044458ca0d7a4918878ed",
+  sha1: "37015f6648158a4b58ecb74fa57ac94f4b4e9880",
+  keyLockingSha1: "a3f567e16d46a9ee7b851fbdbea8888414061c92",
 };
 
 export const remove: Script = {
@@ -3930,13 +3958,13 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$CZ}${$DA}local f=DA({tasks=a,expiry=b,dead=c})
+${$CY}${$CZ}local f=CZ({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$AC}${$AX}${$AZ}${$BA}${$DB}if AC(h)or AC(i)or DB(f,g[3],g[4])then
+${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(h)or AC(i)or DA(f,g[3],g[4])then
 return{'newer_schema'}
 end
-${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}local j=AO(h or'',i)
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local j=AN(h or'',i)
 if not h or j.state==AD.ghost then
 return{'not_found'}
 elseif j.state==AD.deleted then
@@ -3945,12 +3973,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AS}${$AT}${$CW}${$GO}GO(f,e,j)
-${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(f)or{'removed'}
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CV}${$GO}GO(f,e,j)
+${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(f)or{'removed'}
 `;
   },
-  sha1: "1f4d50cd6a2afc6fa95347e635d7425a8d85530c",
-  keyLockingSha1: "9f5bcd9f5e7e5b54423acccca7c2633e64da0c5b",
+  sha1: "3d55981731cedd664eb5141552a213b36358c6a0",
+  keyLockingSha1: "92e6fdae6bda19ba218003772e61712cc7521a70",
 };
 
 export const settings: Script = {
@@ -3963,12 +3991,12 @@ local d=redis.call('HMGET',a,c,'~g:'..b)
 ${$AC}if AC(d[1])or AC(d[2])then
 return{'newer_schema'}
 end
-${$AX}${$AZ}${$BA}${$BS}${$BT}${$BU}local e=BU(b,b~=''and d[2]or'',d[1])
+${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local e=BT(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "32f86ac1ab9e5db5962e1a8fc84dafa1345cc5a3",
-  keyLockingSha1: "bc8ae5dcd0f5a3123082b7c9f7514135441804d4",
+  sha1: "cf29412a89bec588536af329a7ecc076d9945df9",
+  keyLockingSha1: "cf9943bc405d8a3fb10d1d615332f08f100ed0e6",
 };
 
 export const statistics: Script = {
@@ -3985,7 +4013,7 @@ local e=redis.call('HMGET',a,unpack(d))
 ${$AC}if AC(e[1])or AC(e[2])then
 return{'newer_schema'}
 end
-${$AX}${$AZ}${$BA}local f={'ok',c,BA(e[1]or nil).statistics and 1 or 0}
+${$AW}${$AY}${$AZ}local f={'ok',c,AZ(e[1]or nil).statistics and 1 or 0}
 for j=2,#d do
 local k=string.match(e[j]or'','^1;(%d+)')
 if k and tonumber(k)>math.floor(c/60000)-60 then
@@ -3995,8 +4023,8 @@ end
 return f
 `;
   },
-  sha1: "cc79be2e6e1b7089a10bee1e9adfa0c25d1bc7a4",
-  keyLockingSha1: "cb491f15c1d449c0e91569f98fe5bf41b5770a16",
+  sha1: "a5528267bc104973a9185d7f1d79a04fe90fe780",
+  keyLockingSha1: "7181522c21b4e0f4a1c08942dea1d41dd8b6c35a",
 };
 
 export const blankDuplicates: Script = {
@@ -4029,7 +4057,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local p=GT(o,E(l))
+${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local p=GT(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4059,12 +4087,12 @@ F(v,y[ac])
 GU(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,u,w)or HG(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,u,w)or HG(p,v)
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "eaa5a7789f1fea674ee3a4852dd01ed874070865",
-  keyLockingSha1: "d0058616192f7e8bbda4329b0ea035b1c261c2dd",
+  sha1: "40b8b3a4997eeebfd24cff9340241b1a4e0d8f89",
+  keyLockingSha1: "64a04d4ac51e6a6b5f6fb7425a2d2dac839f6722",
 };
 
 export const check: Script = {
@@ -4110,7 +4138,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local w=GT(u,E(n))
+${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local w=GT(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4180,7 +4208,7 @@ ag[#ag+1]=an
 end
 end
 end
-${$BH}local function ai(aj,ak)
+${$BG}local function ai(aj,ak)
 local al,am,an=w.seen.tasks,0,{}
 for ar,as in ipairs(y)do
 an[as]=(an[as]or 0)+1
@@ -4191,18 +4219,18 @@ if(an[as.id]or 0)~=as.expected then
 return false
 end
 end
-return BH(al,'~ghosts','~dropped')==am
-and BH(al,'~timers','~elapsed')==ak
-and BH(al,'~broken','~checked')==0
+return BG(al,'~ghosts','~dropped')==am
+and BG(al,'~timers','~elapsed')==ak
+and BG(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$GW}${$HJ}${$IK}${$IL}${$IM}${$IO}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GW}${$HJ}${$IK}${$IL}${$IM}${$IO}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
-an[as]=BU(as)
+an[as]=BT(as)
 end
 for ar,as in ipairs(ak)do
 local at=as.task
-local au=BR(at)and as.live and an[at.group or'']
+local au=BQ(at)and as.live and an[at.group or'']
 if au and as.fair then
 IK(au,tonumber(as.fair))
 elseif au and as.working then
@@ -4214,7 +4242,7 @@ local at,au=am[as],an[as]
 local av=tonumber(at.settings.number)
 for az,ba in ipairs(av and x.limited or{})do
 au.limited=au.limited
-+(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
++(math.floor(tonumber(w.seen.limited[ba])/BN)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
 if AC(aw)or IM(at,au,aw)or IO(w,at)then
@@ -4223,7 +4251,7 @@ end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AV}${$AY}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DH}${$DJ}${$DR}${$DT}${$GQ}${$GR}${$GS}${$GU}${$GV}${$GX}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DH}${$DJ}${$DR}${$DT}${$GQ}${$GR}${$GS}${$GU}${$GV}${$GX}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}local function ak()
 if not(ab()and aa())then
 return false
 end
@@ -4274,7 +4302,7 @@ if bf.newer then
 return false
 end
 HL(w,bf)
-if bf.live and BR(bf.task)then
+if bf.live and BQ(bf.task)then
 ay[#ay+1]=bf.task
 end
 end
@@ -4284,7 +4312,7 @@ end
 for be=1,#aq,2 do
 ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
-BZ(w.plan,ay)
+BY(w.plan,ay)
 for be,bf in ipairs(ax)do
 HR(w,bf)
 HC(w,bf.id,bf.had_fixed,bf.fixed)
@@ -4308,8 +4336,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "85bbdb39ad05895d747d9e8bec5d3e634c829fdc",
-  keyLockingSha1: "d30137f1139b655ad7a47190888ade6d63ed4205",
+  sha1: "7ccf3464bb385943de734f3171503238269ab278",
+  keyLockingSha1: "7e99c91c1cf477c88924816e21ecf8585535fcab",
 };
 
 export const placeLost: Script = {
@@ -4342,7 +4370,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local p=GT(o,E(l))
+${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local p=GT(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
@@ -4353,7 +4381,7 @@ ${$B}${$F}${$K}${$L}${$AA}${$AC}${$GQ}${$GS}${$GW}${$GX}${$GY}${$GZ}local v=GZ(p
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$GU}${$HB}${$HJ}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GU}${$HB}${$HJ}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -4363,13 +4391,13 @@ t=t+math.max(0,ab-x.ghosts)
 u=u+math.max(0,x.ghosts-ab)
 z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
-local ac=BR(z)and aa.groups[z.group or'']
+local ac=BQ(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
 if ad and ad.last_tag>=HJ then
 ad.last_tag=0
 end
-AR(z,'pending',p.now)
-CO(aa,y,z,'back')
+AQ(z,'pending',p.now)
+CN(aa,y,z,'back')
 GU(p,'place_missing',y)
 else
 GU(p,'ghosts_wrong',y)
@@ -4378,7 +4406,7 @@ local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HB(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AO}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HC}${$HD}${$HE}${$HF}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HC}${$HD}${$HE}${$HF}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,v,w)
 if x then
 return x
 end
@@ -4391,8 +4419,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "31ef400e883e08f00521a3ff168b8fec900553da",
-  keyLockingSha1: "675e622602b7834a73ab25885e7e1f116516aa3d",
+  sha1: "35165ae58bcf8dcea5f512069d579313c4817fca",
+  keyLockingSha1: "b3455e5a27cce40081f6172d4cf89407d9ad3ee5",
 };
 
 export const recountGroups: Script = {
@@ -4410,23 +4438,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local m=GT(l,E(g))
+${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local m=GT(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$AX}${$AZ}${$BA}${$BS}${$BT}${$BU}local function r(s)
+${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,BU(s)
+o[#o+1],q[s]=s,BT(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$BR}${$FZ}${$GA}${$GK}${$GL}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BQ}${$FZ}${$GA}${$GK}${$GL}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=GK(f,w,function(x)
-if BR(x.task)and AK(x.fixed)then
+if BQ(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -4435,24 +4463,24 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=BU(x,h=='1'and i[w+2]or'')
+q[x]=BT(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$HJ}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
+${$BK}${$BM}${$CD}${$HJ}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$DG}${$GU}${$GW}${$IM}${$IO}for x=1,#t,DG do
-BZ(n,{unpack(t,x,math.min(x+DG-1,#t))})
-for ab=x,math.min(x+DG-1,#t)do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$DF}${$GU}${$GW}${$IM}${$IO}for x=1,#t,DF do
+BY(n,{unpack(t,x,math.min(x+DF-1,#t))})
+for ab=x,math.min(x+DF-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and C(af*BO)
+local ag=af and C(af*BN)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
+and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BN))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
 if ah and not AC(ae)and IM(ad,q[ac],ae or'')then
@@ -4463,18 +4491,18 @@ ad.changed=true
 GU(m,'timer_wrong',ac)
 end
 end
-CQ(n)
-local y=DF(n)
+CP(n)
+local y=DE(n)
 if y then
 return y
 end
-CZ(n)
+CY(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "e893e6ac6084e065ea24d8c0979050cef67b627c",
-  keyLockingSha1: "a8c1a7a1048d13fb6a28e3d813db5cf6459f35d4",
+  sha1: "7f2cfc6694505245fe3aa661b3c19a3a32e284b6",
+  keyLockingSha1: "bf48c7f476ed477933c7882b5da8e79c0583e8f4",
 };
 
 export const repairControl: Script = {
@@ -4492,7 +4520,7 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local m=GT(l,E(i))
+${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local m=GT(l,E(i))
 local n={}
 ${$IG}${$IH}${$II}for r,s in ipairs(redis.call('HMGET',e,unpack(II)))do
 n[II[r]]=s
@@ -4503,7 +4531,7 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AX}${$AY}${$AZ}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$GU}${$HA}${$HC}${$HH}${$HI}${$HJ}${$HT}${$HU}${$HV}${$HW}${$IJ}IJ(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GU}${$HA}${$HC}${$HH}${$HI}${$HJ}${$HT}${$HU}${$HV}${$HW}${$IJ}IJ(m,n,o)
 local p={}
 for t=1,#IG,2 do
 p[IG[t]]=IG[t+1]
@@ -4529,7 +4557,7 @@ HC(m,ac,n[ac],C(ac==v and ab+z or aa-z))
 GU(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$GW}${$HE}${$HF}local r=HF(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$GW}${$HE}${$HF}local r=HF(m)
 local s={'ok',m.now}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IG)))do
 s[w+2]=tonumber(x or 0)
@@ -4538,8 +4566,8 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "3dbf0ca5aab35d2a18a54b1430f07092a13f1ac2",
-  keyLockingSha1: "2c68c44d17b66440ae9ad2e645283083c957d575",
+  sha1: "99fd2a67237a8f778b21956edd2bdc031b49aa3a",
+  keyLockingSha1: "9372854ae225d35b2d65d4ec3ddc8f3bc1fa8abd",
 };
 
 export const scan: Script = {
@@ -4573,7 +4601,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local q=GT(p,E(l))
+${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local q=GT(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -4598,13 +4626,13 @@ end
 IA(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AX}${$AY}${$AZ}${$BA}${$BB}${$DR}${$GW}${$HA}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IE}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DR}${$GW}${$HA}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IE}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
 local z,aa=IE(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GQ}${$GR}${$GS}${$GY}${$GZ}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local function y(z,aa)
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GQ}${$GR}${$GS}${$GY}${$GZ}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local function y(z,aa)
 local ab,ac=GZ(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -4624,11 +4652,11 @@ F(ac,ao)
 GU(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
-local ak,al=BN(tonumber(ai.fair or 0))
+local ak,al=BM(tonumber(ai.fair or 0))
 local am=ai.working and'1'
 or ai.fair and C(ak)..'='..C(al)
 or ai.limited and''
-if am and ai.live and BR(aj)and not ai.newer then
+if am and ai.live and BQ(aj)and not ai.newer then
 F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
@@ -4655,8 +4683,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "f0add622d13136d17c4c5b2d798654190b9e34e2",
-  keyLockingSha1: "76ead21b21c4f63a41fa1d80db904e2c5a515586",
+  sha1: "080f8dabfb91aef264a47be3d39b479d69de7601",
+  keyLockingSha1: "1f5d87940d50e658145fedeabbf3ac4259871bda",
 };
 
 export const dueSchedules: Script = {
@@ -4807,7 +4835,7 @@ local k=5
 local l=8000000
 local m=16
 ${$Q}local n=Q(a,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$CZ}${$DA}local o=DA(n,E(i))
+${$C}${$D}${$E}${$CY}${$CZ}local o=CZ(n,E(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped'}
 for v=1,p do
@@ -4818,11 +4846,11 @@ r[#r+1]=w..'.'..ad
 end
 end
 ${$AA}${$AB}local s=AB(f,r)
-${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(o,s['~set'],s['~stats'])then
+${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
-${$BH}${$BI}local u,v,w=BI(o.settings,n,s),0,false
+${$BG}${$BH}local u,v,w=BH(o.settings,n,s),0,false
 local x={o='last_occurrence'}
 local y={}
 ${$F}local function z(aa)
@@ -4847,7 +4875,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..C(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..C(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CW}local function ab(ac,ad)
+${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -4861,10 +4889,10 @@ w=w or u<1
 return aj,ak,ao
 end
 local ar=AI(aq)
-BZ(o,{ar})
+BY(o,{ar})
 T(o,'HSET tasks',ap,aq)
-CO(o,ap,ar,'back')
-CW(o,'enqueued',ap)
+CN(o,ap,ar,'back')
+CV(o,'enqueued',ap)
 aj=aj+1
 v,u=v+#aq,u-1
 end
@@ -4873,7 +4901,7 @@ end
 return aj,ak,ai
 end
 local ac,ad,ae={'ok',0},{},{}
-${$G}${$AY}for ai=1,p do
+${$G}${$AX}for ai=1,p do
 local aj,ak=unpack(j,k*ai-2,k*ai-1)
 local al,am,an=0,nil,aj
 if v<=l then
@@ -4884,28 +4912,28 @@ else
 al,am,an=ab(ai,ap or'')
 end
 if am then
-local aq=AX(ao,x)
+local aq=AW(ao,x)
 aq.last_occurrence=am
-F(ad,'.'..q[ai],AY(aq,x))
+F(ad,'.'..q[ai],AX(aq,x))
 F(ae,an,q[ai])
 end
 end
 F(ac,al,tonumber(an))
 end
 ac[2]=w and 1 or 0
-${$H}${$U}${$BV}${$BY}${$CR}${$CV}${$CX}${$DD}DD(o)
-${$I}${$N}${$DE}local af=DE(o,{['~stats']=s['~stats']})
+${$H}${$U}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(o)
+${$I}${$N}${$DD}local af=DD(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$J}${$P}${$R}${$V}${$CY}${$DF}DF(o)
+${$J}${$P}${$R}${$V}${$CX}${$DE}DE(o)
 I('HSET',h,ad)
 I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "7e0e7668e3f35b0f4ead6591d036ec11d418c80c",
-  keyLockingSha1: "981ccbe77b4ac44d92494cf1c4ae6281f183130e",
+  sha1: "6cc65f5c2ddce5e02c3cd3850ae17d52dce4b1d6",
+  keyLockingSha1: "209fb156443abe505cec6de1fae9479705f555a7",
 };
 
 export const setReminder: Script = {
@@ -5019,7 +5047,7 @@ k
 )
 local r=tonumber(m)
 ${$C}${$D}${$E}local s=E(l)
-${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AS}${$AT}${$AV}local function t()
+${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AR}${$AS}${$AU}local function t()
 local u=redis.call('ZRANGE',h,'-inf',C(s),'BYSCORE','LIMIT','0',m)
 local v,w,x,y={},{},{},nil
 local z,aa,ab,ac=0,0,0,16
@@ -5029,7 +5057,7 @@ for ah=ab+1,math.min(ab+ac,#u)do
 ad[#ad+1]='.'..u[ah]
 end
 for ah,ai in ipairs(redis.call('HMGET',g,unpack(ad)))do
-local aj,ak=u[ab+ah],AN(ai)
+local aj,ak=u[ab+ah],AM(ai)
 if AC(ai)then
 aa=aa+1
 else
@@ -5037,8 +5065,8 @@ z=z+#(ai or'')
 v[#v+1]=aj
 if string.sub(aj,1,1)=='~'then
 w[#w+1]=aj
-elseif AV(ak)then
-local al=AT(x,w,aj,ak,s)
+elseif AU(ak)then
+local al=AS(x,w,aj,ak,s)
 if al then
 y=y or{}
 F(y,al,aj)
@@ -5059,7 +5087,7 @@ end
 return#v,#v>0 and(ab<#u or#v==r),aa
 end
 local u,v,w=t()
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local x,y,z,aa=DP(q,s,r)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local x,y,z,aa=DP(q,s,r)
 if aa then
 return aa
 end
@@ -5071,7 +5099,7 @@ if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
 local ag=redis.call('HMGET',g,'~wake','~set')
-if not DZ(ag[1],s,p)or BA(ag[2]or nil).paused then
+if not DZ(ag[1],s,p)or AZ(ag[2]or nil).paused then
 return false
 end
 P(g,{'~wake',EA(s,n)})
@@ -5081,8 +5109,8 @@ z=z+w
 return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
 `;
   },
-  sha1: "b456b6d252a4f22e95f95dd0d12294f80a3fb7be",
-  keyLockingSha1: "c9ff3c3d25b30e1359ade432580a7a59af18d16e",
+  sha1: "ee0bcd78c98424086cce1238a844e356ff8352b9",
+  keyLockingSha1: "351a48dfa8316a6b40fe4c65ca91deeb127af3c2",
 };
 
 export const unregister: Script = {
@@ -5120,13 +5148,13 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$Q}local k=Q(nil,a,b,c,d,e,f,g)
-${$CZ}${$DA}local l=DA(k)
+${$CY}${$CZ}local l=CZ(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$AC}${$AX}${$AZ}${$BA}${$DB}if AC(n)or AC(o)or DB(l,m[4],m[5])then
+${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(n)or AC(o)or DA(l,m[4],m[5])then
 return{'newer_schema'}
 end
-${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}local q,r=AO(n or'',o)
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local q,r=AN(n or'',o)
 if not n or q.state==AD.ghost or q.state==AD.deleted then
 return{'not_found'}
 end
@@ -5142,16 +5170,16 @@ ${$C}${$D}${$E}l.now=E(h)
 if q.state==AD.working then
 if not q.cancel_requested then
 q.cancel_requested='1'
-${$H}${$Z}${$AR}AR(q,'flagged',l.now)
-${$F}${$S}${$T}${$AP}${$AQ}T(l,'HSET tasks','.'..i,AQ(q,r))
-${$CW}CW(l,'cancelRequested',i)
+${$H}${$Z}${$AQ}AQ(q,'flagged',l.now)
+${$F}${$S}${$T}${$AO}${$AP}T(l,'HSET tasks','.'..i,AP(q,r))
+${$CV}CV(l,'cancelRequested',i)
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(l)or{'working'}
+${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
-${$B}${$F}${$K}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{q})
-if not t and BR(q)then
-${$S}${$T}${$BL}${$CA}${$CE}${$CG}${$CI}${$CS}${$CT}s,t=CT(l,i,q)
+${$B}${$F}${$K}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{q})
+if not t and BQ(q)then
+${$S}${$T}${$BK}${$BZ}${$CD}${$CF}${$CH}${$CR}${$CS}s,t=CS(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
@@ -5159,18 +5187,18 @@ else
 ${$H}H(q,'ghosts',1)
 ${$S}${$T}T(l,'HSET tasks','~ghosts',C(p+1))
 end
-${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AP}${$AQ}${$AR}${$CW}${$DL}DL(l,i,q,'','rejected','cancelled')
-${$BK}${$BL}${$BM}${$CF}${$CG}${$CK}${$CL}${$CM}CM(l)
-${$BO}${$BP}${$CB}${$CC}${$CD}${$CE}${$CH}${$CN}${$CP}${$CQ}CQ(l)
-${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BV}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local u=DF(l)
+${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CV}${$DL}DL(l,i,q,'','rejected','cancelled')
+${$BJ}${$BK}${$BL}${$CE}${$CF}${$CJ}${$CK}${$CL}CL(l)
+${$BN}${$BO}${$CA}${$CB}${$CC}${$CD}${$CG}${$CM}${$CO}${$CP}CP(l)
+${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BU}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local u=DE(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "a804877d0f52d3d4de294b6f013f51b8212d122b",
-  keyLockingSha1: "aeb4fea53240135512d5bc48ecb20e53448edbc9",
+  sha1: "b26d7e265f905007bb3e0f7262b3b2f759ebc91c",
+  keyLockingSha1: "41fe6174f62d65c96a32f9f12fcf1b5f8da2a410",
 };
 
 export const dequeue: Script = {
@@ -5229,11 +5257,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "3ea1b92465091520a70972934c1cb8ab86beb8a0",
-  keyLockingSha1: "3a970c85c2b494adee9ef5c48ad47d5dd4246c23",
+  sha1: "cc846eb8758a948f0e5922a51cb3e9ffc39366d7",
+  keyLockingSha1: "70f12933f6e3d87e4cf1890a27c150c3697688f0",
 };
 
 export const enqueue: Script = {
@@ -5295,7 +5323,7 @@ return z
 end
 end
 ${$Q}local y=Q(a,b,c,d,nil,e,f,g,h)
-${$CZ}${$DA}local z,aa,ab=DA(y,tonumber(q)),{},{}
+${$CY}${$CZ}local z,aa,ab=CZ(y,tonumber(q)),{},{}
 ${$AE}${$AG}${$AH}${$AI}for af=1,r do
 aa[af]=AI(v[2*af])
 ab[af]=string.match(m[n*af+3],'^%d+ (.*)$')
@@ -5313,11 +5341,11 @@ ${$F}for ah,ai in ipairs(u)do
 F(ad,ai,ab[ah]and'~d:'..ab[ah])
 end
 ${$AA}${$AB}x=x or AB(f,ad)
-${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(z,x['~set'],x['~stats'])then
+${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(z,x['~set'],x['~stats'])then
 return{'newer_schema'}
 end
 end
-${$B}${$F}${$K}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(z,aa)
+${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(z,aa)
 local ad=false
 local function ae(af,ag)
 local ah=string.match(ag or'','^[^.]+%.')
@@ -5326,7 +5354,7 @@ ad=true
 end
 return af==ag
 end
-${$AC}${$AD}${$AF}${$AM}${$AN}local function af(ag)
+${$AC}${$AD}${$AF}${$AM}local function af(ag)
 local ah,ai=u[ag],x[u[ag]]
 local aj=aa[ag].producer_token
 if not ai then
@@ -5337,7 +5365,7 @@ if ai~=''and not ak then
 return ae(AI(ai).producer_token,aj),nil
 end
 local al=redis.call('HGET',f,'.'..ah)
-local am=AN(al)
+local am=AM(al)
 x['.'..ah]=al
 if AC(al)then
 x[ah]=al
@@ -5356,7 +5384,7 @@ local ai=m[n*ah+2]
 local aj=tonumber(ai~=''and ai or 0)
 return string.sub(ai,1,1)=='+'and z.now+aj or aj
 end
-${$H}${$S}${$T}${$AO}${$AP}${$AQ}${$AS}${$AU}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CW}${$DJ}local function ah(ai,aj)
+${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}${$DJ}local function ah(ai,aj)
 local ak,al=u[ai],ag(ai)
 local am=al>z.now
 if aj or not ac then
@@ -5368,19 +5396,19 @@ T(z,'ZREM dead',ak)
 end
 if am then
 T(z,'ZADD delayed',DJ(aa[ai],al),ak)
-elseif aj and tonumber(aj.ghosts or 0)>0 and not BR(aa[ai])then
+elseif aj and tonumber(aj.ghosts or 0)>0 and not BQ(aa[ai])then
 H(aj,'ghosts',-1)
 z.ghosts=z.ghosts+1
 else
-CO(z,ak,aa[ai],'back')
+CN(z,ak,aa[ai],'back')
 end
-local an=AU(v[2*ai],aj,am and BR(aa[ai]))
+local an=AT(v[2*ai],aj,am and BQ(aa[ai]))
 if an then
 T(z,'HSET tasks','.'..ak,an)
 elseif aj then
 T(z,'HDEL tasks','.'..ak)
 end
-CW(z,'enqueued',ak)
+CV(z,'enqueued',ak)
 end
 ${$U}local function ai()
 return U(z,'LPUSH pending')
@@ -5388,7 +5416,7 @@ return U(z,'LPUSH pending')
 +(U(z,'ZADD fair')+U(z,'ZADD limited'))/2
 end
 z.ghosts=0
-${$BH}${$BI}local aj=l=='1'and BI(z.settings,y,x)
+${$BG}${$BH}local aj=l=='1'and BH(z.settings,y,x)
 local ak,al=false,false
 local am,an,ao={'ok',-1,0},{},{}
 local ap={}
@@ -5438,12 +5466,12 @@ end
 if z.settings then
 am[2]=(z.settings.max_pending or z.settings.events or z.settings.statistics)and 1 or 0
 end
-${$BJ}if not aj and BJ(z.settings,y,x,ai())then
+${$BI}if not aj and BI(z.settings,y,x,ai())then
 return{'full'}
 end
 if k~=''and ak then
 local aq=ac and redis.call('HMGET',f,'~wake','~set')or{x['~wake'],x['~set']}
-${$DY}${$DZ}if DZ(aq[1],z.now,al and 0)and not BA(aq[2]or nil).paused then
+${$DY}${$DZ}if DZ(aq[1],z.now,al and 0)and not AZ(aq[2]or nil).paused then
 ${$EA}local ar={'~wake',EA(z.now,k)}
 am[3]=1
 ${$N}${$P}if U(z,'HSET tasks')>0 then
@@ -5453,20 +5481,20 @@ am[3]=0
 end
 end
 end
-${$G}${$BV}${$BY}${$CR}${$CV}${$CX}${$DD}DD(z)
-${$I}${$N}${$DE}local aq=DE(z,x)
+${$G}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(z)
+${$I}${$N}${$DD}local aq=DD(z,x)
 if aq then
 return aq
 end
-${$J}${$P}${$R}${$V}${$CY}${$DF}DF(z)
+${$J}${$P}${$R}${$V}${$CX}${$DE}DE(z)
 if z.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(z.ghosts))
 end
 return am
 `;
   },
-  sha1: "86beb225399b8877f69be70b297e0e3a369978e7",
-  keyLockingSha1: "7dce8f8dd11e7eaa8747ad5188a48f1c58e498e2",
+  sha1: "d8f5e00bb4f6f765dee9b54ec24b2d4598660a76",
+  keyLockingSha1: "923cf19990ec1d6c005cd6856ba5fa6e1ddfcfef",
 };
 
 export const get: Script = {
@@ -5481,7 +5509,7 @@ local f,g=e[1],e[2]or''
 ${$AC}if AC(f)or AC(g)then
 return{'newer_schema'}
 end
-${$AF}${$AG}${$AH}${$AM}${$AN}local h=AN(g)
+${$AF}${$AG}${$AH}${$AM}local h=AM(g)
 ${$AD}if not f or h.state==AD.ghost or h.state==AD.deleted then
 return{'not_found'}
 end
@@ -5498,8 +5526,8 @@ local i=redis.call('ZSCORE',b,d)
 return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
 `;
   },
-  sha1: "8608c28ff352c5b11f69edb38b7a2e74dfea5f39",
-  keyLockingSha1: "52983a8c4431bb46ab356e958dfeadbeda510d5f",
+  sha1: "eb62f12cb03f0ec734853ca9323a9c0243d762e5",
+  keyLockingSha1: "d57445a58e743052fa64980e6c63ccc1287def12",
 };
 
 export const heartbeat: Script = {
@@ -5551,8 +5579,8 @@ return v.worker==g or(w and not v.worker)
 end
 local v,w,x={},0,0
 local y,z={'ok',0,0,0,0},{}
-${$F}${$AF}${$AG}${$AH}${$AM}${$AN}for ad=4,#q do
-local ae,af=string.sub(q[ad],2),AN(t[ad])
+${$F}${$AF}${$AG}${$AH}${$AM}for ad=4,#q do
+local ae,af=string.sub(q[ad],2),AM(t[ad])
 if u(af,s[ad])then
 local ag=o+(tonumber(i)or tonumber(af.leased_for)or 0)
 v[ae],w=ag,w+1
@@ -5567,9 +5595,9 @@ for ad,ae in ipairs(z)do
 F(y,ae)
 end
 ${$N}${$DM}DM(n,v)
-${$CZ}${$DA}local aa=DA(n,o)
+${$CY}${$CZ}local aa=CZ(n,o)
 ${$S}${$T}${$DQ}${$DS}DS(aa,g,h,t[3])
-${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local ab=DF(aa)
+${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local ab=DE(aa)
 if ab then
 return ab
 end
@@ -5578,8 +5606,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "4e3278cbc394f0d66281d56f054089499ace1ea1",
-  keyLockingSha1: "f8d8e03c6d76623ccb7345dd88617c188fe50149",
+  sha1: "1fcc37f2d74d42895d99f4093ce357c3e2137c90",
+  keyLockingSha1: "fbf244fe87a5e434b5a1eff7af9678a700a38baf",
 };
 
 export const settleAndDequeue: Script = {
@@ -5662,7 +5690,7 @@ local ai=
 {max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
 ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FP}${$FQ}local aj,ak=pcall(function()
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FP}${$FQ}local aj,ak=pcall(function()
 z=z or K('HMGET',g,FP({'~set','~stats'},u,v))
 return FQ(ag,ah,t,u,v,z)
 end)
@@ -5672,12 +5700,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}ac=FR(ag,ai,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}ac=FR(ag,ai,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "1e6a3fba84b0d055159827d0faca992dacc95f63",
-  keyLockingSha1: "34b982f21577e9814d44703011e273a2c61671fe",
+  sha1: "dc4f6f2dd097112e1bdcd3593e33638b6e028f62",
+  keyLockingSha1: "8cdd19c3ec950f89987df0b663fbf559246f957c",
 };
 
 export const settle: Script = {
@@ -5707,11 +5735,11 @@ return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "37a98cbfd6df5962291ad0a273062bbf66b3f09c",
-  keyLockingSha1: "69a755f91fa90f78fa29739dd1aed93ac13403d3",
+  sha1: "7a29471fb0272aaba0ed775c2545248d9d7fb959",
+  keyLockingSha1: "25ab891171d3d659e4b286e623e450c351a5cc5b",
 };
 
 export const wake: Script = {

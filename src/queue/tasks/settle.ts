@@ -1,8 +1,9 @@
 import { invalidArgument } from "../../errors.ts";
 import { delayAfter } from "../core/backoff.ts";
 import { encodeError, encodeValue } from "../core/codec.ts";
+import { shortForm } from "../core/error-text.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
-import type { MaybePromise } from "../core/maybe-promise.ts";
+import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { escaped, onlyOptions, trueOrFalse } from "../core/validation.ts";
 import { encodeProgress } from "../core/record.ts";
 import { readReceipt } from "../core/receipt.ts";
@@ -36,6 +37,12 @@ export interface SettlementArguments {
   readonly text: string;
 }
 
+/** A settlement before its values are encrypted and put together. */
+interface PlainArguments extends SettlementArguments {
+  /** The short form of an error that is too long to be kept for each attempt; else empty. */
+  readonly short: string;
+}
+
 /**
  * One settlement as the settle script takes it. Without encryption the result is not a promise.
  * @param at path of the settlement, for errors
@@ -46,12 +53,17 @@ export function encryptedArguments(
   settlement: Settlement,
   at: string,
 ): MaybePromise<SettlementArguments> {
-  const plain = settlementArguments(settlement, at);
+  const { short, ...plain } = settlementArguments(settlement, at);
   const text = encryptSettlementValue(queue, settlement, plain.text, at);
   const withText = (value: string): SettlementArguments => ({
     ...plain,
     text: settlement.outcome === "extend" ? escaped(value) : value,
   });
+  if (short !== "") {
+    const both = all([encryptSettlementValue(queue, settlement, short, at), text]);
+    const joined = (values: readonly string[]) => withText(`s${values.join("\n")}`);
+    return both instanceof Promise ? both.then(joined) : joined(both);
+  }
   return typeof text === "string" ? withText(text) : text.then(withText);
 }
 
@@ -59,11 +71,15 @@ export function encryptedArguments(
  * One settlement before its value is encrypted and escaped.
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export function settlementArguments(settlement: Settlement, at: string): SettlementArguments {
+export function settlementArguments(settlement: Settlement, at: string): PlainArguments {
   onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
   const { outcome } = settlement;
   const { id, lease, token, attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
-  const plain = { id, proof: `${lease},${token}`, terms: outcome as string, text: "" };
+  const plain = { id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };
+  const withError = (error: unknown) => {
+    const text = encodeError(error, `${at}.error`);
+    return { text, short: shortForm(error, text) };
+  };
   switch (outcome) {
     case "complete":
       return {
@@ -75,7 +91,7 @@ export function settlementArguments(settlement: Settlement, at: string): Settlem
       return {
         ...plain,
         terms: termsOf(outcome, retention(settlement.ttl, at)),
-        text: encodeError(settlement.error, `${at}.error`),
+        ...withError(settlement.error),
       };
     case "requeue":
       if (trueOrFalse(settlement.unstarted ?? false, `${at}.unstarted`)) {
@@ -96,7 +112,7 @@ export function settlementArguments(settlement: Settlement, at: string): Settlem
             : delayAfter(attempt, settlement.backoff, Math.random, `${at}.backoff`),
           trueOrFalse(settlement.count ?? true, `${at}.count`) ? undefined : "uncounted",
         ),
-        text: encodeError(settlement.error, `${at}.error`),
+        ...withError(settlement.error),
       };
     case "extend":
       return {

@@ -6,7 +6,8 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { isEnvelope, keyIdOf, ENVELOPE_BASE64 } from "../core/envelope.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { readReceipt } from "../core/receipt.ts";
-import type { Settlement, TaskInfo } from "../core/types.ts";
+import { errorText } from "../core/error-text.ts";
+import type { AttemptError, Settlement, TaskInfo } from "../core/types.ts";
 
 /**
  * What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context
@@ -142,7 +143,21 @@ export async function decryptTask<T extends TaskInfo & { readonly payload?: unkn
     if (task[kind] !== undefined)
       values[kind] = await decryptValue(encryption, task[kind], { kind, queue, id });
   }
-  return { ...task, ...values };
+  const errors: AttemptError[] = [];
+  for (const one of task.errors)
+    errors.push({ ...one, error: await decryptErrorText(queue, encryption, one, id) });
+  return { ...task, ...values, errors };
+}
+
+async function decryptErrorText(
+  queue: string,
+  encryption: MaybeEncryption,
+  { error }: AttemptError,
+  id: string,
+): Promise<AttemptError["error"]> {
+  if (!(error instanceof Uint8Array)) return error;
+  const value = await decryptValue(encryption, error, { kind: "error", queue, id });
+  return isEnvelope(value) ? (value as Uint8Array) : errorText(value);
 }
 
 /** Describes how a value is encrypted, for errors. */

@@ -86,7 +86,7 @@ describe("the whole key space after each transition", () => {
         hash: {
           [`.${id}`]:
             `1;3;${START};1;1;;1;;${START + 30_000};;u=${START + 30_000};b=1;m=2;d=600000` +
-            `;h=w30000d30000;p=1,token-01,requeue,delayed,,${START + 30_500},0\nj"again"`,
+            `;E=1 30000 j"again";h=w30000d30000;p=1,token-01,requeue,delayed,,${START + 30_500},0\nj"again"`,
           [id]: `1;${START};m=2;d=600000\nj7`,
           ...slots,
         },
@@ -107,7 +107,7 @@ describe("the whole key space after each transition", () => {
     expect(space.tasks.get(id)).toBe(`1;${START};m=2;d=600000\nj7`);
     expect(space.tasks.get(`.${id}`)).toBe(
       `1;5;${START};2;2;r;2;;${START + 30_500};;u=${START + 30_000};b=1;z=${START + 30_500};y=rejected;m=2` +
-        `;d=600000;h=w30000d30000w30500r30500;p=2,token-02,reject,rejected,rejected,0,0\nj{"why":"no"}`,
+        `;d=600000;E=1 30000 j"again"\t2 30500 j{"why":"no"};h=w30000d30000w30500r30500;p=2,token-02,reject,rejected,rejected,0,0\nj{"why":"no"}`,
     );
 
     rig.now += 600_000;

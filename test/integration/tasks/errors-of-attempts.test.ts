@@ -1,0 +1,302 @@
+import { describe, expect, test } from "vitest";
+import type { LeasedTask, Queue, Settlement } from "../../../src/index.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { settleScript } from "../../../src/queue/redis/task-scripts.ts";
+import { deepTools } from "../../support/deep.ts";
+import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
+import { QUEUE, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const { found } = deepTools(rig);
+const id = "a";
+
+const recordOf = async (of = id) => (await rig.space()).tasks.get(`.${of}`) ?? "";
+const errorsOf = async (queue: Queue = rig.queue()) => (await queue.get(id))?.errors;
+
+/** The texts of a task's errors, without attempts and times. */
+const textsOf = async (queue?: Queue) => (await errorsOf(queue))?.map(({ error }) => error);
+
+/** Enqueues a task, and lets one attempt for each error fail. */
+async function failedWith(errors: readonly unknown[], queue = rig.queue({ maxAttempts: 0 })) {
+  await queue.enqueue("work", { id });
+  for (const error of errors) await (await queue.dequeue())[0]?.requeue({ error });
+}
+
+describe("a task keeps the error of each attempt", () => {
+  test("with its number and time, as text; the last one also in full", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("work", { id });
+    const next = async () => {
+      rig.now += 1_000;
+      const [task] = await queue.dequeue();
+      rig.now += 1_000;
+      return task as LeasedTask;
+    };
+    await (await next()).requeue({ error: new TypeError("no such field") });
+    await (await next()).requeue({ error: { status: 503 }, count: false });
+    await (await next()).reject("for good");
+    const task = await queue.get(id);
+    expect(task).toMatchObject({ state: "rejected", attempt: 3, charged: 2, error: "for good" });
+    const errors = [
+      { attempt: 1, at: START + 2_000, error: "TypeError: no such field" },
+      { attempt: 2, at: START + 4_000, error: '{"status":503}' },
+      { attempt: 3, at: START + 6_000, error: "for good" },
+    ];
+    expect(task?.errors).toEqual(errors);
+    const { tasks } = await rig.operator().list({ state: "rejected" });
+    expect(tasks.map((listed) => listed.errors)).toEqual([errors]);
+  });
+
+  test("and none if an attempt is handed back, requeued without an error, extended or completed", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("work", { id });
+    expect(await errorsOf()).toEqual([]);
+    for (const options of [{ unstarted: true }, { delay: 0 }, {}]) {
+      await (await queue.dequeue())[0]?.requeue(options);
+    }
+    const [task] = await queue.dequeue();
+    await task?.extend("1m", { progress: 1 });
+    expect(await errorsOf()).toEqual([]);
+    await task?.complete("done");
+    expect(await errorsOf()).toEqual([]);
+    expect(await recordOf()).not.toContain("E=");
+  });
+
+  test("the last sixteen of twenty", async () => {
+    await failedWith(Array.from({ length: 20 }, (_, i) => `failure ${i + 1}`));
+    const errors = await errorsOf();
+    expect(errors?.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 16 }, (_, i) => i + 5));
+    expect(errors?.map(({ error }) => error)).toEqual(
+      Array.from({ length: 16 }, (_, i) => `failure ${i + 5}`),
+    );
+    expect(await found()).toEqual({});
+  });
+
+  const long = "Die Adresse 😀 ist falsch; ".repeat(100);
+  test("cut to 200 characters, also between those that are two units long; the last one stays as it is", async () => {
+    await failedWith([long, "😀".repeat(300), `${"x".repeat(198)}😀😀😀`, new Error(long)]);
+    expect(await textsOf()).toEqual([
+      `${Array.from(long).slice(0, 199).join("")}…`,
+      `${"😀".repeat(199)}…`,
+      `${"x".repeat(198)}😀…`,
+      `${Array.from(`Error: ${long}`).slice(0, 199).join("")}…`,
+    ]);
+    expect(await rig.queue().get(id)).toMatchObject({ error: { name: "Error", message: long } });
+    // Four errors of at most 800 bytes each, and the last one in full.
+    expect(Buffer.byteLength(await recordOf())).toBeLessThan(4 * 900 + 2 * Buffer.byteLength(long));
+  });
+
+  test("as it was, whatever its characters are", async () => {
+    const errors = [
+      "a tab\tand a\nnew line\r\n",
+      "; semicolons;; =E=1 2;h=w1",
+      "100%, %3B, %25, %09, %",
+      'quotes " and \\ backslashes',
+      "  separators, and a NUL \0",
+      'sj"short"\nj',
+      "1 2 3\t4 5 6",
+      "",
+      "😀 語",
+      { "a;b": ["%", "\t"] },
+    ];
+    await failedWith(errors);
+    expect(await textsOf()).toEqual(
+      errors.map((error) => (typeof error === "string" ? error : JSON.stringify(error))),
+    );
+    expect((await rig.queue().get(id))?.error).toEqual(errors.at(-1));
+    expect(await found()).toEqual({});
+  });
+
+  test("without a text if its lease expired, or its worker failed: by a sweep, a dequeue or an operator", async () => {
+    const queue = rig.queue({ maxAttempts: 4 });
+    await queue.enqueue("work", { id });
+    await queue.dequeue({ lease: 1_000 });
+    rig.now += 1_500;
+    await rig.sweepOnce();
+    await queue.dequeue({ lease: 1_000 });
+    rig.now += 1_500;
+    await (await queue.dequeue({ lease: 1_000 }))[0]?.requeue({ error: "503" });
+    await queue.dequeue({ lease: 1_000, worker: { name: "w" } });
+    await rig.operator().failWorker("w");
+    const task = await queue.get(id);
+    expect(task).toMatchObject({ state: "rejected", reason: "lease_expired", attempt: 4, error: "503" });
+    expect(task?.errors).toEqual([
+      { attempt: 1, at: START + 1_500, error: null },
+      { attempt: 2, at: START + 3_000, error: null },
+      { attempt: 3, at: START + 3_000, error: "503" },
+      { attempt: 4, at: START + 3_000, error: null },
+    ]);
+  });
+
+  test("once, also if the settlement arrives several times, in one call or after the next delivery", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("work", { id });
+    const [task] = await queue.dequeue();
+    const settlement: Settlement = { receipt: task?.receipt ?? "", outcome: "requeue", error: "once" };
+    const [first, second] = await queue.settle([settlement, settlement]);
+    expect(second).toEqual(first);
+    expect(await queue.settle([settlement])).toEqual([first]);
+    await queue.dequeue();
+    expect(await queue.settle([settlement])).toEqual([first]);
+    expect(await textsOf()).toEqual(["once"]);
+  });
+
+  test("each its own in one call for many", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(Array.from({ length: 300 }, (_, i) => ({ payload: i, id: `t${i}` })));
+    const tasks = await queue.dequeue({ max: 300 });
+    await queue.settle(
+      tasks.map(({ receipt }, i): Settlement => {
+        if (i % 3 === 0) return { receipt, outcome: "complete", result: i };
+        return {
+          receipt,
+          outcome: i % 3 === 1 ? "requeue" : "reject",
+          error: `${i} ${"x".repeat(300 * (i % 2))}`,
+        };
+      }),
+    );
+    for (const i of [0, 1, 2, 4, 5, 298, 299]) {
+      const errors = (await queue.get(`t${i}`))?.errors.map(({ error }) => error);
+      const whole = `${i} ${"x".repeat(300 * (i % 2))}`;
+      const text = whole.length > 200 ? `${whole.slice(0, 199)}…` : whole;
+      expect(errors).toEqual(i % 3 === 0 ? [] : [text]);
+    }
+  });
+});
+
+describe("the errors of attempts are kept", () => {
+  test("when the task completes after all, as long as its result", async () => {
+    const queue = rig.queue();
+    await failedWith(["one", "two"], queue);
+    const [task] = await queue.dequeue();
+    await task?.complete("done");
+    expect(await queue.get(id)).toMatchObject({ state: "completed", result: "done" });
+    expect(await textsOf()).toEqual(["one", "two"]);
+  });
+
+  test("through a redrive, and the new attempts add theirs", async () => {
+    const queue = rig.queue({ maxAttempts: 2 });
+    await failedWith(["one", "two"], queue);
+    await rig.operator().redrive({ ids: [id] });
+    await (await queue.dequeue())[0]?.requeue({ error: "three" });
+    expect((await errorsOf())?.map(({ attempt, error }) => [attempt, error])).toEqual([
+      [1, "one"],
+      [2, "two"],
+      [3, "three"],
+    ]);
+  });
+
+  test("not for a new life of the id", async () => {
+    const queue = rig.queue({ maxAttempts: 1 });
+    await failedWith(["one"], queue);
+    await queue.enqueue("again", { id, again: true });
+    expect(await errorsOf()).toEqual([]);
+    await (await queue.dequeue())[0]?.requeue({ error: "two" });
+    expect((await errorsOf())?.map(({ attempt, error }) => [attempt, error])).toEqual([[1, "two"]]);
+  });
+
+  test.each<[string, (task: LeasedTask, queue: Queue) => Promise<unknown>]>([
+    ["it completes with nothing to keep", (task) => task.complete("done", { ttl: 0 })],
+    ["it is rejected with nothing to keep", (task) => task.reject("secret", { ttl: 0 })],
+    [
+      "it is cancelled",
+      async (task, queue) => {
+        await queue.cancel(id);
+        return task.requeue({ error: "secret" });
+      },
+    ],
+    [
+      "its record is removed",
+      async (task) => {
+        await task.reject("secret");
+        return rig.operator().remove(id);
+      },
+    ],
+  ])("no longer if %s", async (_, end) => {
+    const queue = rig.queue();
+    await failedWith(["secret"], queue);
+    const [task] = await queue.dequeue();
+    await end(task as LeasedTask, queue);
+    expect(await recordOf()).toMatch(/^1;/);
+    expect(await recordOf()).not.toContain("secret");
+  });
+});
+
+describe("the errors of an encrypting queue", () => {
+  const encryption = encrypting();
+  const errors = [new Error(MARKER), `${MARKER} ${"x".repeat(500)}`, { why: MARKER }];
+  const texts = [
+    `Error: ${MARKER}`,
+    `${`${MARKER} ${"x".repeat(500)}`.slice(0, 199)}…`,
+    `{"why":"${MARKER}"}`,
+  ];
+
+  test("are encrypted, also their short forms, and read with the key", async () => {
+    const queue = rig.queue({ encryption });
+    await failedWith(errors, queue);
+    expect(shows(await rig.keySpace())).toBe(false);
+    expect(await textsOf(queue)).toEqual(texts);
+    const operator = rig.operator({ encryption });
+    const { tasks } = await operator.list({ state: "pending" });
+    expect(tasks[0]?.errors.map(({ error }) => error)).toEqual(texts);
+  });
+
+  test("are undecryptable without the key, as the last error is, and bytes with `encryption: null`", async () => {
+    await failedWith(errors, rig.queue({ encryption }));
+    const other = encrypting({ keys: { old: KEYS.other } });
+    for (const reader of [rig.queue(), rig.queue({ encryption: other })]) {
+      await expect(reader.get(id)).rejects.toMatchObject({ code: "undecryptable" });
+    }
+    const { tasks } = await rig.operator().list({ state: "pending" });
+    expect(tasks).toMatchObject([{ id, errors: [], undecryptable: expect.any(String) as string }]);
+    const raw = await textsOf(rig.queue({ encryption: null }));
+    expect(raw?.map((error) => error instanceof Uint8Array)).toEqual([true, true, true]);
+  });
+
+  test("may be plain where a client could not decrypt the payload", async () => {
+    await rig.queue().enqueue("plain", { id });
+    expect(await rig.queue({ encryption }).dequeue()).toMatchObject({ length: 0, invalid: 1 });
+    expect(await textsOf(rig.queue({ encryption }))).toEqual([
+      expect.stringMatching(/^SluiceError: the payload cannot be decrypted: it is not encrypted/),
+    ]);
+  });
+});
+
+describe("an error that another client settles with", () => {
+  /** Requeues as a client that sends the error as it is. */
+  async function requeuedWith(text: string): Promise<void> {
+    const queue = rig.queue();
+    await queue.enqueue("work", { id });
+    const [task] = await queue.dequeue();
+    const [, , lease, token] = task?.receipt.split(".") ?? [];
+    const item = { id, proof: `${lease},${token}`, terms: "requeue 0", text };
+    await rig.transport.send([
+      callOf(settleScript, queueKeys(QUEUE), { testNow: String(rig.now), call: "" }, [item]),
+    ]);
+  }
+
+  test("in several lines is one entry", async () => {
+    await requeuedWith('j{\n\t"status": 503\n}');
+    expect(await textsOf()).toEqual(['{"status":503}']);
+    expect(await rig.queue().get(id)).toMatchObject({ error: { status: 503 } });
+  });
+
+  test("of over 1,800 bytes without a short form leaves an empty text, and is kept as the last error", async () => {
+    await requeuedWith(`j"${"x".repeat(1_798)}"`);
+    expect(await textsOf()).toEqual([""]);
+    expect(await rig.queue().get(id)).toMatchObject({ error: "x".repeat(1_798) });
+    await (await rig.queue().dequeue())[0]?.complete(undefined, { ttl: 0 });
+  });
+
+  test("of 1,800 bytes is copied, and shown with 200 characters", async () => {
+    await requeuedWith(`j"${"x".repeat(1_797)}"`);
+    expect(await textsOf()).toEqual([`${"x".repeat(199)}…`]);
+  });
+
+  test("with a short form of over 1,800 bytes leaves an empty text", async () => {
+    await requeuedWith(`sj"${"x".repeat(1_798)}"\nj"full"`);
+    expect(await textsOf()).toEqual([""]);
+    expect(await rig.queue().get(id)).toMatchObject({ error: "full" });
+  });
+});
