@@ -56,7 +56,7 @@ async function fill(rig: Rig): Promise<string[]> {
   rig.now = START;
   await operator.configure({ statistics: true, events: true });
   await operator.configureGroup("capped", { maxWorking: 1 });
-  await operator.configureGroup("slow", { rate: { max: 2, per: "1h" } });
+  await operator.configureGroup("slow", { rate: { most: 2, per: "1h" } });
   await queue.enqueueMany([
     ...numbered(1, { resultTtl: "1m" }, "old"),
     ...numbered(2, {}, "done"),

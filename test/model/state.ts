@@ -92,7 +92,7 @@ export function newTask(
 }
 
 export interface Rate {
-  readonly max: number;
+  readonly most: number;
   readonly per: number;
 }
 

@@ -27,7 +27,7 @@ async function smallQueue(): Promise<void> {
   const operator = rig.operator();
   await operator.configure({ statistics: true, maxPending: 1_000 });
   await operator.configureGroup("capped", { maxWorking: 2 });
-  await operator.configureGroup("slow", { rate: { max: 1, per: "1m" } });
+  await operator.configureGroup("slow", { rate: { most: 1, per: "1m" } });
   const kinds = [
     {},
     {},

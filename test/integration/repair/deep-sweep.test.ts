@@ -17,7 +17,7 @@ async function busyQueue(): Promise<void> {
   const operator = rig.operator();
   await operator.configure({ statistics: true, events: true, maxWorking: 500, maxPending: 5_000 });
   await operator.configureGroup("capped", { maxWorking: 2, weight: 3 });
-  await operator.configureGroup("slow", { rate: { max: 3, per: "10s" } });
+  await operator.configureGroup("slow", { rate: { most: 3, per: "10s" } });
   const kinds = [
     {},
     { group: "a" },
