@@ -252,7 +252,7 @@ export function readTaskInfo(
     W: worker,
   }: Record<string, string | undefined> = changing.fields;
   const enqueuedAt = instant(enqueued);
-  return {
+  const task: Partial<Record<keyof TaskInfo, unknown>> = {
     id,
     queue,
     state: found.state,
@@ -279,4 +279,6 @@ export function readTaskInfo(
       [found.state === "completed" ? "result" : "error"]: decodeValue(changing.rest),
     }),
   };
+  // A valid record has what its state needs.
+  return task as TaskInfo;
 }
