@@ -41,7 +41,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "unit/long-poll",
     "integration/tasks/long-poll",
   ],
-  "src/queue/core/lost-number.ts": ["client/numbers", "http/numbers"],
+  "src/queue/core/not-json.ts": ["client/numbers", "http/numbers"],
   "src/queue/core/validation.ts": [
     "unit/option-names",
     "integration/groups/groups",

@@ -41,8 +41,8 @@ export interface Dedup {
 export interface EnqueueOptions extends TaskDefaults {
   /** The caller's id: `^[A-Za-z0-9][!-~]{0,127}$`. @default a generated, time-ordered id */
   readonly id?: string | undefined;
-  /** Instant (epoch ms) at which the task becomes pending, instead of `delay`. */
-  readonly at?: number | undefined;
+  /** When the task becomes pending, instead of `delay`: a `Date`, or epoch ms. */
+  readonly at?: Date | number | undefined;
   /** The tenant or client of the task, named like an id. Groups share a queue fairly. @default none */
   readonly group?: string | undefined;
   /** 0 to 9. Tasks of a higher priority are delivered before all others. @default 0 */
