@@ -259,22 +259,6 @@ export const library: readonly Mutant[] = [
     because: "leases beyond a thousand expire while their worker is alive",
   },
   {
-    name: "a backoff doubles once too often",
-    file: "src/queue/core/backoff.ts",
-    find: "* factor ** (attempt - 1)),",
-    replace: "* factor ** attempt),",
-    breaks: "answers",
-    because: "the wait after the first attempt is twice what is documented",
-  },
-  {
-    name: "the end of a list of delays is no end",
-    file: "src/queue/core/backoff.ts",
-    find: "backoff[Math.min(attempt, backoff.length) - 1]",
-    replace: "backoff[attempt - 1]",
-    breaks: "answers",
-    because: "a task that fails once more than the list is long cannot be settled",
-  },
-  {
     name: "a run over many tasks stops after its first call",
     file: "src/queue/operate/paged-run.ts",
     find: '} while (cursor !== "" && count < limit && performance.now() < deadline);',

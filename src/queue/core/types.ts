@@ -20,7 +20,7 @@ export type RejectReason = (typeof rejectReasons)[number];
 export interface TaskDefaults {
   /** How long an attempt may take before the task is reclaimed. @default the dequeue's lease */
   readonly lease?: Duration | undefined;
-  /** Most attempts before the task becomes a dead letter, 0 to 1,000,000; 0 is no limit. @default 5 */
+  /** Most attempts before the task becomes a dead letter, 0 to 1,000,000; 0 is no limit. @default 10 */
   readonly maxAttempts?: number | undefined;
   /** How long a completed task's record and result are kept. 0 keeps no result. @default "1h" */
   readonly resultTtl?: Duration | undefined;
@@ -194,7 +194,10 @@ export type Settlement =
       readonly error?: unknown;
       /** Wait before the next attempt. @default 0 */
       readonly delay?: Duration | undefined;
-      /** Computes the delay from the attempt. True is exponential with full jitter, 1 s to 15 min. */
+      /**
+       * Computes the delay from the attempt. True is 10 s, 30 s, 90 s, … up to 1 h, each jittered between half
+       * and full.
+       */
       readonly backoff?: Backoff | true | undefined;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
