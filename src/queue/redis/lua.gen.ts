@@ -3404,6 +3404,21 @@ af.paused and 1 or 0,
   keyLockingSha1: "d5eb4b0fa797c82510058d418f72e7b23cce5586",
 };
 
+export const declare: Script = {
+  name: "declare",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+${$AC}if AC(redis.call('HGET',a,'~declared')or nil)then
+return{'newer_schema'}
+end
+${$N}return N(redis.pcall('HSET',a,'~declared',b))or{'ok'}
+`;
+  },
+  sha1: "97708b31bff5ca5d9d432e23067dacf8fc96a5d1",
+  keyLockingSha1: "ab77ff1bb045686b143c8541145b5f8cd1a56103",
+};
+
 export const deleteQueue: Script = {
   name: "deleteQueue",
   get source() {

@@ -22,10 +22,10 @@ export type NewSchedule<T> = Recurrence &
   };
 
 /** @throws {SluiceError} `invalid_argument` */
-export function scheduleName(name: unknown): string {
-  const checked = taskId(name, "name");
+export function scheduleName(name: unknown, path = "name"): string {
+  const checked = taskId(name, path);
   if (checked.length > MAX_SCHEDULE_NAME) {
-    throw invalidArgument("name", `must have at most ${MAX_SCHEDULE_NAME} characters`);
+    throw invalidArgument(path, `must have at most ${MAX_SCHEDULE_NAME} characters`);
   }
   return checked;
 }

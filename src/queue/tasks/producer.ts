@@ -4,6 +4,7 @@ import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
 import { checkAndEncode, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
@@ -79,11 +80,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   protected readonly coalescer: Coalescer;
 
   /**
-   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
+   * @param given options; those of a declared queue are the defaults
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: ProducerOptions<In, Out>) {
-    super(name, options);
+  constructor(queue: QueueOrName<In, Out>, given: ProducerOptions<In, Out>) {
+    super(queue, given);
+    const { options } = nameAndOptions(queue, given);
     onlyOptions(options, QUEUE_OPTIONS);
     const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
