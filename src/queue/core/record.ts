@@ -1,7 +1,7 @@
 import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "./codec.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
-import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
+import type { TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
 export const RECORD_DEFAULTS = {
@@ -256,7 +256,7 @@ export function readTaskInfo(
     id,
     queue,
     state: found.state,
-    ...(reason !== undefined && { reason: reason as RejectReason }),
+    ...(reason !== undefined && { reason }),
     attempt: Number(attempt),
     charged: Number(charged),
     lease: Number(lease),

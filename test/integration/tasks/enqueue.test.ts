@@ -203,7 +203,7 @@ describe("bad input is named in the error and writes nothing", () => {
     ],
     ["id that is too long", () => rig.queue().enqueue(1, { id: "a".repeat(129) }), "invalid_argument", "id"],
     ["negative delay", () => rig.queue().enqueue(1, { delay: -1 }), "invalid_argument", "delay"],
-    ["delay in weeks", () => rig.queue().enqueue(1, { delay: "2w" }), "invalid_argument", "delay"],
+    ["delay in weeks", () => rig.queue().enqueue(1, { delay: "2w" as never }), "invalid_argument", "delay"],
     ["delay and at", () => rig.queue().enqueue(1, { delay: 1, at: 1 }), "invalid_argument", "at"],
     ["lease of 0", () => rig.queue().enqueue(1, { lease: 0 }), "invalid_argument", "lease"],
     [
@@ -236,7 +236,7 @@ describe("bad input is named in the error and writes nothing", () => {
     ],
     [
       "second task of a batch",
-      () => rig.queue().enqueueMany([{ payload: 1 }, { payload: 2, delay: "x" }]),
+      () => rig.queue().enqueueMany([{ payload: 1 }, { payload: 2, delay: "x" as never }]),
       "invalid_argument",
       "tasks[1].delay",
     ],
