@@ -27,6 +27,6 @@ await drain(
     budget: `${Number(required("CONSUMER_SECONDS"))}s`,
     concurrency: 20,
     wait: "5s",
-    backoff: { most: "8s" },
+    backoff: { base: "1s", factor: 2, most: "8s" },
   },
 );

@@ -202,7 +202,7 @@ describe("a client with wrong options", () => {
       "a URL without user, password, query and fragment",
     ],
     ["a URL with a query", { url: "https://x?y=1" }, "url", "query and fragment"],
-    ["no token", { token: undefined }, "token", "visible ASCII characters without spaces"],
+    ["no token", { token: undefined }, "token", "is missing: pass one of the server's bearer tokens"],
     ["a token that no header can hold", { token: `${payload}\n` }, "token", "visible ASCII characters"],
     ["no function to fetch with", { fetch: "fetch" }, "fetch", "a function"],
     ["a deadline of 0", { retry: { deadline: 0 } }, "retry.deadline", "a duration of 1 to 2147483647 ms"],

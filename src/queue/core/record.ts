@@ -5,7 +5,7 @@ import type { TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
 export const RECORD_DEFAULTS = {
-  maxAttempts: 5,
+  maxAttempts: 10,
   resultTtl: 3_600_000,
   deadTtl: 604_800_000,
 } as const;

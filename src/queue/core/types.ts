@@ -20,7 +20,7 @@ export type RejectReason = (typeof rejectReasons)[number];
 export interface TaskDefaults {
   /** How long an attempt may take before the task is reclaimed. @default the dequeue's lease */
   readonly lease?: Duration | undefined;
-  /** Most attempts before the task becomes a dead letter, 0 to 1,000,000; 0 is no limit. @default 5 */
+  /** Most attempts before the task becomes a dead letter, 0 to 1,000,000; 0 is no limit. @default 10 */
   readonly maxAttempts?: number | undefined;
   /** How long a completed task's record and result are kept. 0 keeps no result. @default "1h" */
   readonly resultTtl?: Duration | undefined;
@@ -41,8 +41,8 @@ export interface Dedup {
 export interface EnqueueOptions extends TaskDefaults {
   /** The caller's id: `^[A-Za-z0-9][!-~]{0,127}$`. @default a generated, time-ordered id */
   readonly id?: string | undefined;
-  /** Instant (epoch ms) at which the task becomes pending, instead of `delay`. */
-  readonly at?: number | undefined;
+  /** When the task becomes pending, instead of `delay`: a `Date`, or epoch ms. */
+  readonly at?: Date | number | undefined;
   /** The tenant or client of the task, named like an id. Groups share a queue fairly. @default none */
   readonly group?: string | undefined;
   /** 0 to 9. Tasks of a higher priority are delivered before all others. @default 0 */
@@ -194,7 +194,10 @@ export type Settlement =
       readonly error?: unknown;
       /** Wait before the next attempt. @default 0 */
       readonly delay?: Duration | undefined;
-      /** Computes the delay from the attempt. True is exponential with full jitter, 1 s to 15 min. */
+      /**
+       * Computes the delay from the attempt. True is 10 s, 30 s, 90 s, … up to 1 h, each jittered between half
+       * and full.
+       */
       readonly backoff?: Backoff | true | undefined;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;

@@ -178,7 +178,7 @@ end
 end
 end
 `;
-const $W = `local W=5
+const $W = `local W=10
 `;
 const $X = `local X=3600000
 `;
@@ -3499,8 +3499,8 @@ ${$DU}DU(o,u,t)
 return{'ok',p,q,t and 1 or 0}
 `;
   },
-  sha1: "81ec01d2bbc1f6ce620fef5d2b68c586c22eaf0d",
-  keyLockingSha1: "8729ba3c390221f7757c0daade7c667ffad1edf6",
+  sha1: "ef4b582ec8ed4ec739e9d43e08fd1b6faf639be6",
+  keyLockingSha1: "b29e28d9ecd2a25027da6a9cc5ac41d350e086b7",
 };
 
 export const listWorkers: Script = {
@@ -4046,8 +4046,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "c3e0af6e41266a25f54b238b808d323b5c38bff7",
-  keyLockingSha1: "5ca2c55cd40b2ddd4faf6a8bf06e73ae44674c11",
+  sha1: "37dee6d37019bfc84593d31eb1c54f54f84d35d2",
+  keyLockingSha1: "79b35793f94be17be1aa6c3ea71c5230ebb0ab23",
 };
 
 export const check: Script = {
@@ -4374,8 +4374,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "447c9267d592de621190bc5097f27ea7e9c027c4",
-  keyLockingSha1: "940edf62c94dc4e2b44b2d304c90bbe66a2dfb61",
+  sha1: "58d4040d34f95fab4f89c700a3eb802123fc2227",
+  keyLockingSha1: "5ee0f8614f68710af2360c379cd327d734cad2ed",
 };
 
 export const recountGroups: Script = {
@@ -4638,8 +4638,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "7e6f1ebe0ed6008988be66de8d2228e6b220f45a",
-  keyLockingSha1: "704337085145000c695f13317765d707922abf67",
+  sha1: "47c7bd29417a1858b8d1840e60b37da78021d067",
+  keyLockingSha1: "2e76aa858cf6202316c66e915f53f0707679f49b",
 };
 
 export const dueSchedules: Script = {
@@ -5057,8 +5057,8 @@ z=z+w
 return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
 `;
   },
-  sha1: "04a72837fd4c0f9866e13449cdd677ff799ef993",
-  keyLockingSha1: "3cf389f23ec3528c88a42faa11547c7776cbefbe",
+  sha1: "4fc3076a4e18bc9fcfc8eb13c79f7c2be42dc97e",
+  keyLockingSha1: "c315b63ce72f6af12151eed95d2ebba6c72dded1",
 };
 
 export const unregister: Script = {
@@ -5208,8 +5208,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "aaa1f408bf8fbf724f7a7b8c44a97f1eec2830bf",
-  keyLockingSha1: "188ddb7c72e5e3b3aee7dbcba2a0e6ac37e34118",
+  sha1: "6ae7dfc250aef6862a4792c5b53f0219094b7ba9",
+  keyLockingSha1: "313c6e4eff1ccd427149c07fd9cebe89007c8f62",
 };
 
 export const enqueue: Script = {
@@ -5652,8 +5652,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "06de8758c9613661ad36575948b3757632197df0",
-  keyLockingSha1: "8585e7eb6af8852aae02e0c3d23f3db63ab62af2",
+  sha1: "af19f271869ccdc087fbd5b880b1c8cb34c7041b",
+  keyLockingSha1: "9fa38e2b488cc65c54a9a04e298c1e9faf049a15",
 };
 
 export const settle: Script = {
@@ -5686,8 +5686,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "25d0ee3233ef9cfe9c8801893efda1c0c1b65f69",
-  keyLockingSha1: "d793dde37210e622e7626ca357651a2027f4fba1",
+  sha1: "fbce16a6f50c6cb3e7c239c5ef13649977cbf94e",
+  keyLockingSha1: "1bf84c2b6d6fcb499027c5b0365e581728473349",
 };
 
 export const wake: Script = {
