@@ -80,7 +80,7 @@ describe("the server's own refusals", () => {
 
   test("of input, with its path; several faults are in the message", async () => {
     const queue = server.client().queue("emails");
-    expect(await failure(() => queue.enqueue(payload, { delay: "soon", priority: 10 }))).toEqual({
+    expect(await failure(() => queue.enqueue(payload, { delay: "soon" as never, priority: 10 }))).toEqual({
       code: "invalid_argument",
       path: "priority",
       message:
@@ -233,7 +233,7 @@ describe("a client with wrong options", () => {
       () => queue.enqueue(1, { delay: 1n as never }),
       () => queue.get("a b"),
       () => queue.enqueue(1, { idempotencyKey: "ü" }),
-      () => queue.dequeue({ wait: "long" }),
+      () => queue.dequeue({ wait: "long" as never }),
     ]) {
       expect(await failure(run)).toMatchObject({ code: "invalid_argument" });
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EnqueueOptions } from "../../src/index.ts";
+import type { Duration, EnqueueOptions } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";
 import { NonRetryableError, RetryAfter } from "../../src/consumer/drain/failures.ts";
@@ -155,7 +155,7 @@ describe("a handler that fails", () => {
 
   test("has a backoff function called with its attempt", async () => {
     const seen: number[] = [];
-    const backoff = (attempt: number) => {
+    const backoff = (attempt: number): Duration => {
       seen.push(attempt);
       return "10s";
     };
@@ -193,7 +193,7 @@ describe("errors that decide what happens to the task", () => {
   });
 
   test.each([
-    [() => new RetryAfter("soon"), "delay must be a duration"],
+    [() => new RetryAfter("soon" as Duration), "delay must be a duration"],
     [() => new RetryAfter(1, { counts: false } as object), "counts is an unknown option"],
     [() => new RetryAfter(1, { count: "no" as unknown as boolean }), "count must be true or false"],
   ])("RetryAfter refuses invalid arguments", (make, problem) => {
