@@ -231,7 +231,7 @@ function checked<Env>(
   return {
     handler,
     work,
-    queue: { schema: schema as CheckedConsumer<Env>["queue"]["schema"], encryption: own },
+    queue: { schema, encryption: own },
   };
 }
 
