@@ -17,6 +17,7 @@ export default defineConfig({
     deno: "serverless/deno.ts",
     bun: "serverless/bun.ts",
     node: "serverless/node.ts",
+    testing: "src/testing/index.ts",
     local: "src/local/index.ts",
     cli: "src/cli/main.ts",
   },

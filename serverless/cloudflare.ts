@@ -1,4 +1,5 @@
 import type { Environment } from "../src/config.ts";
+import { withOptions } from "./deployment/options-of.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 
 export * from "./deployment/consumer.ts";
@@ -33,11 +34,12 @@ function platform(env: { readonly SLUICE_CONSUMER?: Fetcher }): Platform {
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, platform);
-  return {
+  const app = {
     fetch: (request: Request, env: Env, context: Context): Promise<Response> =>
       deployment.fetch(request, env, (promise) => context.waitUntil(promise)),
     scheduled: (_event: unknown, env: Env): Promise<void> => deployment.service(env).cron(),
   };
+  return withOptions(app, options);
 }
 
 export default sluice();

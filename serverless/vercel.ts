@@ -6,6 +6,7 @@ import {
   type ServiceOptions,
   type WaitUntil,
 } from "./deployment/service.ts";
+import { withOptions } from "./deployment/options-of.ts";
 
 export * from "./deployment/consumer.ts";
 export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
@@ -47,7 +48,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
   const deployment = new Deployment(options, () => platform);
   const handle = (request: Request, context?: Context): Promise<Response> =>
     deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context));
-  return {
+  const routes = {
     GET: handle,
     HEAD: handle,
     OPTIONS: handle,
@@ -56,6 +57,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     PATCH: handle,
     DELETE: handle,
   };
+  return withOptions(routes, options);
 }
 
 export const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = sluice();

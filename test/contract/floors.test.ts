@@ -55,6 +55,17 @@ const floors: Record<string, readonly string[]> = {
     "serverless",
     "package.json",
   ],
+  // Deployments and queues in the tests of users.
+  "src/testing": [
+    ...base,
+    "src/queue",
+    "src/consumer",
+    "src/declared",
+    "src/client",
+    "src/config.ts",
+    "src/embedded",
+    "serverless/deployment",
+  ],
   serverless: [
     ...base,
     "src/queue",
