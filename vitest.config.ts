@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { laneOf } from "./test/support/lanes.ts";
@@ -55,7 +55,17 @@ export const projects: readonly TestProjectInlineConfiguration[] = [
   },
 ];
 
+/** As the paths of tsconfig.json: the examples import the package by its name. */
+const source = (path: string) => join(import.meta.dirname, path);
+
 export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^sluice-queue$/, replacement: source("src/index.ts") },
+      { find: /^sluice-queue\/testing$/, replacement: source("src/testing/index.ts") },
+      { find: /^sluice-queue\/cloudflare$/, replacement: source("serverless/cloudflare.ts") },
+    ],
+  },
   plugins: [
     {
       name: "lanes",

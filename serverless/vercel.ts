@@ -46,8 +46,11 @@ function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, () => platform);
-  const handle = (request: Request, context?: Context): Promise<Response> =>
-    deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context));
+  const handle = withOptions(
+    (request: Request, context?: Context): Promise<Response> =>
+      deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context)),
+    options,
+  );
   const routes = {
     GET: handle,
     HEAD: handle,

@@ -25,7 +25,8 @@ export interface TestDeploymentOptions<Env> {
 /**
  * Runs a deployment in a test: its routes, consumers, cron and schedules, on an embedded database, with a clock
  * that moves only when the test says so. It needs no Redis and no platform.
- * @param app what `sluice()` of any platform returned, or the options of `sluice` or `serve`
+ * @param app what `sluice()` of any platform returned (of Vercel also its `GET` or `POST`), or the options of
+ *   `sluice` or `serve`
  * @throws {SluiceError} `invalid_argument`
  * @example
  * const test = testDeployment(app, { env: { MAIL_URL: mailServer.url } });

@@ -97,6 +97,7 @@ describe("a deployment in a test", () => {
   test.each([
     ["cloudflare", cloudflare.sluice(options)],
     ["vercel", vercel.sluice(options)],
+    ["vercel's GET", vercel.sluice(options).GET],
     ["lambda", lambda.sluice(options)],
     ["netlify", netlify.sluice(options)],
     ["the options of serve", options],
