@@ -36,11 +36,11 @@ local keys = queue_keys(
 local most = tonumber(limit)
 local now = clock(test_now)
 
--- completed | rejected -> nothing. Returns how many, true if some are left, and how many a later release
--- wrote.
+-- completed | rejected -> nothing, except a tombstone while the id is unique. Returns how many, true if some
+-- are left, and how many a later release wrote.
 local function expire()
   local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
-  local expired_ids, removed, ghosts = {}, {}, {}
+  local expired_ids, removed, left_of, kept = {}, {}, {}, nil
   local bytes, left, last, slice = 0, 0, 0, 16
   -- Redis returns results too: each read has some megabytes at most, and so has the whole call.
   while last < #ids and bytes < MAX_BYTES do
@@ -60,7 +60,11 @@ local function expire()
           -- set aside.
           removed[#removed + 1] = id
         elseif has_ended(task) then
-          forget_task(ghosts, removed, id, task)
+          local unique_until = forget_task(left_of, removed, id, task, now)
+          if unique_until then
+            kept = kept or {}
+            append(kept, unique_until, id)
+          end
         end
       end
     end
@@ -70,7 +74,10 @@ local function expire()
   write('ZREM', expiry, expired_ids)
   write('ZREM', dead, expired_ids)
   write('HDEL', tasks, removed)
-  write('HSET', tasks, ghosts)
+  write('HSET', tasks, left_of)
+  if kept then
+    write('ZADD', expiry, kept)
+  end
   return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
 end
 

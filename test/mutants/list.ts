@@ -11,6 +11,7 @@ import { repairing } from "./repairing.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
+import { uniqueIds } from "./unique-ids.ts";
 import { waiting } from "./waiting.ts";
 
 /** All mutants by area. Those of the first release were chosen without knowledge of the tests. */
@@ -26,6 +27,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   lanes,
   library,
   attempts,
+  "unique ids": uniqueIds,
   consuming,
   interfaces,
 };

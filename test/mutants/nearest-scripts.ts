@@ -58,6 +58,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/wake",
     "integration/tasks/life-cycle",
     "integration/tasks/settle",
+    "integration/tasks/unique-ids",
   ],
   "lua/tasks/wake.lua": ["integration/tasks/wake", "integration/tasks/wake-faults"],
   "lua/tasks/get.lua": [
@@ -111,7 +112,11 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/redrive-calls",
     "integration/repair/invalid-records",
   ],
-  "lua/operate/remove.lua": ["integration/operate/remove", "integration/repair/invalid-records"],
+  "lua/operate/remove.lua": [
+    "integration/operate/remove",
+    "integration/repair/invalid-records",
+    "integration/tasks/unique-ids",
+  ],
   "lua/operate/configure.lua": [
     "integration/operate/settings",
     "integration/groups/group-settings",

@@ -49,7 +49,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/list",
   ],
   "src/queue/redis/coalescer.ts": ["unit/coalescer"],
-  "src/queue/tasks/task-options.ts": ["integration/tasks/enqueue-copies", "integration/values/encryption"],
+  "src/queue/tasks/task-options.ts": [
+    "integration/tasks/enqueue-copies",
+    "integration/tasks/unique-ids",
+    "integration/values/encryption",
+  ],
   "src/queue/tasks/encode-tasks.ts": [
     "integration/tasks/enqueue",
     "integration/tasks/enqueue-copies",

@@ -223,6 +223,7 @@ l='leased_for',
 m='max_attempts',
 r='result_ttl',
 d='dead_ttl',
+U='unique_for',
 h='headers_length',
 G='group',
 P='priority',
@@ -238,6 +239,7 @@ m='max_attempts',
 r='result_ttl',
 d='dead_ttl',
 t='producer_token',
+U='unique_for',
 f='cancel_requested',
 g='ghosts',
 G='group',
@@ -316,7 +318,8 @@ if(c.enqueued_at or'')==''then
 local e=AI(a)
 c.enqueued_at=e.enqueued_at
 c.max_attempts,c.result_ttl,c.dead_ttl=e.max_attempts,e.result_ttl,e.dead_ttl
-c.producer_token,c.group,c.priority=e.producer_token,e.group,e.priority
+c.producer_token,c.unique_for=e.producer_token,e.unique_for
+c.group,c.priority=e.group,e.priority
 c.version,c.attempts,c.charged=c.version or'1',c.attempts or'0',c.charged or'0'
 c.state,c.lease_number=c.state or AD.waiting,c.lease_number or'0'
 c.lease_token,c.dequeued_at,c.leased_for='','',''
@@ -325,7 +328,7 @@ return c,d
 end
 `;
 const $AP = `local AP=
-{'x','u','b','z','y','m','r','d','t','f','g','G','P','S','W','O','T','h','p'}
+{'x','u','b','z','y','m','r','d','t','U','f','g','G','P','S','W','O','T','h','p'}
 `;
 const $AQ = `local function AQ(a,b)
 local c=''
@@ -361,15 +364,24 @@ a.history=f>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
 end
 end
 `;
-const $AS = `local function AS(a,b,c)
-local d={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
-d.lease_number,d.lease_token,d.dequeued_at,d.leased_for='0','','',''
-d.ghosts=b
-return AQ(d,'')
+const $AS = `local function AS(a,b,c,d)
+local e={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
+e.lease_number,e.lease_token,e.dequeued_at,e.leased_for='0','','',''
+e.ghosts=b
+if d then
+e.enqueued_at,e.producer_token,e.unique_for=
+d.enqueued_at,d.producer_token,d.unique_for
+end
+return AQ(e,'')
 end
 `;
-const $AT = `local function AT(a,b,c,d)
-if tonumber(d.ghosts or 0)>0 then
+const $AT = `local function AT(a,b,c,d,e)
+local f=d.unique_for and(tonumber(d.enqueued_at)or 0)+tonumber(d.unique_for)
+if f and f>e then
+F(a,'.'..c,AS(AD.deleted,d.ghosts,d.version,d))
+F(a,c,'')
+return C(f)
+elseif tonumber(d.ghosts or 0)>0 then
 F(a,'.'..c,AS(AD.ghost,d.ghosts))
 F(a,c,'')
 else
@@ -2271,7 +2283,7 @@ if string.find(ay,';[GP]=')or string.find(ay,string.rep('%d',17))then
 return nil
 end
 ad,ae=ay,''
-for bc in string.gmatch('mrdt','%a')do
+for bc in string.gmatch('mrdtU','%a')do
 ae=ae..(string.match(ad,';'..bc..'=[^;]*')or'')
 end
 af=string.match(ad,';l=(%d+)')or h
@@ -2333,10 +2345,10 @@ return nil,nil,nil
 end
 local ai,aj='',X
 if ag~=''then
-if string.find(ag,';[^mrdt]')or string.find(ag,string.rep('%d',17))then
+if string.find(ag,';[^mrdtU]')or string.find(ag,string.rep('%d',17))then
 return nil,nil,nil
 end
-ai=string.match(ag,';t=[^;]*')or''
+ai=(string.match(ag,';t=[^;]*')or'')..(string.match(ag,';U=%d+')or'')
 aj=tonumber(string.match(ag,';r=(%d+)')or aj)
 end
 if aj~=o then
@@ -2554,8 +2566,13 @@ T(a,'HSET tasks',b,'')
 T(a,'HSET tasks','.'..b,AQ(c,''))
 T(a,'ZADD expiry',C(d),b)
 else
-AT(S(a,'HSET tasks'),S(a,'HDEL tasks'),b,c)
+local e,f=S(a,'HSET tasks'),S(a,'HDEL tasks')
+local g=AT(e,f,b,c,a.now)
+if g then
+T(a,'ZADD expiry',g,b)
+else
 T(a,'ZREM expiry',b)
+end
 end
 T(a,'ZREM dead',b)
 CW(a,'deleted',b)
@@ -3400,8 +3417,8 @@ af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "e499dda9c915b72fa88543c926662c2f5ecf8ed1",
-  keyLockingSha1: "d5eb4b0fa797c82510058d418f72e7b23cce5586",
+  sha1: "8ef630293ad5424214e4d619f9416d967d985583",
+  keyLockingSha1: "6e8340d55249b6696e95230a984c7edeaf056684",
 };
 
 export const declare: Script = {
@@ -3519,8 +3536,8 @@ ${$DU}DU(o,u,t)
 return{'ok',p,q,t and 1 or 0}
 `;
   },
-  sha1: "ef4b582ec8ed4ec739e9d43e08fd1b6faf639be6",
-  keyLockingSha1: "b29e28d9ecd2a25027da6a9cc5ac41d350e086b7",
+  sha1: "ed7fbdcf7120ae4499914259ec0c965436f04273",
+  keyLockingSha1: "7d9b2c4fca2c9e15e8412acdf0fe7c6bdf0439f8",
 };
 
 export const listWorkers: Script = {
@@ -3672,8 +3689,8 @@ ${$GL}w[3]=GL(s,ab)
 return w
 `;
   },
-  sha1: "955462758c677e5569ad030314a900919b990019",
-  keyLockingSha1: "87e0ae6351ef24a028f93670a313d4f723634d54",
+  sha1: "a72f8e1dcc1a6331497a95ab4f17659c546b0b21",
+  keyLockingSha1: "b1bd7928253e3a5d59797f0f9aaa01db80f9a9ad",
 };
 
 export const purge: Script = {
@@ -3814,8 +3831,8 @@ end
 return y or t
 `;
   },
-  sha1: "73da1c52a2fd15385ba9f99ac64b0cfe22dae81a",
-  keyLockingSha1: "2ba3bdc4cc87181027fec38ad03650291f066cbf",
+  sha1: "06a62a81025955db3dc3bb0b6ce558335b4b5cd3",
+  keyLockingSha1: "d3314d5eaf192cbb2d50d4c10103f914b465ff89",
 };
 
 export const redrive: Script = {
@@ -3921,8 +3938,8 @@ end
 return ag
 `;
   },
-  sha1: "dc8f1acc5b94e5d7528c64550f345e77968b6dd5",
-  keyLockingSha1: "189e6bc83d6459ea1e40123bba1505a21e5f94de",
+  sha1: "5682a9ed14c7e709aa45547f61c94627cc2d4084",
+  keyLockingSha1: "bab3249b4574a8347fd044458ca0d7a4918878ed",
 };
 
 export const remove: Script = {
@@ -3943,7 +3960,7 @@ ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}local j=AO(h or'',i)
 if not h or j.state==AD.ghost then
 return{'not_found'}
 elseif j.state==AD.deleted then
-return{'removed'}
+return{j.ended_at and'removed'or'not_found'}
 elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
@@ -3952,8 +3969,8 @@ ${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AS}${$AT}${$CW}${$GO}GO(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(f)or{'removed'}
 `;
   },
-  sha1: "4465675059560a926d5494f73fde354d21bacf93",
-  keyLockingSha1: "e02e73cf8dd6d4206b25f8ee79b246b4a96e98d4",
+  sha1: "1f4d50cd6a2afc6fa95347e635d7425a8d85530c",
+  keyLockingSha1: "9f5bcd9f5e7e5b54423acccca7c2633e64da0c5b",
 };
 
 export const settings: Script = {
@@ -4066,8 +4083,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "37dee6d37019bfc84593d31eb1c54f54f84d35d2",
-  keyLockingSha1: "79b35793f94be17be1aa6c3ea71c5230ebb0ab23",
+  sha1: "eaa5a7789f1fea674ee3a4852dd01ed874070865",
+  keyLockingSha1: "d0058616192f7e8bbda4329b0ea035b1c261c2dd",
 };
 
 export const check: Script = {
@@ -4311,8 +4328,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "99cc17767da2e0e398441afef1087acc99f5f2ba",
-  keyLockingSha1: "640b6d06076394d5c8135e4f4838983eb9c90cbf",
+  sha1: "85bbdb39ad05895d747d9e8bec5d3e634c829fdc",
+  keyLockingSha1: "d30137f1139b655ad7a47190888ade6d63ed4205",
 };
 
 export const placeLost: Script = {
@@ -4394,8 +4411,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "58d4040d34f95fab4f89c700a3eb802123fc2227",
-  keyLockingSha1: "5ee0f8614f68710af2360c379cd327d734cad2ed",
+  sha1: "31ef400e883e08f00521a3ff168b8fec900553da",
+  keyLockingSha1: "675e622602b7834a73ab25885e7e1f116516aa3d",
 };
 
 export const recountGroups: Script = {
@@ -4476,8 +4493,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "f3d332453a9647c46508cd646788c3dea1aab806",
-  keyLockingSha1: "60aaa73ca6709730f78a5e4279705a960c52d7e9",
+  sha1: "e893e6ac6084e065ea24d8c0979050cef67b627c",
+  keyLockingSha1: "a8c1a7a1048d13fb6a28e3d813db5cf6459f35d4",
 };
 
 export const repairControl: Script = {
@@ -4658,8 +4675,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "47c7bd29417a1858b8d1840e60b37da78021d067",
-  keyLockingSha1: "2e76aa858cf6202316c66e915f53f0707679f49b",
+  sha1: "f0add622d13136d17c4c5b2d798654190b9e34e2",
+  keyLockingSha1: "76ead21b21c4f63a41fa1d80db904e2c5a515586",
 };
 
 export const dueSchedules: Script = {
@@ -4907,8 +4924,8 @@ I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "6a7c13908be1ae7c1d3ae7a6accfdc8e33bc601d",
-  keyLockingSha1: "9eb0a197d465988b4acfbb8ceea98e0531c045c0",
+  sha1: "7e0e7668e3f35b0f4ead6591d036ec11d418c80c",
+  keyLockingSha1: "981ccbe77b4ac44d92494cf1c4ae6281f183130e",
 };
 
 export const setReminder: Script = {
@@ -5024,35 +5041,42 @@ local r=tonumber(m)
 ${$C}${$D}${$E}local s=E(l)
 ${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AS}${$AT}${$AV}local function t()
 local u=redis.call('ZRANGE',h,'-inf',C(s),'BYSCORE','LIMIT','0',m)
-local v,w,x={},{},{}
-local y,z,aa,ab=0,0,0,16
-while aa<#u and y<o do
-local ac={}
-for ag=aa+1,math.min(aa+ab,#u)do
-ac[#ac+1]='.'..u[ag]
+local v,w,x,y={},{},{},nil
+local z,aa,ab,ac=0,0,0,16
+while ab<#u and z<o do
+local ad={}
+for ah=ab+1,math.min(ab+ac,#u)do
+ad[#ad+1]='.'..u[ah]
 end
-for ag,ah in ipairs(redis.call('HMGET',g,unpack(ac)))do
-local ai,aj=u[aa+ag],AN(ah)
-if AC(ah)then
-z=z+1
+for ah,ai in ipairs(redis.call('HMGET',g,unpack(ad)))do
+local aj,ak=u[ab+ah],AN(ai)
+if AC(ai)then
+aa=aa+1
 else
-y=y+#(ah or'')
-v[#v+1]=ai
-if string.sub(ai,1,1)=='~'then
-w[#w+1]=ai
-elseif AV(aj)then
-AT(x,w,ai,aj)
+z=z+#(ai or'')
+v[#v+1]=aj
+if string.sub(aj,1,1)=='~'then
+w[#w+1]=aj
+elseif AV(ak)then
+local al=AT(x,w,aj,ak,s)
+if al then
+y=y or{}
+F(y,al,aj)
 end
 end
 end
-aa=aa+#ac
-ab=math.max(1,math.min(128,math.floor((o-y)/(y/aa+1))))
+end
+ab=ab+#ad
+ac=math.max(1,math.min(128,math.floor((o-z)/(z/ab+1))))
 end
 I('ZREM',h,v)
 I('ZREM',i,v)
 I('HDEL',g,w)
 I('HSET',g,x)
-return#v,#v>0 and(aa<#u or#v==r),z
+if y then
+I('ZADD',h,y)
+end
+return#v,#v>0 and(ab<#u or#v==r),aa
 end
 local u,v,w=t()
 ${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local x,y,z,aa=DP(q,s,r)
@@ -5077,8 +5101,8 @@ z=z+w
 return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
 `;
   },
-  sha1: "4fc3076a4e18bc9fcfc8eb13c79f7c2be42dc97e",
-  keyLockingSha1: "c315b63ce72f6af12151eed95d2ebba6c72dded1",
+  sha1: "b456b6d252a4f22e95f95dd0d12294f80a3fb7be",
+  keyLockingSha1: "c9ff3c3d25b30e1359ade432580a7a59af18d16e",
 };
 
 export const unregister: Script = {
@@ -5165,8 +5189,8 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "189d770a06a9654593e47e18499e63f5326b53e8",
-  keyLockingSha1: "6d8088550911ccdd3e076fa06c625ba80eb98dff",
+  sha1: "a804877d0f52d3d4de294b6f013f51b8212d122b",
+  keyLockingSha1: "aeb4fea53240135512d5bc48ecb20e53448edbc9",
 };
 
 export const dequeue: Script = {
@@ -5228,8 +5252,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "6ae7dfc250aef6862a4792c5b53f0219094b7ba9",
-  keyLockingSha1: "313c6e4eff1ccd427149c07fd9cebe89007c8f62",
+  sha1: "3ea1b92465091520a70972934c1cb8ab86beb8a0",
+  keyLockingSha1: "3a970c85c2b494adee9ef5c48ad47d5dd4246c23",
 };
 
 export const enqueue: Script = {
@@ -5461,8 +5485,8 @@ end
 return am
 `;
   },
-  sha1: "88e2088a35f91f7e96767ef59364071a1be89d96",
-  keyLockingSha1: "d14567a4686392ae78ed353d2091192ecd9a49d3",
+  sha1: "86beb225399b8877f69be70b297e0e3a369978e7",
+  keyLockingSha1: "7dce8f8dd11e7eaa8747ad5188a48f1c58e498e2",
 };
 
 export const get: Script = {
@@ -5494,8 +5518,8 @@ local i=redis.call('ZSCORE',b,d)
 return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
 `;
   },
-  sha1: "2f7703bcab6acd3512537e0ac4c965dc9748c6cc",
-  keyLockingSha1: "249387328d54b27f8a029f639e73da323e6a94b5",
+  sha1: "8608c28ff352c5b11f69edb38b7a2e74dfea5f39",
+  keyLockingSha1: "52983a8c4431bb46ab356e958dfeadbeda510d5f",
 };
 
 export const heartbeat: Script = {
@@ -5574,8 +5598,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "412a2dbd39f92696299b61afc79313004ee08f2d",
-  keyLockingSha1: "e76b02e5fdc25f692773f7e26c586be14cc74223",
+  sha1: "4e3278cbc394f0d66281d56f054089499ace1ea1",
+  keyLockingSha1: "f8d8e03c6d76623ccb7345dd88617c188fe50149",
 };
 
 export const settleAndDequeue: Script = {
@@ -5672,8 +5696,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "af19f271869ccdc087fbd5b880b1c8cb34c7041b",
-  keyLockingSha1: "9fa38e2b488cc65c54a9a04e298c1e9faf049a15",
+  sha1: "1e6a3fba84b0d055159827d0faca992dacc95f63",
+  keyLockingSha1: "34b982f21577e9814d44703011e273a2c61671fe",
 };
 
 export const settle: Script = {
@@ -5706,8 +5730,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "fbce16a6f50c6cb3e7c239c5ef13649977cbf94e",
-  keyLockingSha1: "1bf84c2b6d6fcb499027c5b0365e581728473349",
+  sha1: "37a98cbfd6df5962291ad0a273062bbf66b3f09c",
+  keyLockingSha1: "69a755f91fa90f78fa29739dd1aed93ac13403d3",
 };
 
 export const wake: Script = {

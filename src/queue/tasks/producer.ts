@@ -88,13 +88,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     super(queue, given);
     const { options } = nameAndOptions(queue, given);
     onlyOptions(options, QUEUE_OPTIONS);
-    const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
-    this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
+    const { lease, maxAttempts, resultTtl, deadTtl, delay, unique } = options;
+    this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay, unique };
     this.schema = checkedSchema(options.schema);
     this.#waker = options.wake && new CheckedWaker(options.wake);
     this.coalescer = new Coalescer(options.coalesce, this.transport);
     // Invalid defaults throw here, not at the first task.
-    fixedOptions(this.#defaults, {}, "");
+    fixedOptions({}, this.#defaults, "");
     whenReady(this.#defaults, {}, "");
   }
 
