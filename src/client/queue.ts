@@ -159,7 +159,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       ...rest,
       ...(encoding !== undefined && { result: valueOf(rest.result, encoding) }),
       ...(errorEncoding !== undefined && { error: valueOf(rest.error, errorEncoding) }),
-    };
+    } as TaskInfo;
     return decryptTask(this.#values, task, id);
   }
 

@@ -61,11 +61,11 @@ describe("waiting without a result", () => {
   test.each<[string, (operator: Operator) => Promise<unknown>, object]>([
     ["a pause", (operator) => operator.pause(), {}],
     ["the queue's maxWorking", (operator) => operator.configure({ maxWorking: 1 }), {}],
-    ["the queue's rate", (operator) => operator.configure({ rate: { max: 1, per: "1h" } }), {}],
+    ["the queue's rate", (operator) => operator.configure({ rate: { most: 1, per: "1h" } }), {}],
     ["a group's maxWorking", (operator) => operator.configureGroup("a", { maxWorking: 1 }), { group: "a" }],
     [
       "a group's rate",
-      (operator) => operator.configureGroup("a", { rate: { max: 1, per: "1h" } }),
+      (operator) => operator.configureGroup("a", { rate: { most: 1, per: "1h" } }),
       { group: "a" },
     ],
   ])("costs at most 13 a second if %s holds the tasks", async (_, hold, options) => {

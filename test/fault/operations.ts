@@ -4,6 +4,7 @@ import {
   listQueues,
   sweep,
   type DeepSweepReport,
+  type NewTask,
   type PurgeReport,
   type Settlement,
 } from "../../src/index.ts";
@@ -46,7 +47,7 @@ const untold =
 
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
-const someTasks = [
+const someTasks: readonly NewTask<unknown>[] = [
   { payload: 1 },
   { id: "new", payload: 2, group: "capped" },
   { id: "done-1", payload: 3, again: true },

@@ -51,7 +51,7 @@ export function allSteps({
       const receipt = receiptAt(world, one.receipt);
       return receipt === undefined ? [] : [settlementOf(one, receipt)];
     });
-  const rate = option(record({ max: oneOf(1, 3, 6), per: oneOf(100, 1_000, 3_000) }), { nil: null });
+  const rate = option(record({ most: oneOf(1, 3, 6), per: oneOf(100, 1_000, 3_000) }), { nil: null });
   const most = option(oneOf(1, 2, 4), { nil: null });
 
   return oneof(

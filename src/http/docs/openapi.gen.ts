@@ -1904,7 +1904,7 @@ export const openapi: OpenApiDocument = {
                   "value": {
                     "maxWorking": 50,
                     "rate": {
-                      "max": 100,
+                      "most": 100,
                       "per": "1m"
                     },
                     "maxPending": 10000
@@ -1943,7 +1943,7 @@ export const openapi: OpenApiDocument = {
                       "paused": false,
                       "maxWorking": 50,
                       "rate": {
-                        "max": 100,
+                        "most": 100,
                         "per": 60000
                       },
                       "maxPending": 10000,
@@ -2103,7 +2103,7 @@ export const openapi: OpenApiDocument = {
                   "summary": "a limit",
                   "value": {
                     "rate": {
-                      "max": 10,
+                      "most": 10,
                       "per": "1s"
                     }
                   }
@@ -3519,7 +3519,7 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 5."
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
           },
           "resultTtl": {
             "$ref": "#/components/schemas/Duration",
@@ -3691,23 +3691,23 @@ export const openapi: OpenApiDocument = {
                     "properties": {
                       "base": {
                         "$ref": "#/components/schemas/Duration",
-                        "description": "The longest delay before the second attempt. Default 1s."
+                        "description": "The longest delay before the second attempt. Default 10s."
                       },
                       "factor": {
                         "type": "number",
                         "minimum": 1,
                         "maximum": 100,
-                        "description": "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 2."
+                        "description": "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 3."
                       },
                       "most": {
                         "$ref": "#/components/schemas/Duration",
-                        "description": "The longest delay before any attempt. Default 15m."
+                        "description": "The longest delay before any attempt. Default 1h."
                       }
                     },
                     "additionalProperties": false
                   }
                 ],
-                "description": "A delay that depends on the attempt, instead of `delay`. True: a random delay, up to 1 s after the first attempt. The upper bound doubles with each attempt, up to 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts."
+                "description": "A delay that depends on the attempt, instead of `delay`. True: up to 10 s after the first attempt, 30 s after the second, 90 s after the third, and so on up to 1 hour. Each delay is random, between half of that time and the whole. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts."
               },
               "count": {
                 "type": "boolean",
@@ -3986,7 +3986,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1000000,
@@ -3998,7 +3998,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ],
                 "additionalProperties": false
@@ -4007,7 +4007,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`."
           },
           "maxPending": {
             "anyOf": [
@@ -4082,7 +4082,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1000000,
@@ -4094,7 +4094,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ],
                 "additionalProperties": false
@@ -4103,7 +4103,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`."
           }
         },
         "additionalProperties": false,
@@ -4163,7 +4163,7 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 5."
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
           },
           "resultTtl": {
             "$ref": "#/components/schemas/Duration",
@@ -5295,7 +5295,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 0
                   },
@@ -5306,7 +5306,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ]
               },
@@ -5314,7 +5314,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
           },
           "maxPending": {
             "anyOf": [
@@ -5371,7 +5371,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 0
                   },
@@ -5382,7 +5382,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ]
               },
@@ -5390,7 +5390,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
           }
         },
         "required": [
@@ -5430,7 +5430,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 0
                   },
@@ -5441,7 +5441,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ]
               },
@@ -5449,7 +5449,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
           },
           "ready": {
             "type": "integer",

@@ -48,7 +48,7 @@ export type QueueDeleted =
  * minute.
  * @example
  * const operator = new Operator("emails", { transport: upstash(env) });
- * await operator.configure({ maxWorking: 10, rate: { max: 5, per: "1s" } });
+ * await operator.configure({ maxWorking: 10, rate: { most: 5, per: "1s" } });
  */
 export class Operator extends WorkerOperator {
   /**

@@ -178,7 +178,7 @@ end
 end
 end
 `;
-const $W = `local W=5
+const $W = `local W=10
 `;
 const $X = `local X=3600000
 `;
@@ -3426,6 +3426,21 @@ af.paused and 1 or 0,
   keyLockingSha1: "941dd8f2fc667e53ae83e2f955836f1f7845bfc6",
 };
 
+export const declare: Script = {
+  name: "declare",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+${$AC}if AC(redis.call('HGET',a,'~declared')or nil)then
+return{'newer_schema'}
+end
+${$N}return N(redis.pcall('HSET',a,'~declared',b))or{'ok'}
+`;
+  },
+  sha1: "97708b31bff5ca5d9d432e23067dacf8fc96a5d1",
+  keyLockingSha1: "ab77ff1bb045686b143c8541145b5f8cd1a56103",
+};
+
 export const deleteQueue: Script = {
   name: "deleteQueue",
   get source() {
@@ -3526,8 +3541,8 @@ and EB(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 return{'ok',r,s,v and 1 or 0,x and 1 or 0}
 `;
   },
-  sha1: "44ab847d342b888b3a9b85e2a22199c8d36775e3",
-  keyLockingSha1: "4f1e31237b53bc18fc8435d43283e73cf66b6ffa",
+  sha1: "dc81e2daeaf346830366ba670a2310ffb5b459ea",
+  keyLockingSha1: "a4207db79c2604032cfdb083081213b00a22eef7",
 };
 
 export const listWorkers: Script = {
@@ -4081,8 +4096,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "a6444f71064380d4b0f59eec64154ff71357971c",
-  keyLockingSha1: "cde9dfb5666ff357f9ace4a06d07c4dac5cafc8b",
+  sha1: "19311465c512e8f8e2e0b8b167da747603540545",
+  keyLockingSha1: "118cb51eb1104baa6d361aee8b92a294ace27bb3",
 };
 
 export const check: Script = {
@@ -4409,8 +4424,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "c1c1fce0c1a8699fe8388cbbbadb4a333708850c",
-  keyLockingSha1: "e136ead0c485a1c18d130a5bb5a3a1159164f444",
+  sha1: "60c76bb156406e264f087a942e14d082e2088003",
+  keyLockingSha1: "e2154860b62deb684abe1bc67072f99ead152198",
 };
 
 export const recountGroups: Script = {
@@ -4673,8 +4688,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "cc13732908e3bf9161ff57d43b6b4e9a5f36d057",
-  keyLockingSha1: "8e8c7eeda6a4f12a4c10fa5864849aa94a5a3877",
+  sha1: "080111d71ecd7deaa82d95a5d573034abe83d8cc",
+  keyLockingSha1: "444632c6678923a1e5c8cc40495e57d3549d5447",
 };
 
 export const dueSchedules: Script = {
@@ -5106,8 +5121,8 @@ F(ai,ag)
 return ai
 `;
   },
-  sha1: "b927e94f6ac40f7a56ed4a9b68c1c7ac59e6eb46",
-  keyLockingSha1: "965a71e54187fea985baaa02ed475a27c2590d80",
+  sha1: "ec1dfb146504ba6e201b9ceb54b27ca6f53fd0f7",
+  keyLockingSha1: "9d830268acd7193fc2bf902df03a29ee82d52603",
 };
 
 export const unregister: Script = {
@@ -5257,8 +5272,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}return FS(ac,ad,v,z,w)
 `;
   },
-  sha1: "4d1a4d59af67a2b8b2f9dc4d5fe4a540d458f8e4",
-  keyLockingSha1: "b0d1bca2dfef20d484514e0cd8e34b51b9960602",
+  sha1: "501c297f71e642d7723a74a85480b6860f58374a",
+  keyLockingSha1: "53a25b0dff8aee9e0e9b9a20f0738175035166d7",
 };
 
 export const enqueue: Script = {
@@ -5701,8 +5716,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "1dc5dcbff4de5e1a196e31f860be3326a09ac92e",
-  keyLockingSha1: "e67862ffeb04d9dc81e88633e8ff049f114da132",
+  sha1: "5b45f3930cd4cf746e5a46905f66d2a58d971ac2",
+  keyLockingSha1: "2f03c37ff3d0eb3db48b73b5ba5b56ec8a746d7c",
 };
 
 export const settle: Script = {
@@ -5735,8 +5750,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FR}return FR(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "abbf427378d22b69027354d93e00e34b0ba81c8d",
-  keyLockingSha1: "9c1a084e455697be90ffc8e3850f43a96eac9f0b",
+  sha1: "6285685cf7f9d5a7a8125861074e36c8d40d6936",
+  keyLockingSha1: "0132e0ead4a64cef4d761ebc623a193551be44b2",
 };
 
 export const wake: Script = {

@@ -96,6 +96,14 @@ export const configureScript = {
   },
 } as const satisfies Binding;
 
+export const declareScript = {
+  script: lua.declare,
+  keys: ["tasks"],
+  args: ["record"],
+  each: [],
+  decode: (reply: Reply) => void okay("declare", reply),
+} as const satisfies Binding;
+
 export const settingsScript = {
   script: lua.settings,
   keys: ["tasks"],

@@ -72,7 +72,7 @@ describe("a consumer", () => {
       consumers: { emails: { encryption, handler: ({ payload }: Task) => void seen.push(payload) } },
       async fetch(_, around) {
         const options = { encryption: encryption(around.env) };
-        const often = { every: "1s", payload: "scheduled" };
+        const often = { every: "1s", payload: "scheduled" } as const;
         due = (await around.schedules("emails", options).put("x", often)).nextAt ?? 0;
         return Response.json(await around.queue("emails", options).enqueue("enqueued", { id: "a" }));
       },
