@@ -32,7 +32,7 @@ export class ProcessAlarms implements Alarms {
   set(kind: AlarmKind, queue: string, after: number): void {
     const { horizon, ring } = this.#options;
     const wait = Math.max(after, SHORTEST);
-    if (this.#closed || wait > horizon) return;
+    if (this.#closed || !(wait <= horizon)) return;
     const name = `${kind} ${queue}`;
     const ringsAt = performance.now() + wait;
     const earlier = this.#alarms.get(name);
