@@ -5105,8 +5105,12 @@ x=x or af or z+aa==s or ac==s
 z,aa=z+ad,aa+ae
 local ag=v and v.next_due or nil
 if v and(v.due or v.expired)then
-local ah,ai=ED(f,v.expired and M(e)or v.deadline)
-ag=ai or 0
+local ah=v.deadline
+if v.expired then
+ah=M(e)
+end
+local ai,aj=ED(f,ah)
+ag=aj or 0
 end
 ${$N}${$P}${$AX}${$AZ}${$BA}${$DY}${$DZ}${$EA}${$EB}local function ah()
 if n==''or redis.call('EXISTS',a,b)==0 then
@@ -5121,8 +5125,8 @@ F(ai,ag)
 return ai
 `;
   },
-  sha1: "ec1dfb146504ba6e201b9ceb54b27ca6f53fd0f7",
-  keyLockingSha1: "9d830268acd7193fc2bf902df03a29ee82d52603",
+  sha1: "3d7c4d848e44c04bd04f2d5138012368e637fd9c",
+  keyLockingSha1: "680a839d5c255bb74813d2aedbc50368a53d4034",
 };
 
 export const unregister: Script = {
