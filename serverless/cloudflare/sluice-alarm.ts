@@ -17,6 +17,7 @@ interface ObjectState {
   readonly storage: {
     get(key: string): Promise<unknown>;
     put(key: string, value: unknown): Promise<void>;
+    getAlarm(): Promise<number | null>;
     setAlarm(at: number): Promise<void>;
   };
   /** The exports of the Worker; undefined before the compatibility date 2025-11-17. */
@@ -55,7 +56,6 @@ export class SluiceAlarm {
   async fetch(request: Request): Promise<Response> {
     const wanted = (await request.json()) as WantedAlarms;
     const alarms = await this.#read();
-    const first = earliest(alarms);
     let changed = false;
     for (const [name, at] of Object.entries(wanted) as [AlarmName, number][]) {
       const set = alarms.get(name);
@@ -64,7 +64,10 @@ export class SluiceAlarm {
       changed = true;
     }
     if (changed) await this.#store();
-    if (earliest(alarms) < first) await this.#state.storage.setAlarm(earliest(alarms));
+    const { storage } = this.#state;
+    // There is none if the Worker has failed until Cloudflare stopped calling `alarm` again.
+    const next = await storage.getAlarm();
+    if (next === null || next > earliest(alarms)) await storage.setAlarm(earliest(alarms));
     return new Response(null, { status: 204 });
   }
 
