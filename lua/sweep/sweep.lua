@@ -98,7 +98,11 @@ reclaimed, rejected = reclaimed + returned, rejected + ended
 
 local next_due = looked and looked.next_due or nil
 if looked and (looked.due or looked.expired) then
-  local _, following = upcoming(delayed, looked.expired and lowest_score(working) or looked.deadline)
+  local deadline = looked.deadline
+  if looked.expired then
+    deadline = lowest_score(working)
+  end
+  local _, following = upcoming(delayed, deadline)
   next_due = following or 0
 end
 
