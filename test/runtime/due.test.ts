@@ -86,7 +86,7 @@ test("a failed task is tried again when its backoff is over, also while another 
     consumers: {
       retried: {
         backoff: ["2s"],
-        handler: async ({ payload, attempt }: Task<unknown>) => {
+        handler: async ({ payload, attempt }: Task) => {
           if (payload === "long") await new Promise<void>((resolve) => (release = resolve));
           else if (attempt === 1) throw new Error("once");
         },

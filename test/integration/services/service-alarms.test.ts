@@ -255,9 +255,10 @@ describe("an invocation with alarms", () => {
       afterResponse: "bounded",
       alarms: (prefix) => (prefixes.push(prefix), alarms),
     };
-    new Service({ ...env, SLUICE_PREFIX: "mine" }, {}, platform);
-    new Service(env, {}, platform);
-    expect(prefixes).toEqual(["mine", undefined]);
+    const services = [{ SLUICE_PREFIX: "mine" }, {}].map(
+      (more) => new Service({ ...env, ...more }, {}, platform),
+    );
+    expect([services.length, prefixes]).toEqual([2, ["mine", undefined]]);
   });
 });
 

@@ -130,10 +130,12 @@ describe("a sweep arranges wakes", () => {
     await new Queue("other", { transport: rig.transport, now }).enqueue(1, { delay: "2m" });
     await new Queue("idle", { transport: rig.transport, now }).enqueue(1);
     expect(await sweepOnce({ wake: () => {} })).toMatchObject({ queues: 3, woken: 1 });
-    expect(asked.toSorted()).toEqual([
-      ["wakeAt", QUEUE, 60_000],
-      ["wakeAt", "other", 120_000],
-    ]);
+    expect(new Set(asked)).toEqual(
+      new Set([
+        ["wakeAt", QUEUE, 60_000],
+        ["wakeAt", "other", 120_000],
+      ]),
+    );
   });
 
   test("for what is left after it has promoted and reclaimed", async () => {
