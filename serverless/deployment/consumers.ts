@@ -263,7 +263,7 @@ function checked<Env>(
   return {
     handler,
     work,
-    queue: { schema: schema as CheckedConsumer<Env>["queue"]["schema"], encryption: own },
+    queue: { schema, encryption: own },
   };
 }
 

@@ -1,6 +1,6 @@
 import { messageOf, newerSchema, SluiceError } from "../errors.ts";
 import { decodeValue } from "../queue/core/codec.ts";
-import { derivedName } from "../queue/core/ids.ts";
+import { derivedName, newToken } from "../queue/core/ids.ts";
 import { queueKeys } from "../queue/core/keys.ts";
 import { escaped, onlyOptions, unescaped } from "../queue/core/validation.ts";
 import { Operator } from "../queue/operate/operator.ts";
@@ -67,7 +67,7 @@ export async function applyQueues(
   return { applied, failed };
 }
 
-/** @returns whether there was anything to apply */
+/** @returns false if nothing had changed, or another caller has applied another declaration meanwhile */
 async function apply(
   transport: Transport,
   queue: DeclaredQueue,
@@ -86,6 +86,20 @@ async function apply(
   const nothing = declared.settings.length === 0 && declared.schedules.length === 0;
   if (declared.hash === before.hash || (nothing && stored === "")) return false;
 
+  const record = async (was: string, applied: Applied): Promise<string | undefined> => {
+    const text = await writeApplied(applied, values);
+    const call = callOf(declareScript, queueKeys(name, prefix), { was, record: text });
+    const recorded = declareScript.decode(lastReply(await transport.send([call], { signal })));
+    return recorded ? text : undefined;
+  };
+  // Recorded first, so that of two callers one gives way, and that after a failure the next call does all again.
+  const begun = await record(stored, {
+    settings: union(before.settings, declared.settings),
+    schedules: union(before.schedules, declared.schedules),
+    hash: `applying ${newToken()}`,
+  });
+  if (begun === undefined) return false;
+
   const base = { transport, prefix, now, encryption };
   const timetable = new Schedules(name, base);
   for (const [schedule, task] of Object.entries(schedules)) await timetable.put(schedule, task, { signal });
@@ -97,18 +111,18 @@ async function apply(
     ...settings,
   };
   if (Object.keys(changes).length > 0) await new Operator(name, base).configure(changes, { signal });
-  // Last, so that after a failure the next call does all of it again.
-  const record = await writeApplied(declared, values);
-  const call = callOf(declareScript, queueKeys(name, prefix), { record });
-  declareScript.decode(lastReply(await transport.send([call], { signal })));
-  return true;
+  return (await record(begun, declared)) !== undefined;
+}
+
+function union(first: readonly string[], then: readonly string[]): readonly string[] {
+  return [...new Set([...first, ...then])];
 }
 
 /** What was applied last: the names of settings and schedules, and a hash of the declaration. */
 interface Applied {
   readonly settings: readonly string[];
   readonly schedules: readonly string[];
-  /** Undefined if nothing was applied, or the hash cannot be decrypted. */
+  /** Undefined if nothing was applied, or the hash cannot be decrypted. No hash while a call applies. */
   readonly hash: string | undefined;
 }
 

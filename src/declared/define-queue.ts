@@ -129,7 +129,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @param options of its drain; those of the declaration are the defaults
    * @example sluice({ consumers: [emails.consumer(async ({ payload }) => send(payload.to))] })
    */
-  consumer<Env = Readonly<Record<string, unknown>>>(
+  consumer<Env extends object = object>(
     handler: (task: Task<Out>, env: Env) => unknown,
     options: WorkOptions = {},
   ): QueueConsumer<Env> {

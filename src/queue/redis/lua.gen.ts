@@ -3431,14 +3431,19 @@ export const declare: Script = {
   get source() {
     return `local a=KEYS[1]
 local b=ARGV[1]
-${$AC}if AC(redis.call('HGET',a,'~declared')or nil)then
+local c=ARGV[2]
+local d=redis.call('HGET',a,'~declared')or''
+${$AC}if AC(d)then
 return{'newer_schema'}
 end
-${$N}return N(redis.pcall('HSET',a,'~declared',b))or{'ok'}
+if d~=b and d~=c then
+return{'ok',0}
+end
+${$N}return N(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
 `;
   },
-  sha1: "97708b31bff5ca5d9d432e23067dacf8fc96a5d1",
-  keyLockingSha1: "ab77ff1bb045686b143c8541145b5f8cd1a56103",
+  sha1: "e1c925316795e8290f6047e7d0bf3456f6036a11",
+  keyLockingSha1: "c82105ff7854a914b6afaefab846244744f99a62",
 };
 
 export const deleteQueue: Script = {

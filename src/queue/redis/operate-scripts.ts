@@ -99,9 +99,9 @@ export const configureScript = {
 export const declareScript = {
   script: lua.declare,
   keys: ["tasks"],
-  args: ["record"],
+  args: ["was", "record"],
   each: [],
-  decode: (reply: Reply) => void okay("declare", reply),
+  decode: (reply: Reply) => okay("declare", reply).integer() === 1,
 } as const satisfies Binding;
 
 export const settingsScript = {

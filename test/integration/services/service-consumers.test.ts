@@ -123,7 +123,7 @@ describe("a consumer", () => {
     );
     expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
     expect(wrong({}, { consumer: {} })).toMatch(
-      /^consumer is an unknown option; expected one of consumers, fetch, budget$/,
+      /^consumer is an unknown option; expected one of consumers, queues, fetch, budget$/,
     );
   });
 
