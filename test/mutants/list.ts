@@ -12,6 +12,7 @@ import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
 import { waiting } from "./waiting.ts";
+import { waking } from "./waking.ts";
 
 /** All mutants by area. Those of the first release were chosen without knowledge of the tests. */
 export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
@@ -23,6 +24,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   rooms,
   pulling,
   waiting,
+  waking,
   lanes,
   library,
   attempts,

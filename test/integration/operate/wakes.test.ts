@@ -71,12 +71,25 @@ describe("a redrive wakes a consumer", () => {
     expect(asked).toEqual([]);
   });
 
+  test("not for a later page, whose tasks are due later", async () => {
+    await bury(rig.queue(), named(["a", "b"]));
+    const { cursor } = await operator().redrive({ rate: 0.1, limit: 1 });
+    expect(asked).toEqual([QUEUE]);
+    expect(await rig.queue().dequeue({ max: 2 })).toHaveLength(1);
+    expect(await rig.queue().dequeue()).toHaveLength(0);
+    expect(await operator().redrive({ rate: 0.1, limit: 1, cursor: cursor ?? "" })).toMatchObject({
+      redriven: 1,
+    });
+    expect(asked).toEqual([QUEUE]);
+  });
+
   test("not if it only counts, finds nothing, or the queue is paused or not the waker's", async () => {
     await bury(rig.queue(), named(["a", "b"]));
     await operator().redrive({ dryRun: true, rate: 1 });
     await operator().redrive({ ids: ["unknown"] });
     await operator().redrive({ text: "nothing has this" });
     await operator({ queues: () => false }).redrive({ ids: ["a"], rate: 1 });
+    await operator().redrive({ ids: ["a"], dryRun: true });
     await rig.operator().pause();
     await operator().redrive({ ids: ["b"] });
     expect([asked, await field()]).toEqual([[], undefined]);
