@@ -13,6 +13,7 @@ import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
 import { uniqueIds } from "./unique-ids.ts";
 import { waiting } from "./waiting.ts";
+import { waking } from "./waking.ts";
 
 /** All mutants by area. Those of the first release were chosen without knowledge of the tests. */
 export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
@@ -24,6 +25,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   rooms,
   pulling,
   waiting,
+  waking,
   lanes,
   library,
   attempts,

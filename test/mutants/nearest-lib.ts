@@ -128,7 +128,11 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/silent-workers",
     "integration/workers/worker-leases",
   ],
-  "lua/lib/wake.lua": ["integration/tasks/wake", "integration/tasks/wake-faults"],
+  "lua/lib/wake.lua": [
+    "integration/tasks/wake",
+    "integration/tasks/wake-faults",
+    "integration/operate/wakes",
+  ],
   "lua/lib/due.lua": [
     "integration/sweep/sweep",
     "integration/groups/limits-clock",
