@@ -314,6 +314,6 @@ def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
             more = name not in swept
             swept.setdefault(name, (0, 0, 0, 0))
             while more:
-                *counts, more, _, _ = redis.run(("sweep/sweep", name, ["", limit, ""]))[0]
+                *counts, more, _, _ = redis.run(("sweep/sweep", name, ["", limit, "", ""]))[0]
                 swept[name] = tuple(map(sum, zip(swept[name], counts)))
     return swept

@@ -10,9 +10,11 @@ import { checkedSchema } from "../../src/queue/tasks/schema.ts";
 import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
 import type { QueueConsumer, WorkOptions } from "../../src/declared/define-queue.ts";
 import { requiredEncryption } from "../../src/queue/values/encryption.ts";
+import { redisTime } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
+import type { Alarms } from "./alarms.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
 
 /** What consumers need from their deployment. */
@@ -31,16 +33,18 @@ export interface ConsumerContext<Env> {
    * aborts the handlers.
    */
   readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
+  /** Sets alarms for what is due later. */
+  readonly alarms: Alarms | undefined;
 }
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
 
 /**
- * A consumer with an empty queue waits for the next task if it is due within this time, ms. So a retry need
- * not wait for the next cron. Waiting costs no command.
+ * An invocation with an empty queue waits for the next task if it is due within this time, ms. So a retry need
+ * not wait for the next cron. Waiting costs no command. A process sets an alarm instead.
  */
-const MAX_IDLE = { forInvocations: 5_000, inProcesses: 60_000 };
+const MAX_IDLE = 5_000;
 
 /** The shortest useful budget of a drain, ms. */
 const MIN_BUDGET = 1_000;
@@ -119,17 +123,27 @@ export class Consumers<Env> {
     let report = await this.#drain(name, time);
     for (;;) {
       const left = end - performance.now();
-      const due = untilDue(report, Math.min(MAX_IDLE.forInvocations, left - 2 * MIN_BUDGET));
-      if (due === undefined) return report;
+      const due = this.#untilDue(report, Math.min(MAX_IDLE, left - 2 * MIN_BUDGET));
+      if (due === undefined) break;
       await sleep(due, undefined);
       const next = await this.#drain(name, end - performance.now());
-      if (tasksOf(next) === 0) return sum(report, next);
       report = sum(report, next);
+      if (tasksOf(next) === 0) break;
     }
+    await this.#setAlarm(name, report);
+    return report;
+  }
+
+  /** Time until the next task is due, ms; undefined if there is none within `most`. */
+  #untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
+    if (ended !== "empty" || nextDueAt === null) return undefined;
+    // If the time of Redis is not known well, the drain finds nothing, and the next cron finds the task.
+    const due = nextDueAt - redisTime(this.#context.transport);
+    return due <= most ? Math.max(due, 0) : undefined;
   }
 
   async #drainUntilEmpty(name: string): Promise<DrainReport> {
-    const { budget, ending } = this.#context;
+    const { budget } = this.#context;
     let all: DrainReport | undefined;
     try {
       for (;;) {
@@ -138,24 +152,36 @@ export class Consumers<Env> {
         all = all ? sum(all, report) : report;
         if (report.ended === "aborted") return all;
         if (report.ended === "budget" || this.#wokenAgain.has(name)) continue;
-        const due = untilDue(report, MAX_IDLE.inProcesses);
-        if (due === undefined) return all;
-        await this.#pause(name, due, ending?.closing);
-        if (ending?.closing?.aborted) return all;
+        await this.#setAlarm(name, report);
+        if (!this.#wokenAgain.has(name)) return all;
       }
     } finally {
       this.#drains.delete(name);
     }
   }
 
-  /** Waits until the time is over, a wake arrives, or the process begins to close. */
-  async #pause(name: string, ms: number, closing: AbortSignal | undefined): Promise<void> {
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    this.#onWake(name, end);
-    closing?.addEventListener("abort", end);
-    if (!closing?.aborted) await sleep(ms, ending.signal);
-    closing?.removeEventListener("abort", end);
+  /** Sets an alarm for the queue's next task; also if tasks are left that no other invocation is woken for. */
+  async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
+    const { alarms, transport, remoteWaker } = this.#context;
+    if (!alarms || nextDueAt === null) return;
+    if (ended !== "empty" && (ended !== "budget" || remoteWaker)) return;
+    try {
+      await alarms.set("wake", name, nextDueAt - redisTime(transport));
+    } catch (error) {
+      toConsole("wake")(error, name);
+    }
+  }
+
+  /** Wakes consumers elsewhere, and sets alarms for tasks that a running drain requeues. */
+  #wakerOfDrain(): Waker | undefined {
+    const { alarms, remoteWaker, transport, isProcess } = this.#context;
+    if (!alarms) return remoteWaker;
+    const wakeAt = (queue: string, at: number) => {
+      const after = at - redisTime(transport);
+      // What is due before is what the invocation waits for.
+      return isProcess || after > MAX_IDLE ? alarms.set("wake", queue, after) : undefined;
+    };
+    return { wake: () => {}, ...remoteWaker, wakeAt };
   }
 
   #onWake(name: string, pullNow: () => void): void {
@@ -165,9 +191,12 @@ export class Consumers<Env> {
 
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
   async #drain(name: string, time: number): Promise<DrainReport> {
-    const { env, transport, prefix, remoteWaker: wake, ending } = this.#context;
+    const { env, transport, prefix, remoteWaker, ending } = this.#context;
     const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
-    const queue = new Queue<unknown, never>({ name, options }, { transport, prefix, wake });
+    const queue = new Queue<unknown, never>(
+      { name, options },
+      { transport, prefix, wake: this.#wakerOfDrain() },
+    );
     const handle = async (task: Task<never>): Promise<unknown> => {
       try {
         return await handler(task, env);
@@ -180,14 +209,17 @@ export class Consumers<Env> {
     const budget = Math.max(Math.floor(time), MIN_BUDGET);
     const listen = (pullNow: () => void) => this.#onWake(name, pullNow);
     let invalid = 0;
-    const source = observed(wake ? withScaleOut(queue) : queue, (tasks) => void (invalid += tasks.invalid));
+    const source = observed(
+      remoteWaker ? withScaleOut(queue) : queue,
+      (tasks) => void (invalid += tasks.invalid),
+    );
     const report = await drain(source, handle, { ...work, ...ending, budget, listen }).finally(() => {
       if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: INVALID }));
     });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
-    if (wake && (report.ended === "budget" || report.ended === "aborted")) {
+    if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
-      const next = new Queue(name, { transport, prefix, wake: { ...wake, window: HAND_OVER } });
+      const next = new Queue(name, { transport, prefix, wake: { ...remoteWaker, window: HAND_OVER } });
       await next.wakeAnother().catch(() => {});
     }
     return report;
@@ -233,14 +265,6 @@ function checked<Env>(
     work,
     queue: { schema, encryption: own },
   };
-}
-
-/** Time until the next task is due, ms; undefined if there is none within `most`. */
-function untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
-  if (ended !== "empty" || nextDueAt === null) return undefined;
-  // If this machine's clock is wrong, the drain finds nothing, and the next cron finds the task.
-  const due = nextDueAt - Date.now();
-  return due <= most ? Math.max(due, 0) : undefined;
 }
 
 function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainReport): number {

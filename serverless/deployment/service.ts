@@ -17,11 +17,13 @@ import { Queue, type QueueOptions } from "../../src/queue/tasks/queue.ts";
 import { Schedules } from "../../src/queue/schedules/schedules.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import type { AlarmKind, Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
 import { Consumers } from "./consumers.ts";
 import { declaredAmong, Declarations } from "./declarations.ts";
+import { deploymentWaker } from "./deployment-waker.ts";
 
 /** Lets work continue after the response. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
@@ -96,6 +98,11 @@ export interface Platform {
    * aborts the handlers.
    */
   readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
+  /**
+   * Creates the alarms of a deployment with that prefix of its keys. A long-running process always has them.
+   * @default none: cron finds what is due
+   */
+  readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
 }
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */
@@ -115,6 +122,7 @@ export class Service<Env extends object = Environment> {
   readonly #budget: number;
   readonly #consumers: Consumers<Env>;
   readonly #declared: Declarations;
+  readonly #alarms: Alarms | undefined;
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
@@ -126,6 +134,7 @@ export class Service<Env extends object = Environment> {
     this.#transport = platform.transport(this.#config.redis);
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
     const { tokens, cronSecrets, prefix, wakeUrl, wakeSecrets } = this.#config;
+    this.#alarms = platform.alarms?.(prefix);
     const [secret] = wakeSecrets;
     this.#wakeVerifier = secret === undefined ? undefined : new WakeVerifier(wakeSecrets);
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
@@ -145,6 +154,7 @@ export class Service<Env extends object = Environment> {
       budget: this.#budget,
       isProcess: platform.afterResponse === "any",
       ending: platform.ending,
+      alarms: this.#alarms,
     });
     const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
@@ -175,21 +185,37 @@ export class Service<Env extends object = Environment> {
   }
 
   /**
-   * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken
-   * elsewhere. Logs a line if the sweep moved a task or failed for a queue.
+   * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending
+   * tasks work here, or are woken elsewhere. Logs a line if the sweep moved a task or failed for a queue.
    * @param time how long this invocation may work, ms; at most the budget. @default the budget
    * @param waitUntil if given, the call does not wait for the consumers
    */
   async cron(time = this.#budget, waitUntil?: WaitUntil): Promise<void> {
-    const budget = Math.min(time, this.#budget);
+    await this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
+    await this.#sweep(undefined, Math.min(time, this.#budget), waitUntil);
+  }
+
+  /**
+   * Handles an alarm: the consumer of the queue works here. If it is elsewhere, or a schedule is due, the queue
+   * is swept, which wakes the consumer.
+   * @param waitUntil if given, the call does not wait for the consumer
+   */
+  async ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil): Promise<void> {
+    if (kind === "sweep" || !this.#consumers.has(queue)) return this.#sweep(queue, this.#budget, waitUntil);
+    const working = this.#consumers.work(queue, this.#budget);
+    if (!waitUntil) await working;
+    else waitUntil(working.catch((error: unknown) => toConsole("drain")(error, queue)));
+  }
+
+  /** @param queue the only one to sweep. @default every queue */
+  async #sweep(queue: string | undefined, budget: number, waitUntil: WaitUntil | undefined): Promise<void> {
     const end = performance.now() + budget;
     const waker = this.#waker(true, () => end - performance.now());
-    const wake = waker && { ...waker, waitUntil };
-    await this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
     const report = await sweep(this.#transport, {
+      queue,
       budget: this.#sweepBudget(budget),
       prefix: this.#config.prefix,
-      wake,
+      wake: waker && { ...waker, waitUntil },
       signal: this.#platform.ending?.closing,
     });
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
@@ -221,7 +247,7 @@ export class Service<Env extends object = Environment> {
       schedules: (queue, options = {}) => {
         const own = typeof queue === "string" ? consumers.valuesOf(queue) : undefined;
         const { encryption = own?.encryption, ...others } = options;
-        return new Schedules(queue, { ...others, encryption, transport: this.#transport, prefix });
+        return new Schedules(queue, { ...others, encryption, ...shared });
       },
     };
   }
@@ -240,23 +266,16 @@ export class Service<Env extends object = Environment> {
     return answerWake(request, { verifier, drain, waitUntil });
   }
 
-  /**
-   * The waker. It starts the queue's consumer in this invocation if that is allowed. Otherwise it sends a
-   * wake to the wake URL, if there is one. The deployment there must have the same consumers as this one. If
-   * this one has none, wakes are sent for every queue.
-   * @param time how long a consumer here may work, ms
-   */
+  /** See {@link deploymentWaker}. */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
-    const consumers = this.#consumers;
-    const remoteWaker = this.#remoteWaker;
-    const closing = this.#platform.ending?.closing;
-    const here = (queue: string) => mayWorkHere && !closing?.aborted && consumers.has(queue);
-    if (!remoteWaker && (consumers.none || !mayWorkHere)) return undefined;
-    return {
-      queues: (queue) =>
-        here(queue) || (remoteWaker !== undefined && (consumers.none || consumers.has(queue))),
-      wake: (queue) => (here(queue) ? consumers.work(queue, time()) : remoteWaker?.wake(queue)),
+    const context = {
+      transport: this.#transport,
+      consumers: this.#consumers,
+      remoteWaker: this.#remoteWaker,
+      alarms: this.#alarms,
+      closing: this.#platform.ending?.closing,
     };
+    return deploymentWaker(context, mayWorkHere, time);
   }
 }
 

@@ -37,6 +37,7 @@ export async function taskJson<In, Out>(
     resultTtl: given.resultTtl ?? defaults.resultTtl,
     deadTtl: given.deadTtl ?? defaults.deadTtl,
     delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
+    unique: given.unique ?? (given.id === undefined || given.again ? undefined : defaults.unique),
   };
   const encoded = encodePayload(await checkedPayload(schema, payload, path), path);
   const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
@@ -49,11 +50,12 @@ export async function taskJson<In, Out>(
  */
 async function newId(
   { name, encryption }: ValuesQueue,
-  { again }: EnqueueOptions,
+  { again, unique }: EnqueueOptions,
   options: RequestOptions,
   index: number,
 ): Promise<string | undefined> {
-  if (again) return undefined;
+  // These need an id of the caller's, as the server says.
+  if (again || unique !== undefined) return undefined;
   const key = requestKey(options);
   if (key === undefined) return newTaskId();
   // An encrypted payload is bound to its id, so the id must be known here.

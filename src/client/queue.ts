@@ -33,7 +33,7 @@ import type { Connection } from "./connection.ts";
 import { taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 
-const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"];
+const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay", "unique"];
 const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */

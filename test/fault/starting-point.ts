@@ -42,6 +42,11 @@ export class Caller {
     return this.queue({ wake: this.wake });
   }
 
+  /** An operator that notes each wake instead of sending it. */
+  wakingOperator(): Operator {
+    return new Operator(QUEUE, { transport: this.transport, now, wake: this.wake });
+  }
+
   readonly wake = { wake: (queue: string) => this.woken.push(queue) };
 }
 

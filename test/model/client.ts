@@ -93,7 +93,12 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   fail: ({ operator }, { worker, limit }) => operator.failWorker(worker, { limit }),
   sweep: async ({ name, transport, now, wake }, { limit, once, waker }) => {
     if (!once) return sweep(transport, { now, limit, ...(waker && { wake }) });
-    const args = { testNow: String(now()), limit: String(limit), wake: waker ? String(WINDOW) : "" };
+    const args = {
+      testNow: String(now()),
+      limit: String(limit),
+      wake: waker ? String(WINDOW) : "",
+      ahead: "",
+    };
     const outcomes = await transport.send([callOf(sweepScript, queueKeys(name), args)]);
     return sweepScript.decode(lastReply(outcomes));
   },

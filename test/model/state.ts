@@ -33,6 +33,8 @@ export interface ModelTask {
   readonly maxAttempts: number;
   readonly resultTtl: number;
   readonly deadTtl: number;
+  /** For how long from its enqueue on its id is known at least, ms. */
+  readonly uniqueFor: number;
   readonly group: string | undefined;
   readonly priority: number | undefined;
   state: ModelState;
@@ -80,6 +82,7 @@ type FixedAtEnqueue =
   | "maxAttempts"
   | "resultTtl"
   | "deadTtl"
+  | "uniqueFor"
   | "group"
   | "priority";
 

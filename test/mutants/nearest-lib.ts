@@ -33,6 +33,8 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/settle-and-dequeue",
     "integration/tasks/fencing",
     "fault/resend",
+    "integration/tasks/unique-ids",
+    "budget/features",
     "integration/repair/invalid-records",
   ],
   "lua/lib/prelude.lua": [
@@ -50,6 +52,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/cancel",
     "integration/tasks/watch",
     "consumer/drain-outage",
+    "integration/tasks/unique-ids",
   ],
   "lua/lib/limits.lua": [
     "integration/groups/back-pressure",
@@ -125,7 +128,11 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/silent-workers",
     "integration/workers/worker-leases",
   ],
-  "lua/lib/wake.lua": ["integration/tasks/wake", "integration/tasks/wake-faults"],
+  "lua/lib/wake.lua": [
+    "integration/tasks/wake",
+    "integration/tasks/wake-faults",
+    "integration/operate/wakes",
+  ],
   "lua/lib/due.lua": [
     "integration/sweep/sweep",
     "integration/groups/limits-clock",
@@ -167,6 +174,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/redrive-calls",
     "integration/operate/remove",
     "integration/operate/purge",
+    "integration/tasks/unique-ids",
     "integration/repair/invalid-records",
   ],
   "lua/lib/repair-entries.lua": [

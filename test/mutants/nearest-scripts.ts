@@ -56,8 +56,10 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/repair/invalid-records",
     "integration/operate/redrive",
     "integration/tasks/wake",
+    "integration/tasks/wake-later",
     "integration/tasks/life-cycle",
     "integration/tasks/settle",
+    "integration/tasks/unique-ids",
   ],
   "lua/tasks/wake.lua": ["integration/tasks/wake", "integration/tasks/wake-faults"],
   "lua/tasks/get.lua": [
@@ -82,6 +84,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/worker-leases",
   ],
   "lua/operate/fail-worker.lua": [
+    "integration/operate/wakes",
     "integration/workers/worker-failure",
     "integration/workers/failed-workers-groups",
     "integration/workers/silent-workers",
@@ -107,12 +110,18 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/repair/invalid-records",
   ],
   "lua/operate/redrive.lua": [
+    "integration/operate/wakes",
     "integration/operate/redrive",
     "integration/operate/redrive-calls",
     "integration/repair/invalid-records",
   ],
-  "lua/operate/remove.lua": ["integration/operate/remove", "integration/repair/invalid-records"],
+  "lua/operate/remove.lua": [
+    "integration/operate/remove",
+    "integration/repair/invalid-records",
+    "integration/tasks/unique-ids",
+  ],
   "lua/operate/configure.lua": [
+    "integration/operate/wakes",
     "integration/operate/settings",
     "integration/groups/group-settings",
     "integration/groups/limits",

@@ -49,7 +49,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/list",
   ],
   "src/queue/redis/coalescer.ts": ["unit/coalescer"],
-  "src/queue/tasks/task-options.ts": ["integration/tasks/enqueue-copies", "integration/values/encryption"],
+  "src/queue/tasks/task-options.ts": [
+    "integration/tasks/enqueue-copies",
+    "integration/tasks/unique-ids",
+    "integration/values/encryption",
+  ],
   "src/queue/tasks/encode-tasks.ts": [
     "integration/tasks/enqueue",
     "integration/tasks/enqueue-copies",
@@ -76,7 +80,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/life-cycle",
     "conformance/payloads",
   ],
-  "src/queue/sweep/registry.ts": ["integration/sweep/registry", "integration/sweep/sweep"],
+  "src/queue/sweep/registry.ts": [
+    "integration/sweep/registry",
+    "integration/sweep/sweep",
+    "integration/tasks/wake-later",
+  ],
   "src/queue/tasks/registration.ts": [
     "integration/sweep/registry",
     "integration/sweep/sweep",
@@ -86,6 +94,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/schedules/occurrences",
     "integration/schedules/occurrences-refused",
     "integration/schedules/occurrences-at-once",
+    "integration/tasks/wake-later",
   ],
   "src/queue/tasks/settle.ts": ["integration/tasks/settle", "conformance/payloads", "client/payloads"],
   "src/queue/sweep/sweep.ts": [
@@ -93,7 +102,14 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/repair/invalid-records",
     "integration/sweep/registry",
   ],
-  "src/queue/tasks/waker.ts": ["integration/tasks/wake", "http/wake"],
+  "src/queue/tasks/waker.ts": ["integration/tasks/wake", "integration/tasks/wake-later", "http/wake"],
+  "src/queue/tasks/first-due.ts": ["integration/tasks/wake-later"],
+  "src/queue/redis/clock.ts": ["integration/tasks/wake-later", "integration/services/service-alarms"],
+  "serverless/process/process-alarms.ts": ["unit/process-alarms", "runtime/due"],
+  "serverless/deployment/service.ts": ["integration/services/service-alarms"],
+  "serverless/deployment/consumers.ts": ["integration/services/service-alarms"],
+  "serverless/cloudflare/sluice-alarm.ts": ["unit/sluice-alarm"],
+  "serverless/cloudflare/worker-alarms.ts": ["unit/sluice-alarm"],
   "src/queue/tasks/watch.ts": ["unit/watch", "integration/tasks/watch"],
   "src/queue/tasks/heartbeat.ts": [
     "integration/workers/heartbeat",

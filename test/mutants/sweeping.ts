@@ -253,8 +253,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "fail-worker says that nothing is left",
     file: "lua/operate/fail-worker.lua",
-    find: "return { 'ok', waiting, ended, more and 1 or 0 }",
-    replace: "return { 'ok', waiting, ended, 0 }",
+    find: "return { 'ok', waiting, ended, more and 1 or 0,",
+    replace: "return { 'ok', waiting, ended, 0,",
     breaks: "law 7",
     because: "of a worker with many tasks only the first thousand go back",
   },

@@ -182,7 +182,7 @@ test("the declarations check in a strict project without Node's types", async ()
      import { resp } from "sluice-queue/resp";
      import { serve } from "sluice-queue/node";
      import { upstash } from "sluice-queue/upstash";
-     import worker from "sluice-queue/cloudflare";
+     import worker, { type SluiceAlarm } from "sluice-queue/cloudflare";
 
      const transport: Transport = upstash({ url: "https://example.com", token: "t" });
      const emails = new Queue<{ to: string }>("emails", { transport, lease: "1m", maxAttempts: 5 });
@@ -191,6 +191,9 @@ test("the declarations check in a strict project without Node's types", async ()
      export const to: string | undefined = task?.payload.to;
      // @ts-expect-error a payload of another type
      await emails.enqueue({ to: 1 });
+     // As in the types that wrangler generates.
+     type DurableObjectNamespace<T extends { __DURABLE_OBJECT_BRAND: never }> = { readonly object?: T };
+     export type Env = { SLUICE_ALARM: DurableObjectNamespace<SluiceAlarm> };
      export const all = [id, created, sweep, SluiceError, createApp, resp, serve, worker.fetch];`,
   );
   const options = [

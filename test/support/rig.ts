@@ -53,7 +53,7 @@ export function useRig(setup: Setup = {}): Rig {
     new Queue<In, Out>(QUEUE, { transport: rig.transport, now: () => rig.now, ...options });
   rig.operator = () => new Operator(QUEUE, { transport: rig.transport, now: () => rig.now });
   rig.sweepOnce = async (limit = 1_000) => {
-    const args = { testNow: String(rig.now), limit: String(limit), wake: "" };
+    const args = { testNow: String(rig.now), limit: String(limit), wake: "", ahead: "" };
     const [outcome] = await rig.transport.send([callOf(sweepScript, queueKeys(QUEUE), args)]);
     return outcome && "reply" in outcome ? outcome.reply : outcome;
   };

@@ -103,7 +103,10 @@ export class WorkerOperator extends TaskOperator {
       testNow: this.testNow(),
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),
       limit: String(wholeNumber(options.limit ?? MAX_BATCH, "limit", 1, MAX_BATCH)),
+      wake: this.wakeWindow,
     };
-    return this.run(failWorkerScript, args, [], options);
+    const { wake, ...failed } = await this.run(failWorkerScript, args, [], options);
+    if (wake) await this.waker?.wake(this.name);
+    return failed;
   }
 }

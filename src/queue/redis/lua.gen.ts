@@ -223,6 +223,7 @@ l='leased_for',
 m='max_attempts',
 r='result_ttl',
 d='dead_ttl',
+U='unique_for',
 h='headers_length',
 G='group',
 P='priority',
@@ -238,6 +239,7 @@ m='max_attempts',
 r='result_ttl',
 d='dead_ttl',
 t='producer_token',
+U='unique_for',
 f='cancel_requested',
 g='ghosts',
 G='group',
@@ -316,7 +318,8 @@ if(c.enqueued_at or'')==''then
 local e=AI(a)
 c.enqueued_at=e.enqueued_at
 c.max_attempts,c.result_ttl,c.dead_ttl=e.max_attempts,e.result_ttl,e.dead_ttl
-c.producer_token,c.group,c.priority=e.producer_token,e.group,e.priority
+c.producer_token,c.unique_for=e.producer_token,e.unique_for
+c.group,c.priority=e.group,e.priority
 c.version,c.attempts,c.charged=c.version or'1',c.attempts or'0',c.charged or'0'
 c.state,c.lease_number=c.state or AD.waiting,c.lease_number or'0'
 c.lease_token,c.dequeued_at,c.leased_for='','',''
@@ -325,7 +328,7 @@ return c,d
 end
 `;
 const $AP = `local AP=
-{'x','u','b','z','y','m','r','d','t','f','g','G','P','S','W','O','T','h','p'}
+{'x','u','b','z','y','m','r','d','t','U','f','g','G','P','S','W','O','T','h','p'}
 `;
 const $AQ = `local function AQ(a,b)
 local c=''
@@ -361,15 +364,24 @@ a.history=f>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
 end
 end
 `;
-const $AS = `local function AS(a,b,c)
-local d={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
-d.lease_number,d.lease_token,d.dequeued_at,d.leased_for='0','','',''
-d.ghosts=b
-return AQ(d,'')
+const $AS = `local function AS(a,b,c,d)
+local e={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
+e.lease_number,e.lease_token,e.dequeued_at,e.leased_for='0','','',''
+e.ghosts=b
+if d then
+e.enqueued_at,e.producer_token,e.unique_for=
+d.enqueued_at,d.producer_token,d.unique_for
+end
+return AQ(e,'')
 end
 `;
-const $AT = `local function AT(a,b,c,d)
-if tonumber(d.ghosts or 0)>0 then
+const $AT = `local function AT(a,b,c,d,e)
+local f=d.unique_for and(tonumber(d.enqueued_at)or 0)+tonumber(d.unique_for)
+if f and f>e then
+F(a,'.'..c,AS(AD.deleted,d.ghosts,d.version,d))
+F(a,c,'')
+return C(f)
+elseif tonumber(d.ghosts or 0)>0 then
 F(a,'.'..c,AS(AD.ghost,d.ghosts))
 F(a,c,'')
 else
@@ -1345,30 +1357,38 @@ b=tonumber(b or f)
 return C(c and d or a)..' '..C(a+b)..' '..C(b)
 end
 `;
-const $EB = `local EB=60000
+const $EB = `local function EB(a,b,c,d,e)
+if not DZ(b[1],c,e)or BA(b[2]or nil).paused then
+return false
+end
+P(a,{'~wake',EA(c,d)})
+return true
+end
 `;
-const $EC = `local function EC(a,b)
+const $EC = `local EC=60000
+`;
+const $ED = `local function ED(a,b)
 local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
 local d=c[2]and math.floor(tonumber(L(c[2])))
 local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
 return d,e and math.min(e,b or e)or b
 end
 `;
-const $ED = `local function ED(a,b,c)
+const $EE = `local function EE(a,b,c)
 local d=M(a)
-local e,f=EC(b,d)
+local e,f=ED(b,d)
 local g=(e or d)and tonumber(c())
 local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $EE = `local function EE(a,b,c)
-local d,e=pcall(ED,a,b,c)
+const $EF = `local function EF(a,b,c)
+local d,e=pcall(EE,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EF = `local function EF(a,b,c)
+const $EG = `local function EG(a,b,c)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
 local d,e,f=DA(a,c),{},false
@@ -1387,7 +1407,7 @@ CQ(d)
 if DF(d)then
 local g=DA(a,c)
 for k,l in ipairs(e)do
-T(g,'timers',C(c+EB),'~g:'..l.group)
+T(g,'timers',C(c+EC),'~g:'..l.group)
 end
 DF(g)
 end
@@ -1397,7 +1417,7 @@ end
 return 0,0,false
 end
 `;
-const $EG = `local function EG(a,b,c)
+const $EH = `local function EH(a,b,c)
 local d,e,f,g=DA(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=C(g*BO)
@@ -1425,7 +1445,7 @@ CQ(d)
 DF(d)
 end
 `;
-const $EH = `local function EH(a,b,c)
+const $EI = `local function EI(a,b,c)
 for g=1,#b,DG do
 local h={}
 for l=g,math.min(g+DG-1,#b)do
@@ -1439,21 +1459,21 @@ end
 BZ(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
-T(j,'ZADD delayed',C(c+EB)..'.5',b[g+o-1])
+T(j,'ZADD delayed',C(c+EC)..'.5',b[g+o-1])
 else
 CO(j,b[g+o-1],p,'back')
 end
 end
 if DF(j)then
 for o=g,#b do
-redis.call('ZADD',a.delayed,C(c+EB)..'.5',b[o])
+redis.call('ZADD',a.delayed,C(c+EC)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $EI = `local function EI(a,b,c)
+const $EJ = `local function EJ(a,b,c)
 local d=100
 local e,f=C(b)..'.5',C(c+d)
 local g=redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
@@ -1471,22 +1491,22 @@ end
 end
 I('ZREM',a.delayed,h)
 I('LPUSH',a.pending,i)
-EH(a,j,b)
+EI(a,j,b)
 local m=l>0 or#g==2*(c+d)
 if#k==0 then
 return#h,0,0,m
 end
-local n,o,p=EF(a,k,b)
+local n,o,p=EG(a,k,b)
 return#h,n,o,p or m
 end
 `;
-const $EJ = `local EJ=8
+const $EK = `local EK=8
 `;
-const $EK = `local function EK(a,b)
+const $EL = `local function EL(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-const $EL = `local function EL(a,b,c,d,e,f)
+const $EM = `local function EM(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -1510,30 +1530,30 @@ unpack(g)
 )
 end
 `;
-const $EM = `local function EM(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EJ)
+const $EN = `local function EN(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EK)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-const $EN = `local function EN(a,b,c,d)
+const $EO = `local function EO(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $EO = `local function EO(a)
+const $EP = `local function EP(a)
 return a.listed or not a.score
 end
 `;
-const $EP = `local function EP(a)
+const $EQ = `local function EQ(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-const $EQ = `local function EQ(a,b)
-EP(a)
+const $ER = `local function ER(a,b)
+EQ(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
@@ -1559,9 +1579,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-const $ER = `local function ER(a,b)
+const $ES = `local function ES(a,b)
 if a.times then
-return EQ(a,b)
+return ER(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -1571,13 +1591,13 @@ end
 return#c
 end
 `;
-const $ES = `local function ES(a,b)
+const $ET = `local function ET(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if EO(i)then
+if EP(i)then
 c[#c+1]=i.id
 if i.score then
 a.times.list_tag=i.score%BL
@@ -1592,44 +1612,44 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-const $ET = `local function ET(a,b,c,d)
-local e,f=a.keys,a.ahead or ED(a.keys.working,a.keys.delayed,d)
+const $EU = `local function EU(a,b,c,d)
+local e,f=a.keys,a.ahead or EE(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-ES(a,b)
+ET(a,b)
 local g=f.deadline
 local h=f.expired
 if f.expired then
 DP(e,d(),math.max(c,32))
 end
 if f.due then
-local i,j,k=EI(e,d(),math.max(c,32))
+local i,j,k=EJ(e,d(),math.max(c,32))
 h=h or j+k>0
 end
 if h then
 g=M(e.working)
 end
-local i,j=EC(e.delayed,g)
+local i,j=ED(e.delayed,g)
 a.next_due=j or 0
 end
 return f.due or f.expired
 end
 `;
-const $EU = `local function EU(a,b,c)
+const $EV = `local function EV(a,b,c)
 local d=#a+1
-a.drained=ER(a,b)<b
+a.drained=ES(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and ET(a,d,b,c)
+and EU(a,d,b,c)
 then
-a.drained=ER(a,b)<b
+a.drained=ES(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-const $EV = `local function EV(a,b)
+const $EW = `local function EW(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
 local d=b.now+BF
@@ -1645,13 +1665,13 @@ end
 return c
 end
 `;
-const $EW = `local function EW(a,b)
+const $EX = `local function EX(a,b)
 local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
 c.ghosts,c.broken,c.ghost_entries=0,0,{}
 return c
 end
 `;
-const $EX = `local function EX(a,b,c,d)
+const $EY = `local function EY(a,b,c,d)
 if not a.entries[b]then
 local e,f=AO(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
@@ -1659,9 +1679,9 @@ end
 return a.entries[b]
 end
 `;
-const $EY = `local function EY(a,b,c)
+const $EZ = `local function EZ(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and EO(c)then
+if tonumber(d.ghosts or 0)>0 and EP(c)then
 H(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -1678,9 +1698,9 @@ end
 return false
 end
 `;
-const $EZ = `local function EZ(a,b,c)
+const $FA = `local function FA(a,b,c)
 local d=b.task
-if EO(c)or not BR(d)then
+if EP(c)or not BR(d)then
 return false
 end
 local e=CA(a,d)
@@ -1692,7 +1712,7 @@ end
 return false
 end
 `;
-const $FA = `local function FA(a,b)
+const $FB = `local function FB(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -1707,45 +1727,45 @@ c.state=AD.working
 return true
 end
 `;
-const $FB = `local function FB(a,b,c,d)
+const $FC = `local function FC(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EL(a.keys.tasks,b,f,c,d)
+e=EM(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-const $FC = `local function FC(a,b,c,d,e,f)
+const $FD = `local function FD(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EJ+2*(l-d)+1],f[EJ+2*(l-d)+2]
+local m,n=f[EK+2*(l-d)+1],f[EK+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=EX(c,b[l].id,m,n).task
+g[#g+1]=EY(c,b[l].id,m,n).task
 end
 BZ(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-ES(b,l)
+ET(b,l)
 return true
 end
-if EY(c,n,m)then
+if EZ(c,n,m)then
 if m.listed then
 b.list_refund=b.list_refund+BK
 elseif m.score and BR(n.task)then
 CJ(a,n.task,m.score,n.id)
 end
-elseif not EZ(a,n,m)then
-if not FA(c,n)then
-ES(b,l)
+elseif not FA(a,n,m)then
+if not FB(c,n)then
+ET(b,l)
 return true
 end
 if b.times then
@@ -1754,12 +1774,12 @@ end
 end
 end
 if h then
-ES(b,#c>0 and h or 1)
+ET(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $FD = `local function FD(a,b)
+const $FE = `local function FE(a,b)
 local c,d={},{}
 for h,i in ipairs(a.ghost_entries)do
 if not i.written then
@@ -1783,9 +1803,9 @@ redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $FE = `local FE=490
+const $FF = `local FF=490
 `;
-const $FF = `local function FF(a,b,c,d,e)
+const $FG = `local function FG(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
@@ -1819,7 +1839,7 @@ end
 return i
 end
 `;
-const $FG = `local function FG(a,b,c)
+const $FH = `local function FH(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
@@ -1830,7 +1850,7 @@ end
 a.drained=false
 end
 `;
-const $FH = `local function FH(a,b,c,d)
+const $FI = `local function FI(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
@@ -1846,35 +1866,35 @@ if a.settings.rate then
 local f,g,h=BD(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FE do
-local j=math.min(i+FE-1,#c)
-local k=c[i]and FF(a,c,d,i,j)
+for i=1,#c,FF do
+local j=math.min(i+FF-1,#c)
+local k=c[i]and FG(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FG(b,c,i)
+FH(b,c,i)
 end
 end
 end
 `;
-const $FI = `local function FI(a,b)
+const $FJ = `local function FJ(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FJ = `local function FJ(a,b,c)
+const $FK = `local function FK(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FK = `local function FK(a,b,c,d,e)
+const $FL = `local function FL(a,b,c,d,e)
 F(a,b,tonumber(c.attempts))
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FL = `local function FL(a,b,c,d)
+const $FM = `local function FM(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -1886,19 +1906,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AN(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FK(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+FL(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FM = `local function FM(a,b)
+const $FN = `local function FN(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FN = `local function FN(a,b,c,d)
+const $FO = `local function FO(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -1906,19 +1926,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FO = `local FO=4
+const $FP = `local FP=4
 `;
-const $FP = `local function FP(a,b,c)
-for g=c+1,#b,FO do
+const $FQ = `local function FQ(a,b,c)
+for g=c+1,#b,FP do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FQ = `local function FQ(a,b,c,d,e,f)
-local g=(#d-e)/FO
+const $FR = `local function FR(a,b,c,d,e,f)
+local g=(#d-e)/FP
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FO+1,e+i*FO)
+local j,k,l,m=unpack(d,e+(i-1)*FP+1,e+i*FP)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -2057,13 +2077,13 @@ DM(a,l)
 return u
 end
 `;
-const $FR = `local function FR(a,b,c,d,e)
+const $FS = `local function FS(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=DA(a,b.now),EN(a,c,d,e)
-local p=EW(j,tonumber(b.max_bytes))
+local n,o=DA(a,b.now),EO(a,c,d,e)
+local p=EX(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -2071,7 +2091,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FJ(i,k,l)
+FK(i,k,l)
 end
 end
 local function w(x)
@@ -2079,7 +2099,7 @@ q=tonumber(x.lease or 0)or error('~lease is not a number')
 r,s,t=x.rate or'',x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local y=FL(a,u(),l,string.sub(x.slot,#l+1))
+local y=FM(a,u(),l,string.sub(x.slot,#l+1))
 local z=#y==2 and not AC(x.set)and BA(x.set or nil).paused
 return z and{'paused'}or y,false
 elseif DB(n,x.set,x.stats)then
@@ -2101,15 +2121,15 @@ end
 end
 end
 local function x()
-EU(o,j,u)
-local y,z=1,EK(o,1)
-local aa=FB(o,k,y,z)
-local ab=EM(aa)
+EV(o,j,u)
+local y,z=1,EL(o,1)
+local aa=FC(o,k,y,z)
+local ab=EN(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-ES(o,1)
-if ad and n.settings.max_working and not o.next_due and ET(o,1,j,u)then
+ET(o,1)
+if ad and n.settings.max_working and not o.next_due and EU(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -2118,39 +2138,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-ES(o,1)
+ET(o,1)
 local ae=BX(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EG(a,n.now,ae)
+EH(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and ET(o,1,j,u)then
+if not o.next_due and ae.limited>0 and EU(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-EU(o,p.most)
+EV(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-ES(o,p.most+1)
+ET(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FC(n,o,p,y,z,aa or FB(o,k,y,z))
+FD(n,o,p,y,z,aa or FC(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-ES(o,y)
+ET(o,y)
 elseif
 y>#o
 and not o.drained
@@ -2158,7 +2178,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-EU(o,math.max(p.most-#p,math.min(#o,128)),u)
+EV(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -2167,7 +2187,7 @@ end
 end
 local y,z=pcall(x)
 if not y then
-ES(o,1)
+ET(o,1)
 return O(z)
 elseif z then
 if m~=''and not p.given and z[1]~='newer_schema'then
@@ -2183,7 +2203,7 @@ end
 if m~=''then
 DS(n,m,b.info,s)
 end
-EP(o)
+EQ(o)
 n.drained=o.drained
 CM(n)
 local aa=m~=''and m or nil
@@ -2192,34 +2212,34 @@ local ab=
 if t and#p>0 then
 T(n,'HSET tasks','~wake',EA(n.now,nil,t))
 end
-local ac=FH(n,o,p,ab)or DF(n)
+local ac=FI(n,o,p,ab)or DF(n)
 if ac then
-ES(o,1)
+ET(o,1)
 return ac
 end
-FD(p,i)
+FE(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 return{'more',u()}
 elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',EV(o,n)}
+local ad={'ok',EW(o,n)}
 for ah,ai in ipairs(p)do
-FK(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+FL(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 return ad
 end
 `;
-const $FS = `local FS=true
+const $FT = `local FT=true
 `;
-const $FT = `local FT=240
+const $FU = `local FU=240
 `;
-const $FU = `local function FU(a,b)
+const $FV = `local function FV(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $FV = `local function FV(
+const $FW = `local function FW(
 a,
 b,
 c,
@@ -2233,8 +2253,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,EK(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EJ)
+local m,n,o=d[1],1,EL(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,EK)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -2244,7 +2264,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FU(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or FV(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2255,11 +2275,11 @@ local an={'~lease','',e,'','','',unpack(l or{})}
 local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
 for as,at in ipairs(c)do
 if as>o then
-n,o=as,EK(c,as)
-m=EL(b,e,c,n,o)
+n,o=as,EL(c,as)
+m=EM(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=EJ+2*(as-n)+1
+local au=EK+2*(as-n)+1
 local av,aw=m[au],m[au+1]
 local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
 x,ab=x+1,ab+#(av or'')
@@ -2271,7 +2291,7 @@ if string.find(ay,';[GP]=')or string.find(ay,string.rep('%d',17))then
 return nil
 end
 ad,ae=ay,''
-for bc in string.gmatch('mrdt','%a')do
+for bc in string.gmatch('mrdtU','%a')do
 ae=ae..(string.match(ad,';'..bc..'=[^;]*')or'')
 end
 af=string.match(ad,';l=(%d+)')or h
@@ -2304,27 +2324,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FU(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FV(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $FW = `local FW='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $FX = `local FX='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $FX = `local function FX(a,b,c,d,e,f)
-local g=(#c-d)/FO
-if e[1]or g<1 or g>FT then
+const $FY = `local function FY(a,b,c,d,e,f)
+local g=(#c-d)/FP
+if e[1]or g<1 or g>FU then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FO*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FO)
+local u=d+FP*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FP)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',FW)
+string.match(e[t+2]or'',FX)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2333,10 +2353,10 @@ return nil,nil,nil
 end
 local ai,aj='',X
 if ag~=''then
-if string.find(ag,';[^mrdt]')or string.find(ag,string.rep('%d',17))then
+if string.find(ag,';[^mrdtU]')or string.find(ag,string.rep('%d',17))then
 return nil,nil,nil
 end
-ai=string.match(ag,';t=[^;]*')or''
+ai=(string.match(ag,';t=[^;]*')or'')..(string.match(ag,';U=%d+')or'')
 aj=tonumber(string.match(ag,';r=(%d+)')or aj)
 end
 if aj~=o then
@@ -2380,19 +2400,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $FY = `local function FY(a,b,c,d)
-local e=FU(a,c)
+const $FZ = `local function FZ(a,b,c,d)
+local e=FV(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $FZ = `local FZ=1000
+const $GA = `local GA=1000
 `;
-const $GA = `local GA=8000000
+const $GB = `local GB=8000000
 `;
-const $GB = `local GB={
+const $GC = `local GC={
 G='group',
 y='reason',
 z='ended_from',
@@ -2401,14 +2421,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GC = `local function GC(a)
+const $GD = `local function GD(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AX(b,GB)
+local d=AX(b,GC)
 d.text=c
 return d
 end
 `;
-const $GD = `local function GD(a,b,c)
+const $GE = `local function GE(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2416,24 +2436,24 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GE = `local function GE(a,b,c)
+const $GF = `local function GF(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reason or b.reason==a.reason)
-and GD(b.ended_at,a.ended_from,a.ended_before)
-and GD(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GE(b.ended_at,a.ended_from,a.ended_before)
+and GE(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
 a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 )
 end
 `;
-const $GF = `local function GF(a,b,c)
+const $GG = `local function GG(a,b,c)
 if b=='completed'or(b=='rejected'and c.reason=='cancelled')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GG = `local function GG(a,b)
+const $GH = `local function GH(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2443,23 +2463,23 @@ end
 return#a<#b
 end
 `;
-const $GH = `local function GH(a)
+const $GI = `local function GI(a)
 return(a or'0')..' -'
 end
 `;
-const $GI = `local function GI(a,b,c)
+const $GJ = `local function GJ(a,b,c)
 local d,e=string.match(b,'^(%S+) (.+)$')
 local f=redis.call('ZCOUNT',a,'-inf','('..d)
 local g=redis.call('ZCOUNT',a,'-inf',d)
 while f<g do
 local h=math.floor((f+g)/2)
-if GG(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
+if GH(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
 g=h
 else
 f=h+1
 end
 end
-local h=redis.call('ZRANGE',a,C(f),C(f+FZ-1),'WITHSCORES')
+local h=redis.call('ZRANGE',a,C(f),C(f+GA-1),'WITHSCORES')
 local i={}
 for m=1,#h,2 do
 if c and tonumber(h[m+1])>=tonumber(c)then
@@ -2470,11 +2490,11 @@ end
 return i
 end
 `;
-const $GJ = `local function GJ(a,b,c)
+const $GK = `local function GK(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CG(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(FZ))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GA))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2482,10 +2502,10 @@ end
 return h
 end
 `;
-const $GK = `local function GK(a,b,c)
+const $GL = `local function GL(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,FZ)
-while d<g and e<GA do
+local g=math.min(#b,GA)
+while d<g and e<GB do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2507,12 +2527,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((GA-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GB-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GL = `local function GL(a,b)
+const $GM = `local function GM(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2520,14 +2540,14 @@ end
 return c
 end
 `;
-const $GM = `local function GM(a,b,c)
-if b==#a and b<FZ then
+const $GN = `local function GN(a,b,c)
+if b==#a and b<GA then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GN = `local function GN(a,b,c,d,e)
+const $GO = `local function GO(a,b,c,d,e)
 for i=1,#c,DG do
 local j,k,l=DC(a,b),{},{}
 for p=i,math.min(i+DG-1,#c)do
@@ -2544,7 +2564,7 @@ end
 return#c,d
 end
 `;
-const $GO = `local function GO(a,b,c)
+const $GP = `local function GP(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2554,42 +2574,47 @@ T(a,'HSET tasks',b,'')
 T(a,'HSET tasks','.'..b,AQ(c,''))
 T(a,'ZADD expiry',C(d),b)
 else
-AT(S(a,'HSET tasks'),S(a,'HDEL tasks'),b,c)
+local e,f=S(a,'HSET tasks'),S(a,'HDEL tasks')
+local g=AT(e,f,b,c,a.now)
+if g then
+T(a,'ZADD expiry',g,b)
+else
 T(a,'ZREM expiry',b)
+end
 end
 T(a,'ZREM dead',b)
 CW(a,'deleted',b)
 end
 `;
-const $GP = `local GP={'fair','limited','working','delayed','dead','expiry'}
+const $GQ = `local GQ={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GQ = `local GQ={limited=true,delayed=true,dead=true}
+const $GR = `local GR={limited=true,delayed=true,dead=true}
 `;
-const $GR = `local GR='-'
+const $GS = `local GS='-'
 `;
-const $GS = `local GS=4000000
+const $GT = `local GT=4000000
 `;
-const $GT = `local function GT(a,b)
+const $GU = `local function GU(a,b)
 local c={keys=a,now=b,plan=DA(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns={},{}
-for g,h in ipairs(GP)do
+for g,h in ipairs(GQ)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $GU = `local function GU(a,b,c)
+const $GV = `local function GV(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $GV = `local function GV(a,b,c)
+const $GW = `local function GW(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $GW = `local function GW(a,b,c)
+const $GX = `local function GX(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2601,7 +2626,7 @@ end
 return d
 end
 `;
-const $GX = `local function GX(a,b)
+const $GY = `local function GY(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2613,7 +2638,7 @@ end
 return c
 end
 `;
-const $GY = `local function GY(a,b)
+const $GZ = `local function GZ(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2624,7 +2649,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=GX(a,f)
+local h=GY(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2636,36 +2661,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GS*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(GT*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $GZ = `local function GZ(a,b)
-local c,d=a.keys,GY(a,b)
+const $HA = `local function HA(a,b)
+local c,d=a.keys,GZ(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GP)do
-for n,o in ipairs(e and GQ[j]and{}or GW(a,j,b))do
+for i,j in ipairs(GQ)do
+for n,o in ipairs(e and GR[j]and{}or GX(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HA = `local function HA(a,b)
+const $HB = `local function HB(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-GU(a,'record_broken',b)
+GV(a,'record_broken',b)
 end
 `;
-const $HB = `local function HB(a,b)
+const $HC = `local function HC(a,b)
 local c,d=AN(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AQ(b.task,d)
 end
 `;
-const $HC = `local function HC(a,b,c,d)
+const $HD = `local function HD(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2673,33 +2698,33 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HD = `local function HD(a,b,c,d)
+const $HE = `local function HE(a,b,c,d)
 local e=false
-for i,j in ipairs(GP)do
+for i,j in ipairs(GQ)do
 if b[j]and j~=c and j~=d then
-GV(a,j,b.id)
+GW(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HE = `local function HE(a,b,c,d)
+const $HF = `local function HF(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(GW(a,b,f))do
+for k,l in ipairs(GX(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-GU(a,d,e[k])
+GV(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HF = `local function HF(a)
+const $HG = `local function HG(a)
 local b=DF(a.plan)
 if b then
 return b
@@ -2712,73 +2737,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HE(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HF(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HE(a,'fair_by_group',a.turns,'turn_wrong')
+HF(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
 CZ(a.plan)
 end
 `;
-const $HG = `local function HG(a,b)
+const $HH = `local function HH(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GR,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GS,'~ghosts')
 local f=AN(e[1])
 local g=AS(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GR,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GS,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GR)
+redis.call('LSET',c.pending,C(n),GS)
 end
 end
 `;
-const $HH = `local HH=8640000000000000
+const $HI = `local HI=8640000000000000
 `;
-const $HI = `local HI=630720000000
+const $HJ = `local HJ=630720000000
 `;
-const $HJ = `local HJ=BL/2
+const $HK = `local HK=BL/2
 `;
-const $HK = `local function HK(a)
+const $HL = `local function HL(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AV(a)
 end
 `;
-const $HL = `local function HL(a,b)
+const $HM = `local function HM(a,b)
 local c,d=b.id,AN(b.record)
-local e=c==GR or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HK(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GS or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HL(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HA(a,'.'..c)
+HB(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HA(a,c)
+HB(a,c)
 b.fixed=false
 end
 b.task=AO(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HM = `local function HM(a,b)
+const $HN = `local function HN(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BN(tonumber(b.fair or 0))
 local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BR(d)and h==f and i<HJ then
+elseif b.fair and BR(d)and h==f and i<HK then
 return'fair'
 elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
@@ -2787,45 +2812,45 @@ return'delayed'
 end
 end
 `;
-const $HN = `local function HN(a,b)
+const $HO = `local function HO(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HM(a,b)
-if HD(a,b,f)then
-GU(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HN(a,b)
+if HE(a,b,f)then
+GV(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HH and math.floor(g)or a.now
+local h=g>=0 and g<=HI and math.floor(g)or a.now
 local i=DJ(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-GU(a,'time_broken',c)
+GV(a,'time_broken',c)
 end
 if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HB(a,b)
-GU(a,'record_incomplete',c)
+b.record=HC(a,b)
+GV(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HO = `local function HO(a,b)
+const $HP = `local function HP(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HD(a,b)
+HE(a,b)
 a.lost[#a.lost+1]=c
-GU(a,'lease_missing',c)
+GV(a,'lease_missing',c)
 return
 end
-if HD(a,b,'working')then
-GU(a,'two_places',c)
+if HE(a,b,'working')then
+GV(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HI then
+if e<0 or e>a.now+HJ then
 F(a.deadlines,C(a.now),c)
-GU(a,'time_broken',c)
+GV(a,'time_broken',c)
 end
 if d.worker then
 F(a.worker_leases,c,DH(d.worker,d.lease_number,c))
@@ -2833,11 +2858,11 @@ end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-GU(a,'control_broken','~lease')
+GV(a,'control_broken','~lease')
 end
 end
 `;
-const $HP = `local function HP(a,b)
+const $HQ = `local function HQ(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -2846,85 +2871,85 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HD(a,b,'expiry',f and'dead')then
-GU(a,'wrong_place',c)
+if HE(a,b,'expiry',f and'dead')then
+GV(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-GU(a,'place_missing',c)
+GV(a,'place_missing',c)
 end
-if not h or h>a.now+HI then
+if not h or h>a.now+HJ then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-GU(a,b.expiry and'time_broken'or'expiry_missing',c)
+GV(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-GU(a,'record_incomplete',c)
+GV(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AS(AD.deleted)
-GU(a,'record_incomplete',c)
+GV(a,'record_incomplete',c)
 end
 end
 `;
-const $HQ = `local function HQ(a,b)
+const $HR = `local function HR(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HD(a,b)or e then
-GU(a,'payload_missing',c)
+if HE(a,b)or e then
+GV(a,'payload_missing',c)
 elseif b.live then
-GU(a,'record_incomplete',c)
+GV(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GR and''or false
+b.fixed=f and c~=GS and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AS(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HR = `local function HR(a,b)
+const $HS = `local function HS(a,b)
 local c=b.task
 b.waits=0
 if AV(c)or(b.fixed==''and not b.record)then
-HP(a,b)
-elseif not b.live or c.state==AD.ghost then
 HQ(a,b)
+elseif not b.live or c.state==AD.ghost then
+HR(a,b)
 elseif c.state==AD.working then
-HO(a,b)
+HP(a,b)
 else
-HN(a,b)
+HO(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HS = `local function HS(a,b,c)
+const $HT = `local function HT(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HL(a,i)
+HM(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-GU(a,'record_newer',i.id)
+GV(a,'record_newer',i.id)
 else
-HR(a,i)
+HS(a,i)
 if c then
 c(i)
 end
-HC(a,i.id,i.had_fixed,i.fixed)
-HC(a,'.'..i.id,i.had_record,i.record)
+HD(a,i.id,i.had_fixed,i.fixed)
+HD(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DG and HF(a)
+local j=U(a.plan,'HSET tasks')>=2*DG and HG(a)
 if j then
 return j
 end
 end
-local e,f=HF(a),nil
+local e,f=HG(a),nil
 if not e then
 f,f,f,e=DN(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
@@ -2933,7 +2958,7 @@ end
 return e
 end
 `;
-const $HT = `local HT={
+const $HU = `local HU={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -2944,129 +2969,129 @@ weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
 }
 `;
-const $HU = `local HU=131071
+const $HV = `local HV=131071
 `;
-const $HV = `local HV=65536
+const $HW = `local HW=65536
 `;
-const $HW = `local function HW(a,b,c,d)
+const $HX = `local function HX(a,b,c,d)
 local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,HT[k]or'')~=nil
+g=g and string.find(l,HU[k]or'')~=nil
 end
 if not g then
-HA(a,b)
+HB(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or HU)>=HU then
-h=math.max(d,HV)+1
+if i and(h or HV)>=HV then
+h=math.max(d,HW)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BB(f))
-GU(a,'control_broken',b)
+GV(a,'control_broken',b)
 elseif i and h>d then
-GU(a,'control_broken','~groups')
+GV(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $HX = `local function HX(a,b)
+const $HY = `local function HY(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(GX(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(GY(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=HW(a,i,b[i],d)
+d=HX(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $HY = `local function HY(a,b)
-for f,g in ipairs(GW(a,'workers',b))do
+const $HZ = `local function HZ(a,b)
+for f,g in ipairs(GX(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-GU(a,'worker_wrong',b[f])
+GV(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $HZ = `local function HZ(a,b,c)
-for g,h in ipairs(GW(a,'expiry',b))do
+const $IA = `local function IA(a,b,c)
+for g,h in ipairs(GX(a,'expiry',b))do
 if not h then
 local i=string.match(c[g],'^(%d+) ')or C(a.now+DR)
 T(a.plan,'ZADD expiry',i,b[g])
-GU(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $IA = `local function IA(a,b)
-for f,g in ipairs(GX(a,b))do
-if not g then
-GV(a,'expiry',b[f])
-GU(a,'record_missing',b[f])
+GV(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $IB = `local function IB(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(GZ(a,c))do
-local i=AO(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CG(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-GV(a,'fair_by_group',b[g])
-GU(a,'turn_wrong',c[g])
+for f,g in ipairs(GY(a,b))do
+if not g then
+GW(a,'expiry',b[f])
+GV(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IC = `local function IC(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-for h,i in ipairs(GX(a,d))do
-local j=AN(i)
-local k=j.state==AD.working
-and j.worker
-and DH(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-GV(a,'worker_leases',b[h])
-GU(a,'worker_lease_wrong',c[h])
+for g,h in ipairs(HA(a,c))do
+local i=AO(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CG(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+GW(a,'fair_by_group',b[g])
+GV(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $ID = `local function ID(a,b)
-local c,d=a.keys,{}
+local c,d={},{}
 for h,i in ipairs(b)do
-d[h]='~w:'..i
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
 end
-local e=GW(a,'workers',b)
-for i,j in ipairs(GX(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DT(c,k,'0',1)==0 then
-GV(a,'workers',k)
-elseif l<0 or l>a.now+HI then
-T(a.plan,'ZADD workers',C(a.now),k)
-GU(a,'time_broken',k)
+for h,i in ipairs(GY(a,d))do
+local j=AN(i)
+local k=j.state==AD.working
+and j.worker
+and DH(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+GW(a,'worker_leases',b[h])
+GV(a,'worker_lease_wrong',c[h])
 end
 end
 end
 `;
 const $IE = `local function IE(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=GX(a,'workers',b)
+for i,j in ipairs(GY(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DT(c,k,'0',1)==0 then
+GW(a,'workers',k)
+elseif l<0 or l>a.now+HJ then
+T(a.plan,'ZADD workers',C(a.now),k)
+GV(a,'time_broken',k)
+end
+end
+end
+`;
+const $IG = `local function IG(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3087,85 +3112,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-HX(a,f)
-HY(a,g)
-HZ(a,h,i)
+HY(a,f)
+HZ(a,g)
+IA(a,h,i)
 return c,e
 end
 `;
-const $IG = `local IG={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IH = `local IH={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IH = `local IH={'~lease','~groups','~alarm',unpack(IG)}
+const $II = `local II={'~lease','~groups','~alarm',unpack(IH)}
 `;
-const $II = `local II={'~set','~fair',unpack(IH)}
+const $IJ = `local IJ={'~set','~fair',unpack(II)}
 `;
-const $IJ = `local function IJ(a,b,c)
+const $IK = `local function IK(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=HV,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=HU}
-for k,l in ipairs(IH)do
+{['~lease']=e,['~groups']=HW,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=HV}
+for k,l in ipairs(II)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HH))then
-GU(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HI))then
+GV(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HC(a,l,m,b[l])
+HD(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-GU(a,'control_broken','~checked')
-HC(a,'~checked',b['~checked'],b['~broken'])
+GV(a,'control_broken','~checked')
+HD(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-HW(a,'~set',b['~set'],0)
+HX(a,'~set',b['~set'],0)
 end
 local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HJ then
-local n,o=BM(m,0),BM(m,HJ)
+if i or(h[m]or 0)>=HK then
+local n,o=BM(m,0),BM(m,HK)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HJ then
+if(h.list_tag or 0)>=HK then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BY(h))
-GU(a,'control_broken','~fair')
+GV(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HI))
+local l=c.first and math.max(0,math.min(c.first,e+HJ))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-GU(a,'timer_wrong','~alarm')
+GV(a,'timer_wrong','~alarm')
 elseif k and not j then
-HC(a,'~alarm',k)
-GU(a,'timer_wrong','~alarm')
+HD(a,'~alarm',k)
+GV(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IK = `local function IK(a,b)
+const $IL = `local function IL(a,b)
 local c,d=BN(b)
 local e=CE(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HJ)
+e.last_tag=math.max(e.last_tag,d%HK)
 end
 `;
-const $IL = `local function IL(a)
+const $IM = `local function IM(a)
 a.working=a.working+1
 end
 `;
-const $IM = `local function IM(a,b,c)
+const $IO = `local function IO(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
 d=d or(not a.changed and BV(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
@@ -3175,9 +3200,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HJ
+d=d or i.ready~=j.ready or i.last_tag>=HK
 if j.ready>0 then
-local k=i.last_tag<HJ and i.last_tag or 0
+local k=i.last_tag<HK and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3187,7 +3212,7 @@ end
 return d
 end
 `;
-const $IO = `local function IO(a,b)
+const $IP = `local function IP(a,b)
 if b.limited==0 then
 return false
 end
@@ -3195,7 +3220,7 @@ local c=a.plan
 CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not GW(a,'delayed',{'~g:'..b.name})[1]
+return d and not GX(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3208,82 +3233,96 @@ local c=KEYS[3]
 local d=KEYS[4]
 local e=KEYS[5]
 local f=KEYS[6]
-local g=ARGV[1]
-local h=ARGV[2]
-local i=ARGV[3]
-local j=ARGV
-${$Q}local k=Q(nil,a,b,c,nil,d,e)
-${$C}${$D}${$E}${$CZ}${$DA}local l=DA(k,E(g))
-local m=i==''and'~set'or'~s:'..i
-local n=redis.call('HMGET',e,m,'~groups','~rate')
-if i~=''then
-${$B}${$F}${$K}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{{group=i}})
+local g=KEYS[7]
+local h=ARGV[1]
+local i=ARGV[2]
+local j=ARGV[3]
+local k=ARGV[4]
+local l=ARGV
+${$Q}local m=Q(nil,b,c,d,nil,e,f)
+${$C}${$D}${$E}${$CZ}${$DA}local n=DA(m,E(h))
+local o=j==''and'~set'or'~s:'..j
+local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
+if j~=''then
+${$B}${$F}${$K}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(n,{{group=j}})
 end
-${$AC}if AC(n[1])or AC(l.stored_before['~g:'..i])then
+${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$FM}local o,p=FM(f,h)
-if o or#j==3 then
-return{'ok',n[1]or''}
+${$FN}local q,r=FN(g,i)
+${$N}${$P}${$AX}${$AZ}${$BA}${$DY}${$DZ}${$EA}${$EB}local function s(t,u,v)
+local w=k~=''and redis.call('EXISTS',a,b)==1
+return w and EB(f,{t,u},n.now,k,v)and 1 or 0
 end
-${$AX}${$AZ}${$BA}local q,r=BA(n[1]),BA(n[1])
-for v=4,#j,2 do
-local w,x=AZ[j[v]]or j[v],j[v+1]
-r[w]=x~=''and x or nil
+if q then
+return{'ok',p[1]or'',s(p[4],p[5],0)}
+elseif#l==4 then
+return{'ok',p[1]or'',0}
 end
-${$BC}${$BE}local function s(t)
-return q.rate and r.rate and BE(t,q.rate,r.rate,l.now)or''
+local t,u=BA(p[1]),BA(p[1])
+for y=5,#l,2 do
+local z,aa=AZ[l[y]]or l[y],l[y+1]
+u[z]=aa~=''and aa or nil
 end
-${$F}${$S}${$T}local function t()
-local u=s(n[3]or'')
-if u~=''then
-T(l,'HSET tasks','~rate',u)
-elseif n[3]then
-T(l,'HDEL tasks','~rate')
+${$BC}${$BE}local function v(w)
+return t.rate and u.rate and BE(w,t.rate,u.rate,n.now)or''
 end
-if q.statistics and not r.statistics then
-T(l,'HDEL tasks','~stats')
-for y=0,59 do
-T(l,'HDEL tasks','~m'..C(y))
+${$F}${$S}${$T}local function w()
+local x=v(p[3]or'')
+if x~=''then
+T(n,'HSET tasks','~rate',x)
+elseif p[3]then
+T(n,'HDEL tasks','~rate')
 end
-end
-end
-${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}local function u()
-local v=l.groups[i]
-local w=s(v.used)
-v.settings=r
-if v.limited>0 or v.used~=w then
-CA(l,{group=i}).used=w
-CQ(l)
-end
-if not(r.max_working or r.rate)and v.limited==0 then
-r.number=nil
-elseif not r.number then
-r.number=C(tonumber(n[2]or 0)+1)
-T(l,'HSET tasks','~groups',r.number)
+if t.statistics and not u.statistics then
+T(n,'HDEL tasks','~stats')
+for ab=0,59 do
+T(n,'HDEL tasks','~m'..C(ab))
 end
 end
-if i==''then
-t()
+end
+${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}local function x()
+local y=n.groups[j]
+local z=v(y.used)
+y.settings=u
+if y.limited>0 or y.used~=z then
+CA(n,{group=j}).used=z
+CQ(n)
+end
+if not(u.max_working or u.rate)and y.limited==0 then
+u.number=nil
+elseif not u.number then
+u.number=C(tonumber(p[2]or 0)+1)
+T(n,'HSET tasks','~groups',u.number)
+end
+end
+if j==''then
+w()
 else
-u()
+x()
 end
-${$G}${$AY}${$BB}local v=BB(r)
-if v~=''then
-T(l,'HSET tasks',m,v)
-elseif n[1]then
-T(l,'HDEL tasks',m)
+${$G}${$AY}${$BB}local y=BB(u)
+if y~=''then
+T(n,'HSET tasks',o,y)
+elseif p[1]then
+T(n,'HDEL tasks',o)
 end
-${$B}${$H}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local w=DF(l)
-if w then
-return w
+${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}local z=DF(n)
+if z then
+return z
 end
-${$A}${$FN}FN(f,p,h,'')
-return{'ok',v}
+${$A}${$FO}FO(g,r,i,'')
+local aa=0
+if t.paused and not u.paused then
+aa=s('',y)
+elseif u.max_working~=t.max_working or u.rate~=t.rate then
+aa=s(p[4],j==''and y or p[5])
+end
+return{'ok',y,aa}
 `;
   },
-  sha1: "1cf85cc7c47d5c2b129c1d1db6986532e5e11b9e",
-  keyLockingSha1: "8cd8fc2cf2ed71d3fac319ae4ae8f44533f4885d",
+  sha1: "79dda40bd59f5e6fae3514ade2863002aa21392d",
+  keyLockingSha1: "86de5a7c33b5d3f22ca278c30dbce59b830dfe5c",
 };
 
 export const count: Script = {
@@ -3385,7 +3424,7 @@ F(ad,r(c))
 end
 local ae=#ad>0 and math.max(unpack(ad))
 ${$AX}${$AZ}${$BA}local af=BA(w['~set']or nil)
-${$L}${$M}${$EC}local ag,ah=EC(e,M(d))
+${$L}${$M}${$ED}local ag,ah=ED(e,M(d))
 return{
 'ok',
 ac,
@@ -3400,8 +3439,8 @@ af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "e499dda9c915b72fa88543c926662c2f5ecf8ed1",
-  keyLockingSha1: "d5eb4b0fa797c82510058d418f72e7b23cce5586",
+  sha1: "002eed8a5bfc781d7a84190bf60c1682d8c39e7b",
+  keyLockingSha1: "a22c15838e84a38cacb8ef3f0aae599411649382",
 };
 
 export const declare: Script = {
@@ -3444,7 +3483,7 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FM}local r,s=FM(n,p)
+${$FN}local r,s=FN(n,p)
 if not r then
 ${$C}${$D}${$E}${$CZ}${$DA}local t=DA({tasks=g},E(o))
 ${$AC}${$AX}${$AZ}${$BA}${$DB}if DB(t,redis.call('HGET',g,'~set'))then
@@ -3462,14 +3501,14 @@ ${$G}${$CY}CY(t)
 end
 end
 r=u>0 and'working,'..C(u)or'ok,'..C(t.now)
-${$A}${$FN}FN(n,s,p,r)
+${$A}${$FO}FO(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "b447ecf8f455c39e0a2dcdfe0cb4a066186b203f",
-  keyLockingSha1: "7962e4e168017cfe0d8de6bdb3b532fa9b67a6d9",
+  sha1: "ee0728a2bf20220462de07d399be457e695bd9c5",
+  keyLockingSha1: "1daec611fd526c76883b766cd0a28b2441100c58",
 };
 
 export const failWorker: Script = {
@@ -3489,7 +3528,8 @@ local k=KEYS[11]
 local l=ARGV[1]
 local m=ARGV[2]
 local n=ARGV[3]
-${$Q}local o=Q(
+local o=ARGV[4]
+${$Q}local p=Q(
 a,
 b,
 c,
@@ -3502,25 +3542,29 @@ i,
 j,
 k
 )
-${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local p,q,r,s,t=DW(o,m,E(l),tonumber(n))
-if s then
-return s
-elseif r>0 and p+q==0 then
+${$C}${$D}${$E}local q=E(l)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local r,s,t,u,v=DW(p,m,q,tonumber(n))
+if u then
+return u
+elseif t>0 and r+s==0 then
 return{'newer_schema'}
 end
-local u={m}
+local w={m}
 if not string.find(m,' ',1,true)then
-u={}
-for y,z in ipairs(redis.call('ZRANGE',j,'0','999'))do
-F(u,string.match(z,'^%S+')==m and z or nil)
+w={}
+for aa,ab in ipairs(redis.call('ZRANGE',j,'0','999'))do
+F(w,string.match(ab,'^%S+')==m and ab or nil)
 end
 end
-${$DU}DU(o,u,t)
-return{'ok',p,q,t and 1 or 0}
+${$DU}DU(p,w,v)
+${$DY}${$DZ}${$EA}${$EB}local x=o~=''
+and r>0
+and EB(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+return{'ok',r,s,v and 1 or 0,x and 1 or 0}
 `;
   },
-  sha1: "ef4b582ec8ed4ec739e9d43e08fd1b6faf639be6",
-  keyLockingSha1: "b29e28d9ecd2a25027da6a9cc5ac41d350e086b7",
+  sha1: "076d6139767f721a772cefa7f3bdc828b46f1f2f",
+  keyLockingSha1: "292fc7e6ff45d5a4087b7e7604c10b36078a36f1",
 };
 
 export const listWorkers: Script = {
@@ -3580,17 +3624,17 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AX}${$GB}${$GC}local p=GC(l)
+${$AX}${$GC}${$GD}local p=GD(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
 local s
-${$C}${$BK}${$BL}${$BW}${$BX}${$FZ}${$GG}${$GI}local function t(u)
+${$C}${$BK}${$BL}${$BW}${$BX}${$GA}${$GH}${$GJ}local function t(u)
 local v,w,x=string.match(u,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BX(y)
-local aa=redis.call('LRANGE',a,C(-v-FZ),C(-v-1))
-local ab=y and GI(b,w)or{}
+local aa=redis.call('LRANGE',a,C(-v-GA),C(-v-1))
+local ab=y and GJ(b,w)or{}
 local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -3603,7 +3647,7 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<FZ and GI(c,x)or{})do
+for ak,al in ipairs(y and ag<GA and GJ(c,x)or{})do
 ad[#ad+1]=al
 end
 return ad,
@@ -3631,9 +3675,9 @@ u[w.id]=true
 return y
 end
 local w,x={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GD}${$GE}local function y(z)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GE}${$GF}local function y(z)
 local aa=z.task
-if aa.state~=r or not GE(p,aa,z.text)or v(z)then
+if aa.state~=r or not GF(p,aa,z.text)or v(z)then
 return false
 elseif
 z.fixed==''and r==AD.waiting
@@ -3658,22 +3702,22 @@ if i=='pending'then
 z=z~=''and z or'0 0 - 0 -'
 s,aa=t(z)
 else
-${$GF}local ab=GF(o,i,p)
-${$GH}z=z~=''and z or GH(ab==h and p.ended_from)
-s=GI(ab,z,ab==h and p.ended_before)
+${$GG}local ab=GG(o,i,p)
+${$GI}z=z~=''and z or GI(ab==h and p.ended_from)
+s=GJ(ab,z,ab==h and p.ended_before)
 end
-${$AC}${$AF}${$AM}${$AN}${$AO}${$GA}${$GK}local ab=GK(f,s,y)
-if aa and(ab<#s or ab>=FZ)then
+${$AC}${$AF}${$AM}${$AN}${$AO}${$GB}${$GL}local ab=GL(f,s,y)
+if aa and(ab<#s or ab>=GA)then
 w[2]=aa(ab)
 elseif not aa then
-${$GM}w[2]=GM(s,ab,z)
+${$GN}w[2]=GN(s,ab,z)
 end
-${$GL}w[3]=GL(s,ab)
+${$GM}w[3]=GM(s,ab)
 return w
 `;
   },
-  sha1: "955462758c677e5569ad030314a900919b990019",
-  keyLockingSha1: "87e0ae6351ef24a028f93670a313d4f723634d54",
+  sha1: "a19dbe415c21fdd0570af28b297e243042c41b7c",
+  keyLockingSha1: "324b18452fc197870d522c73c5740c0a75b29191",
 };
 
 export const purge: Script = {
@@ -3694,38 +3738,38 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AX}${$GB}${$GC}local q=GC(m)
+${$AX}${$GC}${$GD}local q=GD(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DG}${$DL}${$FZ}${$GA}${$GD}${$GE}${$GG}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DG}${$DL}${$GA}${$GB}${$GE}${$GF}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}${$GP}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GJ(c,q.group,w)or GI(
+x and GK(c,q.group,w)or GJ(
 v,
 w,
 v==h and q.ended_before
 )
-local aa=GK(f,z,function(aa,ab)
+local aa=GL(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
 elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GE(q,ac,aa.text)then
+elseif ac.state==r and GF(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GN(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GO(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GO(ae,am,ag[al])
+GP(ae,am,ag[al])
 end
 return DF(ae)
 end
@@ -3750,25 +3794,25 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GH(C(ac))or GM(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GL(z,aa)
+local ae=ac and GI(C(ac))or GN(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GM(z,aa)
 end
-${$EO}${$EW}${$EX}${$EY}${$FD}local function v()
+${$EP}${$EX}${$EY}${$EZ}${$FE}local function v()
 local w=DC(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},EW(0,0),{}
+local x,y,z={},EX(0,0),{}
 for ad,ae in ipairs(redis.call('RPOP',a,C(DG))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GK(f,x,function(ab)
+local ab=GL(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=EX(y,ab.id,ab.fixed,ab.record)
-if not EY(y,ac,ab)then
+local ac=EY(y,ab.id,ab.fixed,ab.record)
+if not EZ(y,ac,ab)then
 aa,ac.written=aa+1,true
 DL(w,ab.id,ac.task,'','rejected','cancelled')
 end
@@ -3781,20 +3825,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FD(y,f)
+FE(y,f)
 local ad=ab==#x
 local ae=#z<#x and not(ad and#x<DG)
-t[2],t[3]=aa,ae and'pending '..GH()or''
-t[4]=ae and 0 or GL(x,ab)
+t[2],t[3]=aa,ae and'pending '..GI()or''
+t[4]=ae and 0 or GM(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GF}local w=GF(n,j,q)
-return u(w,l~=''and l or GH(w==h and q.ended_from))or t
+${$GG}local w=GG(n,j,q)
+return u(w,l~=''and l or GI(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GH()
+w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GI()
 end
 local y,z=nil,m==''
 if w~='pending'then
@@ -3802,7 +3846,7 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GH()
+t[3]=(w=='limited'and'fair 'or'pending ')..GI()
 end
 return y or t
 end
@@ -3814,8 +3858,8 @@ end
 return y or t
 `;
   },
-  sha1: "73da1c52a2fd15385ba9f99ac64b0cfe22dae81a",
-  keyLockingSha1: "2ba3bdc4cc87181027fec38ad03650291f066cbf",
+  sha1: "cd1c9fa5b3839177c6b5c8f7a822cee53d9d8cf0",
+  keyLockingSha1: "b5fc185d54aebd709422d9be56d823ce67ec83b6",
 };
 
 export const redrive: Script = {
@@ -3835,94 +3879,102 @@ local k=ARGV[3]
 local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
-local o=ARGV
-${$Q}local p=Q(a,b,c,d,nil,e,f,g,h)
-${$C}${$D}${$E}local q=E(i)
-local r,s,t=string.match(m,'^(%d+) (%d+) (.+)$')
-s=math.max(tonumber(s or q),q)
-${$AX}${$GB}${$GC}local u=GC(n)
-local v={}
-local function w(x,y)
-x.number=y
-v[#v+1]=x
+local o=ARGV[7]
+local p=ARGV
+${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
+${$C}${$D}${$E}local r=E(i)
+local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
+t=math.max(tonumber(t or r),r)
+${$AX}${$GC}${$GD}local v=GD(n)
+local w={}
+local function x(y,z)
+y.number=z
+w[#w+1]=y
 end
-local x={}
-${$AD}${$AK}local function y(z,aa)
-local ab,ac=z.id,z.task
-local ad=ac.state==AD.waiting
-if x[ab]then
+local y={}
+local z,aa=false,false
+${$AD}${$AK}local function ab(ac,ad)
+local ae,af=ac.id,ac.task
+local ag=af.state==AD.waiting
+if y[ae]then
 return false
-elseif#v==tonumber(j)then
+elseif#w==tonumber(j)then
 return true
-elseif ac.state==AD.ghost or ac.state==AD.deleted or(ad and z.fixed=='')then
-x[ab]='not_found'
-elseif z.lease~=''and z.lease~=ac.lease_number then
-x[ab]='lease_lost'
-elseif ac.state==AD.rejected and AK(z.fixed)then
-x[ab]='redriven'
-w(z,aa)
+elseif af.state==AD.ghost or af.state==AD.deleted or(ag and ac.fixed=='')then
+y[ae]='not_found'
+elseif ac.lease~=''and ac.lease~=af.lease_number then
+y[ae]='lease_lost'
+elseif af.state==AD.rejected and AK(ac.fixed)then
+y[ae]='redriven'
+x(ac,ad)
 else
-local ae=ad and string.find(ac.history or'','r%d+[pd]%d+$')
-x[ab]=ae and'redriven'or'not_dead_letter'
+local ah=ag and string.find(af.history or'','r%d+[pd]%d+$')
+y[ae]=ah and'redriven'or'not_dead_letter'
+aa=aa or ah
 end
 end
-${$GD}${$GE}local function z(aa,ab)
-if#v==tonumber(j)then
+${$GE}${$GF}local function ac(ad,ae)
+if#w==tonumber(j)then
 return true
-elseif aa.task.state~=AD.rejected or not AK(aa.fixed)then
-aa.left_alone=true
-elseif GE(u,aa.task,aa.text)then
-w(aa,ab)
+elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
+ad.left_alone=true
+elseif GF(v,ad.task,ad.text)then
+x(ad,ae)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AP}${$AQ}${$AR}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CW}${$CX}${$CY}${$DD}${$DF}${$DJ}${$DK}local function aa(ab,ac,ad,ae)
-BZ(ab,ad)
-for ai,aj in ipairs(ad)do
-local ak=math.floor(s+(ae+ai-1)*l)
-aj.charged,aj.reason,aj.ended_at='0',nil,nil
-DK(ab,ac[ai],aj,v[ae+ai].text,'back',ak>q and ak)
-CW(ab,'redriven',ac[ai])
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AP}${$AQ}${$AR}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CW}${$CX}${$CY}${$DD}${$DF}${$DJ}${$DK}local function ad(ae,af,ag,ah)
+BZ(ae,ag)
+for al,am in ipairs(ag)do
+local an=math.floor(t+(ah+al-1)*l)
+z=z or an<=r
+am.charged,am.reason,am.ended_at='0',nil,nil
+DK(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+CW(ae,'redriven',af[al])
 end
-ab.writes['ZREM expiry']=ac
-ab.writes['ZREM dead']=ac
-return DF(ab)
+ae.writes['ZREM expiry']=af
+ae.writes['ZREM dead']=af
+return DF(ae)
 end
-local ab={}
-for af=7,#o,2 do
-ab[#ab+1]={id=o[af],lease=o[af+1]}
+local ae={}
+for ai=8,#p,2 do
+ae[#ae+1]={id=p[ai],lease=p[ai+1]}
 end
-local ac=#ab>0
-r=r or C(q)
-if not ac then
-${$GH}t=t or GH(u.ended_from)
-${$FZ}${$GG}${$GI}ab=GI(h,t,math.min(tonumber(u.ended_before or r+1),r+1))
+local af=#ae>0
+s=s or C(r)
+if not af then
+${$GI}u=u or GI(v.ended_from)
+${$GA}${$GH}${$GJ}ae=GJ(h,u,math.min(tonumber(v.ended_before or s+1),s+1))
 end
-${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$FZ}${$GA}${$GK}local ad=GK(f,ab,ac and y or z)
-local ae=#v
+${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$GA}${$GB}${$GL}local ag=GL(f,ae,af and ab or ac)
+local ah=#w
 if k~='1'then
-${$CZ}${$DA}${$DB}${$DC}${$DG}${$GN}ae,ad=GN(p,q,v,ad,aa)
-if not ad then
-return ae
+${$CZ}${$DA}${$DB}${$DC}${$DG}${$GO}ah,ag=GO(q,r,w,ag,ad)
+if not ag then
+return ah
 end
 end
-local af=''
-if not ac then
-${$GM}af=GM(ab,ad,t)
-elseif ad<#ab then
-${$GH}af=GH()
+local ai=''
+if not af then
+${$GN}ai=GN(ae,ag,u)
+elseif ag<#ae then
+${$GI}ai=GI()
 end
-if af~=''then
-af=r..' '..C(math.ceil(s+ae*l))..' '..af
+if ai~=''then
+ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
 end
-${$GL}local ag={'ok',ae,af,GL(ab,ad)}
-for ak=1,ac and ad or 0 do
-ag[ak+4]=ab[ak].left_alone and'newer_schema'or x[ab[ak].id]or'not_found'
+${$DY}${$DZ}${$EA}${$EB}local aj=o~=''
+and k~='1'
+and(z or aa)
+and EB(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+${$GM}local ak={'ok',ah,ai,GM(ae,ag),aj and 1 or 0}
+for ao=1,af and ag or 0 do
+ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
-return ag
+return ak
 `;
   },
-  sha1: "dc8f1acc5b94e5d7528c64550f345e77968b6dd5",
-  keyLockingSha1: "189e6bc83d6459ea1e40123bba1505a21e5f94de",
+  sha1: "1bac1029eefafbe937add86420e136e184916102",
+  keyLockingSha1: "a179220d2baead66fd56c688480597a9abd5ed67",
 };
 
 export const remove: Script = {
@@ -3943,17 +3995,17 @@ ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}local j=AO(h or'',i)
 if not h or j.state==AD.ghost then
 return{'not_found'}
 elseif j.state==AD.deleted then
-return{'removed'}
+return{j.ended_at and'removed'or'not_found'}
 elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AS}${$AT}${$CW}${$GO}GO(f,e,j)
+${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AS}${$AT}${$CW}${$GP}GP(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(f)or{'removed'}
 `;
   },
-  sha1: "4465675059560a926d5494f73fde354d21bacf93",
-  keyLockingSha1: "e02e73cf8dd6d4206b25f8ee79b246b4a96e98d4",
+  sha1: "b4052a403ecb834797bc5f61dd88fefbe6ec01b3",
+  keyLockingSha1: "cec65ebf173614df5c1621f27d2016eddd484ff4",
 };
 
 export const settings: Script = {
@@ -4032,7 +4084,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local p=GT(o,E(l))
+${$C}${$D}${$E}${$CZ}${$DA}${$GQ}${$GU}local p=GU(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4049,25 +4101,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GQ}${$GS}${$GW}${$GX}${$GY}${$GZ}local u=GZ(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GR}${$GT}${$GX}${$GY}${$GZ}${$HA}local u=HA(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$GU}local function w(x)
+${$GV}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-GU(p,'two_places',x.id)
+GV(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,u,w)or HG(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,u,w)or HH(p,v)
 return x or{'ok',p.ghosts,p.report,unpack(t)}
 `;
   },
-  sha1: "37dee6d37019bfc84593d31eb1c54f54f84d35d2",
-  keyLockingSha1: "79b35793f94be17be1aa6c3ea71c5230ebb0ab23",
+  sha1: "1dee5dbfa72414cc8eba67f7328e0b140165c1ca",
+  keyLockingSha1: "4579b21974f9ec3bfc05f231630a72e8202abc2d",
 };
 
 export const check: Script = {
@@ -4113,7 +4165,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local w=GT(u,E(n))
+${$C}${$D}${$E}${$CZ}${$DA}${$GQ}${$GU}local w=GU(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4198,7 +4250,7 @@ return BH(al,'~ghosts','~dropped')==am
 and BH(al,'~timers','~elapsed')==ak
 and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$GW}${$HJ}${$IK}${$IL}${$IM}${$IO}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$GX}${$HK}${$IL}${$IM}${$IO}${$IP}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BU(as)
@@ -4207,9 +4259,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IK(au,tonumber(as.fair))
+IL(au,tonumber(as.fair))
 elseif au and as.working then
-IL(au)
+IM(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4220,18 +4272,18 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IM(at,au,aw)or IO(w,at)then
+if AC(aw)or IO(at,au,aw)or IP(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AV}${$AY}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DH}${$DJ}${$DR}${$DT}${$GQ}${$GR}${$GS}${$GU}${$GV}${$GX}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AV}${$AY}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DH}${$DJ}${$DR}${$DT}${$GR}${$GS}${$GT}${$GV}${$GW}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HI}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}local function ak()
 if not(ab()and aa())then
 return false
 end
 local al={}
-for ap,aq in ipairs(II)do
+for ap,aq in ipairs(IJ)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4240,18 +4292,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IJ(
+IK(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IE(w,z)
+local ap,aq=IG(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IA(w,au)
-IC(w,x.worker_leases)
-IB(w,x.fair_by_group)
-ID(w,x.workers)
+IB(w,au)
+ID(w,x.worker_leases)
+IC(w,x.fair_by_group)
+IE(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4271,12 +4323,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=GZ(w,ag),{},{},{}
+local ax,ay,az,ba=HA(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HL(w,bf)
+HM(w,bf)
 if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -4289,12 +4341,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-HR(w,bf)
-HC(w,bf.id,bf.had_fixed,bf.fixed)
-HC(w,'.'..bf.id,bf.had_record,bf.record)
+HS(w,bf)
+HD(w,bf.id,bf.had_fixed,bf.fixed)
+HD(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HE(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HE(w,'fair_by_group',w.turns,'turn_wrong')
+HF(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HF(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4311,8 +4363,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "99cc17767da2e0e398441afef1087acc99f5f2ba",
-  keyLockingSha1: "640b6d06076394d5c8135e4f4838983eb9c90cbf",
+  sha1: "6fd92fa27832d282ae97054d1123042dc2c840fc",
+  keyLockingSha1: "dd7de41b7054701dbe01b7c1fde75ec95f06a313",
 };
 
 export const placeLost: Script = {
@@ -4345,18 +4397,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local p=GT(o,E(l))
+${$C}${$D}${$E}${$CZ}${$DA}${$GQ}${$GU}local p=GU(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GQ}${$GS}${$GW}${$GX}${$GY}${$GZ}local v=GZ(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GR}${$GT}${$GX}${$GY}${$GZ}${$HA}local v=HA(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$GU}${$HB}${$HJ}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$GV}${$HC}${$HK}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -4368,20 +4420,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HJ then
+if ad and ad.last_tag>=HK then
 ad.last_tag=0
 end
 AR(z,'pending',p.now)
 CO(aa,y,z,'back')
-GU(p,'place_missing',y)
+GV(p,'place_missing',y)
 else
-GU(p,'ghosts_wrong',y)
+GV(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HB(p,x)
+x.record=not ac and HC(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AO}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HC}${$HD}${$HE}${$HF}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AO}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HD}${$HE}${$HF}${$HG}${$HI}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,v,w)
 if x then
 return x
 end
@@ -4394,8 +4446,8 @@ end
 return{'ok',t,u,p.report}
 `;
   },
-  sha1: "58d4040d34f95fab4f89c700a3eb802123fc2227",
-  keyLockingSha1: "5ee0f8614f68710af2360c379cd327d734cad2ed",
+  sha1: "95fda6a8f3e1ede968b95e7d6adfd3e49f2a9489",
+  keyLockingSha1: "4e6635cedd69d8856cf31d716298a47ee0e0f304",
 };
 
 export const recountGroups: Script = {
@@ -4413,7 +4465,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local m=GT(l,E(g))
+${$C}${$D}${$E}${$CZ}${$DA}${$GQ}${$GU}local m=GU(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AX}${$AZ}${$BA}${$BS}${$BT}${$BU}local function r(s)
@@ -4422,32 +4474,32 @@ o[#o+1],q[s]=s,BU(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$BR}${$FZ}${$GA}${$GK}${$GL}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$BR}${$GA}${$GB}${$GL}${$GM}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GK(f,w,function(x)
+local x=GL(f,w,function(x)
 if BR(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GL(w,x)==0
+return x==#w and x<=k and GM(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$HJ}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
+${$BL}${$BN}${$CE}${$HK}${$IL}${$IM}if h~='1'and not(s(a,IL)and s(d,IM))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$DG}${$GU}${$GW}${$IM}${$IO}for x=1,#t,DG do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$DG}${$GV}${$GX}${$IO}${$IP}for x=1,#t,DG do
 BZ(n,{unpack(t,x,math.min(x+DG-1,#t))})
 for ab=x,math.min(x+DG-1,#t)do
 local ac=o[ab]
@@ -4458,12 +4510,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IM(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IO(ad,q[ac],ae or'')then
 ad.changed=true
-GU(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IO(m,ad)then
+GV(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IP(m,ad)then
 ad.changed=true
-GU(m,'timer_wrong',ac)
+GV(m,'timer_wrong',ac)
 end
 end
 CQ(n)
@@ -4476,8 +4528,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "f3d332453a9647c46508cd646788c3dea1aab806",
-  keyLockingSha1: "60aaa73ca6709730f78a5e4279705a960c52d7e9",
+  sha1: "2a49f4dfc7fbe51fac84d100eebbaae5d37794e9",
+  keyLockingSha1: "c14d115a725e77bffc93524f603724800b9d0228",
 };
 
 export const repairControl: Script = {
@@ -4495,10 +4547,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local m=GT(l,E(i))
+${$C}${$D}${$E}${$CZ}${$DA}${$GQ}${$GU}local m=GU(l,E(i))
 local n={}
-${$IG}${$IH}${$II}for r,s in ipairs(redis.call('HMGET',e,unpack(II)))do
-n[II[r]]=s
+${$IH}${$II}${$IJ}for r,s in ipairs(redis.call('HMGET',e,unpack(IJ)))do
+n[IJ[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -4506,10 +4558,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AX}${$AY}${$AZ}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$GU}${$HA}${$HC}${$HH}${$HI}${$HJ}${$HT}${$HU}${$HV}${$HW}${$IJ}IJ(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AX}${$AY}${$AZ}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$GV}${$HB}${$HD}${$HI}${$HJ}${$HK}${$HU}${$HV}${$HW}${$HX}${$IK}IK(m,n,o)
 local p={}
-for t=1,#IG,2 do
-p[IG[t]]=IG[t+1]
+for t=1,#IH,2 do
+p[IH[t]]=IH[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -4525,24 +4577,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HC(m,w,n[w],ac and C(x)or n[w])
+HD(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HC(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-GU(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HD(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+GV(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$GW}${$HE}${$HF}local r=HF(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}${$GX}${$HF}${$HG}local r=HG(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IG)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IH)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "3dbf0ca5aab35d2a18a54b1430f07092a13f1ac2",
-  keyLockingSha1: "2c68c44d17b66440ae9ad2e645283083c957d575",
+  sha1: "3648ce9b1deb7fc3fcbd211ce6b5cd0faae68bea",
+  keyLockingSha1: "a61962267d4659bd040a80ad705af47db001102c",
 };
 
 export const scan: Script = {
@@ -4576,7 +4628,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CZ}${$DA}${$GP}${$GT}local q=GT(p,E(l))
+${$C}${$D}${$E}${$CZ}${$DA}${$GQ}${$GU}local q=GU(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -4589,7 +4641,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$GU}${$GV}${$GX}${$IA}local function w()
+${$B}${$K}${$GV}${$GW}${$GY}${$IB}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -4598,24 +4650,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IA(q,z)
+IB(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AX}${$AY}${$AZ}${$BA}${$BB}${$DR}${$GW}${$HA}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IE}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AX}${$AY}${$AZ}${$BA}${$BB}${$DR}${$GX}${$HB}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IG}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IE(q,y[2])
+local z,aa=IG(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GQ}${$GR}${$GS}${$GY}${$GZ}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local function y(z,aa)
-local ab,ac=GZ(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GS}${$GT}${$GZ}${$HA}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local function y(z,aa)
+local ab,ac=HA(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HS(q,ab)
+local ad=HT(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -4624,7 +4676,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-GU(q,ai.live and'two_places'or'payload_missing',ai.id)
+GV(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BN(tonumber(ai.fair or 0))
@@ -4636,20 +4688,20 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HG(q,ac)
+return ad or HH(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IC}IC(q,ab)
-ad=HF(q)
+${$ID}ID(q,ab)
+ad=HG(q)
 elseif m=='fair-by-group'then
-${$IB}IB(q,ab)
-ad=q.newer and{'newer_schema'}or HF(q)
+${$IC}IC(q,ab)
+ad=q.newer and{'newer_schema'}or HG(q)
 elseif m=='workers'then
-${$DT}${$ID}ID(q,ab)
-ad=HF(q)
+${$DT}${$IE}IE(q,ab)
+ad=HG(q)
 else
 ad=y(ab,ac)
 end
@@ -4658,8 +4710,8 @@ return ad
 or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
 `;
   },
-  sha1: "47c7bd29417a1858b8d1840e60b37da78021d067",
-  keyLockingSha1: "2e76aa858cf6202316c66e915f53f0707679f49b",
+  sha1: "783f5b530c15419fb5d04fa5b86b215bc3a97f59",
+  keyLockingSha1: "49e0ea03deef3d8981e0b8dea52f75b6060d6aef",
 };
 
 export const dueSchedules: Script = {
@@ -4752,11 +4804,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FM}m,n=FM(c,e)
+${$FN}m,n=FN(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FN}FN(c,n,e,'refused')
+${$A}${$FO}FO(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -4782,15 +4834,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FN}FN(c,n,e,m)
+${$A}${$FO}FO(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "481a4c7aa5a3c36e4c784f9e66cda7306d563ad9",
-  keyLockingSha1: "6e0106558bcca814d66d450edf0edb3f9a1cce01",
+  sha1: "0a9b817c82e05beafe43a55a03e22d58246b4329",
+  keyLockingSha1: "fecb9c17aeac95f589a294250ae46b62485ba16b",
 };
 
 export const runSchedules: Script = {
@@ -4907,8 +4959,8 @@ I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "6a7c13908be1ae7c1d3ae7a6accfdc8e33bc601d",
-  keyLockingSha1: "9eb0a197d465988b4acfbb8ceea98e0531c045c0",
+  sha1: "7e0e7668e3f35b0f4ead6591d036ec11d418c80c",
+  keyLockingSha1: "981ccbe77b4ac44d92494cf1c4ae6281f183130e",
 };
 
 export const setReminder: Script = {
@@ -5005,9 +5057,10 @@ local k=KEYS[11]
 local l=ARGV[1]
 local m=ARGV[2]
 local n=ARGV[3]
-local o=8000000
-local p=1000
-${$Q}local q=Q(
+local o=ARGV[4]
+local p=8000000
+local q=1000
+${$Q}local r=Q(
 a,
 b,
 c,
@@ -5020,65 +5073,89 @@ i,
 j,
 k
 )
-local r=tonumber(m)
-${$C}${$D}${$E}local s=E(l)
-${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AS}${$AT}${$AV}local function t()
-local u=redis.call('ZRANGE',h,'-inf',C(s),'BYSCORE','LIMIT','0',m)
-local v,w,x={},{},{}
-local y,z,aa,ab=0,0,0,16
-while aa<#u and y<o do
-local ac={}
-for ag=aa+1,math.min(aa+ab,#u)do
-ac[#ac+1]='.'..u[ag]
+local s=tonumber(m)
+${$C}${$D}${$E}local t=E(l)
+${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AS}${$AT}${$AV}local function u()
+local v=redis.call('ZRANGE',h,'-inf',C(t),'BYSCORE','LIMIT','0',m)
+local w,x,y,z={},{},{},nil
+local aa,ab,ac,ad=0,0,0,16
+while ac<#v and aa<p do
+local ae={}
+for ai=ac+1,math.min(ac+ad,#v)do
+ae[#ae+1]='.'..v[ai]
 end
-for ag,ah in ipairs(redis.call('HMGET',g,unpack(ac)))do
-local ai,aj=u[aa+ag],AN(ah)
-if AC(ah)then
-z=z+1
+for ai,aj in ipairs(redis.call('HMGET',g,unpack(ae)))do
+local ak,al=v[ac+ai],AN(aj)
+if AC(aj)then
+ab=ab+1
 else
-y=y+#(ah or'')
-v[#v+1]=ai
-if string.sub(ai,1,1)=='~'then
-w[#w+1]=ai
-elseif AV(aj)then
-AT(x,w,ai,aj)
+aa=aa+#(aj or'')
+w[#w+1]=ak
+if string.sub(ak,1,1)=='~'then
+x[#x+1]=ak
+elseif AV(al)then
+local am=AT(y,x,ak,al,t)
+if am then
+z=z or{}
+F(z,am,ak)
 end
 end
 end
-aa=aa+#ac
-ab=math.max(1,math.min(128,math.floor((o-y)/(y/aa+1))))
 end
-I('ZREM',h,v)
-I('ZREM',i,v)
-I('HDEL',g,w)
-I('HSET',g,x)
-return#v,#v>0 and(aa<#u or#v==r),z
+ac=ac+#ae
+ad=math.max(1,math.min(128,math.floor((p-aa)/(aa/ac+1))))
 end
-local u,v,w=t()
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local x,y,z,aa=DP(q,s,r)
-if aa then
-return aa
+I('ZREM',h,w)
+I('ZREM',i,w)
+I('HDEL',g,x)
+I('HSET',g,y)
+if z then
+I('ZADD',h,z)
 end
-${$L}${$M}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EB}${$EF}${$EH}${$EI}local ab,ac,ad,ae=EI(q,s,r)
-v=v or ae or x+y==r or ab==r
-x,y=x+ac,y+ad
-${$DY}${$DZ}${$EA}local function af()
+return#w,#w>0 and(ac<#v or#w==s),ab
+end
+${$L}${$M}${$ED}${$EE}local v=o=='1'and EE(e,f,function()
+return t
+end)
+local w,x,y=u()
+local z,aa,ab=0,0,0
+if not v or v.expired then
+local ac
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}z,aa,ab,ac=DP(r,t,s)
+if ac then
+return ac
+end
+end
+local ac,ad,ae,af=0,0,0,false
+if not v or v.due then
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EC}${$EG}${$EI}${$EJ}ac,ad,ae,af=EJ(r,t,s)
+end
+x=x or af or z+aa==s or ac==s
+z,aa=z+ad,aa+ae
+local ag=v and v.next_due or nil
+if v and(v.due or v.expired)then
+local ah=v.deadline
+if v.expired then
+ah=M(e)
+end
+local ai,aj=ED(f,ah)
+ag=aj or 0
+end
+${$N}${$P}${$AX}${$AZ}${$BA}${$DY}${$DZ}${$EA}${$EB}local function ah()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-local ag=redis.call('HMGET',g,'~wake','~set')
-if not DZ(ag[1],s,p)or BA(ag[2]or nil).paused then
-return false
+return EB(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
-P(g,{'~wake',EA(s,n)})
-return true
-end
-z=z+w
-return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
+ab=ab+y
+local ai=
+{'ok',ac,z,aa,w,x and 1 or 0,ab,ah()and 1 or 0}
+F(ai,ag)
+return ai
 `;
   },
-  sha1: "4fc3076a4e18bc9fcfc8eb13c79f7c2be42dc97e",
-  keyLockingSha1: "c315b63ce72f6af12151eed95d2ebba6c72dded1",
+  sha1: "dfe99fa5f295dbe3caf3db11ad5f73238e51647e",
+  keyLockingSha1: "db35acdee3884b4451f6926ad6ffcc384bb2af70",
 };
 
 export const unregister: Script = {
@@ -5165,8 +5242,8 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "189d770a06a9654593e47e18499e63f5326b53e8",
-  keyLockingSha1: "6d8088550911ccdd3e076fa06c625ba80eb98dff",
+  sha1: "a804877d0f52d3d4de294b6f013f51b8212d122b",
+  keyLockingSha1: "aeb4fea53240135512d5bc48ecb20e53448edbc9",
 };
 
 export const dequeue: Script = {
@@ -5192,20 +5269,20 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$C}${$FI}local u=FI(o,t)
+${$C}${$FJ}local u=FJ(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
 x=x or D(l)
 return x
 end
-${$FE}${$FS}local ab=FS and r==''and#v<=FE
+${$FF}${$FT}local ab=FT and r==''and#v<=FF
 if ab and#v<t then
-${$L}${$M}${$EC}${$ED}${$EE}ab,z=EE(e,f,aa)
+${$L}${$M}${$ED}${$EE}${$EF}ab,z=EF(e,f,aa)
 end
 if ab then
-${$EK}${$EL}w[1]=EL(g,u,v,1,EK(v,1))
-${$EJ}${$FU}${$FV}y=FV(e,g,v,w,u,o,p,n,q,aa,z)
+${$EL}${$EM}w[1]=EM(g,u,v,1,EL(v,1))
+${$EK}${$FV}${$FW}y=FW(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -5225,11 +5302,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}return FS(ac,ad,v,z,w)
 `;
   },
-  sha1: "6ae7dfc250aef6862a4792c5b53f0219094b7ba9",
-  keyLockingSha1: "313c6e4eff1ccd427149c07fd9cebe89007c8f62",
+  sha1: "4ef702c65f0c1adcf4e1ed7109b9e7c10bf39b76",
+  keyLockingSha1: "30aaf8505d02cfe4407ba4d33cbdc3d83020b82e",
 };
 
 export const enqueue: Script = {
@@ -5261,13 +5338,13 @@ local u,v,w,x={},{},nil,nil
 if r==1 and j~='1'and m[7]==''and s(m[8])then
 u[1],v[1],v[2]=m[5],m[5],t..m[8]
 w=redis.pcall('HSETNX',f,u[1],v[2])
-${$FS}if FS and w==1 and m[6]==''and k==''then
+${$FT}if FT and w==1 and m[6]==''and k==''then
 redis.call('LPUSH',a,u[1])
 return{'ok',-1,0,1}
 end
 else
 local y,z,aa={unpack(p)},{'ok',0,0},{}
-${$FS}local ab=FS and k==''and r<=o
+${$FT}local ab=FT and k==''and r<=o
 for af=1,r do
 local ag,ah,ai,aj=unpack(m,n*af+1,n*af+n)
 ab=ab and ah==''and ai==''and not aa[ag]and s(aj)
@@ -5461,8 +5538,8 @@ end
 return am
 `;
   },
-  sha1: "88e2088a35f91f7e96767ef59364071a1be89d96",
-  keyLockingSha1: "d14567a4686392ae78ed353d2091192ecd9a49d3",
+  sha1: "d46f5fd228ef12893ff97b9b3ba04c823e7f46fe",
+  keyLockingSha1: "f7e711054ca8b95c3e3bbabcda667ba162da71b6",
 };
 
 export const get: Script = {
@@ -5494,8 +5571,8 @@ local i=redis.call('ZSCORE',b,d)
 return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
 `;
   },
-  sha1: "2f7703bcab6acd3512537e0ac4c965dc9748c6cc",
-  keyLockingSha1: "249387328d54b27f8a029f639e73da323e6a94b5",
+  sha1: "8608c28ff352c5b11f69edb38b7a2e74dfea5f39",
+  keyLockingSha1: "52983a8c4431bb46ab356e958dfeadbeda510d5f",
 };
 
 export const heartbeat: Script = {
@@ -5574,8 +5651,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "412a2dbd39f92696299b61afc79313004ee08f2d",
-  keyLockingSha1: "e76b02e5fdc25f692773f7e26c586be14cc74223",
+  sha1: "4e3278cbc394f0d66281d56f054089499ace1ea1",
+  keyLockingSha1: "f8d8e03c6d76623ccb7345dd88617c188fe50149",
 };
 
 export const settleAndDequeue: Script = {
@@ -5604,37 +5681,37 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FI}local y=FI(o,x)
+${$FJ}local y=FJ(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FS}local af=FS and r==''and#u+2*x<=B
-${$FO}for aj=v+3,#u,FO do
+${$B}${$FT}local af=FT and r==''and#u+2*x<=B
+${$FP}for aj=v+3,#u,FP do
 af=af and u[aj]=='complete'
 end
 if af then
 ab=redis.call('RPOP',a,m)or{}
-${$EK}local ag=EK(ab,1)
-${$EL}${$FP}local ah=EL(g,y,ab,1,ag,FP({},u,v))
-${$EJ}z={ah[3],ah[4],unpack(ah,EJ+2*ag+1,#ah)}
+${$EL}local ag=EL(ab,1)
+${$EM}${$FQ}local ah=EM(g,y,ab,1,ag,FQ({},u,v))
+${$EK}z={ah[3],ah[4],unpack(ah,EK+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FT}${$FW}${$FX}ai,aj,ak=FX(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$FU}${$FX}${$FY}ai,aj,ak=FY(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$EC}${$ED}${$EE}af,ad=EE(e,f,ae)
+${$L}${$M}${$ED}${$EE}${$EF}af,ad=EF(e,f,ae)
 end
 if af then
-${$FU}${$FV}ac=
-FV(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$FV}${$FW}ac=
+FW(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FU}${$FY}if ai and FY(g,h,aj,ak)then
+${$FV}${$FZ}if ai and FZ(g,h,aj,ak)then
 aa=ai
 else
 ad,z=nil,not ah.err and z or nil
@@ -5658,9 +5735,9 @@ local ai=
 {max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
 ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FP}${$FQ}local aj,ak=pcall(function()
-z=z or K('HMGET',g,FP({'~set','~stats'},u,v))
-return FQ(ag,ah,t,u,v,z)
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}${$FR}local aj,ak=pcall(function()
+z=z or K('HMGET',g,FQ({'~set','~stats'},u,v))
+return FR(ag,ah,t,u,v,z)
 end)
 ${$O}aa=aj and ak or O(ak)
 if aa.err or aa[1]~='ok'then
@@ -5668,12 +5745,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}ac=FR(ag,ai,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}ac=FS(ag,ai,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "af19f271869ccdc087fbd5b880b1c8cb34c7041b",
-  keyLockingSha1: "9fa38e2b488cc65c54a9a04e298c1e9faf049a15",
+  sha1: "fbade3222a48e0adfe6aeb8d883e99cbdf491dcc",
+  keyLockingSha1: "b54b3fd6e2a1f34631d9f9c147110d6beda031dd",
 };
 
 export const settle: Script = {
@@ -5693,21 +5770,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FO}${$FP}local o=K('HMGET',g,FP({'~set','~stats'},m,2))
+${$B}${$K}${$FP}${$FQ}local o=K('HMGET',g,FQ({'~set','~stats'},m,2))
 local p,q,r
-${$FS}if FS then
-${$A}${$X}${$Z}${$FT}${$FW}${$FX}p,q,r=FX(e,h,m,2,o,n)
+${$FT}if FT then
+${$A}${$X}${$Z}${$FU}${$FX}${$FY}p,q,r=FY(e,h,m,2,o,n)
 end
-${$FU}${$FY}if p and FY(g,h,q,r)then
+${$FV}${$FZ}if p and FZ(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FR}return FR(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "fbce16a6f50c6cb3e7c239c5ef13649977cbf94e",
-  keyLockingSha1: "1bf84c2b6d6fcb499027c5b0365e581728473349",
+  sha1: "9488534273a4fc5c868a4d9ef28a58ae373699f5",
+  keyLockingSha1: "bfb9bd253971c7a64a7d1154b3edb1bf3c67edb8",
 };
 
 export const wake: Script = {

@@ -58,7 +58,7 @@ export const removeScript = {
 export const redriveScript = {
   script: lua.redrive,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
-  args: ["testNow", "limit", "dry", "interval", "cursor", "filter"],
+  args: ["testNow", "limit", "dry", "interval", "cursor", "filter", "wake"],
   each: ["id", "lease"],
   decode: (reply: Reply) => {
     const reader = okay("redrive", reply);
@@ -66,6 +66,7 @@ export const redriveScript = {
       count: reader.integer(),
       cursor: reader.text(),
       unreadable: reader.integer(),
+      wake: reader.integer() === 1,
       answers: reader.rest((item) =>
         item.oneOf(["redriven", "not_found", "not_dead_letter", "lease_lost", "newer_schema"]),
       ),
@@ -86,10 +87,13 @@ export const purgeScript = {
 
 export const configureScript = {
   script: lua.configure,
-  keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
-  args: ["testNow", "token", "group"],
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
+  args: ["testNow", "token", "group", "wake"],
   each: ["letter", "value"],
-  decode: (reply: Reply) => readSettings(okay("configure", reply).text()),
+  decode: (reply: Reply) => {
+    const reader = okay("configure", reply);
+    return { settings: readSettings(reader.text()), wake: reader.integer() === 1 };
+  },
 } as const satisfies Binding;
 
 export const declareScript = {
@@ -128,11 +132,16 @@ export const statisticsScript = {
 export const failWorkerScript = {
   script: lua.failWorker,
   keys: parts,
-  args: ["testNow", "worker", "limit"],
+  args: ["testNow", "worker", "limit", "wake"],
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("failWorker", reply);
-    return { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
+    return {
+      returned: reader.integer(),
+      rejected: reader.integer(),
+      more: reader.integer() === 1,
+      wake: reader.integer() === 1,
+    };
   },
 } as const satisfies Binding;
 

@@ -7,7 +7,7 @@ import type { Reply } from "./transport.ts";
 export const sweepScript = {
   script: lua.sweep,
   keys: parts,
-  args: ["testNow", "limit", "wake"],
+  args: ["testNow", "limit", "wake", "ahead"],
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("sweep", reply);
@@ -19,6 +19,8 @@ export const sweepScript = {
       more: reader.integer() === 1,
       newer: reader.integer(),
       wake: reader.integer() === 1,
+      /** When the next task is due or lease expires, epoch ms; 0 if it was not asked for, or there is none. */
+      nextDueAt: reader.rest((item) => item.integer())[0] ?? 0,
     };
   },
 } as const satisfies Binding;

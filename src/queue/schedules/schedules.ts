@@ -262,6 +262,7 @@ export class Schedules<T = unknown> extends QueueBase {
       if (reply.status === "changed") continue;
       for (const index of [0, 2]) setReminderScript.decode(replyAt(outcomes, index));
       if (reply.status === "refused") return undefined;
+      if (reply.at < NEVER) await this.waker?.sweepAt(this.name, reply.at);
       return { schedule: listedSchedule(this.name, name, draft.plan, reply.at), existed: reply.existed };
     }
   }

@@ -4,6 +4,7 @@ import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
 import { checkAndEncode, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
@@ -22,7 +23,6 @@ import {
   type EnqueueRefusal,
 } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
-import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
   Cancelled,
   Enqueued,
@@ -55,8 +55,6 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
    * @default no check
    */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
-  /** Wakes a consumer when a task is ready and no consumer runs. @default cron starts consumers */
-  readonly wake?: Waker | undefined;
   /**
    * Which single calls share a request: `enqueue`, and with a `Queue` also `dequeue` of one task and settles
    * of one task. Each call has its own result, error and signal.
@@ -76,7 +74,6 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
 export class Producer<In = unknown, Out = In> extends QueueBase {
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
-  readonly #waker: CheckedWaker | undefined;
   protected readonly coalescer: Coalescer;
 
   /**
@@ -88,13 +85,12 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     super(queue, given);
     const { options } = nameAndOptions(queue, given);
     onlyOptions(options, QUEUE_OPTIONS);
-    const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
-    this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
+    const { lease, maxAttempts, resultTtl, deadTtl, delay, unique } = options;
+    this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay, unique };
     this.schema = checkedSchema(options.schema);
-    this.#waker = options.wake && new CheckedWaker(options.wake);
     this.coalescer = new Coalescer(options.coalesce, this.transport);
     // Invalid defaults throw here, not at the first task.
-    fixedOptions(this.#defaults, {}, "");
+    fixedOptions({}, this.#defaults, "");
     whenReady(this.#defaults, {}, "");
   }
 
@@ -116,7 +112,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const encoded = await checkAndEncode(this.schema, task, "");
     const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, () => "");
     const item = items.then(([only]) => only as EnqueueItem);
-    const pool = this.#waker ? `${this.#pool} ${this.#waker.window(this.name)}` : this.#pool;
+    const pool = this.waker ? `${this.#pool} ${this.wakeWindow}` : this.#pool;
     return this.coalescer.call(this.#singleEnqueues, pool, item, signal);
   }
 
@@ -149,7 +145,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       );
     }
     const { added, wake } = await this.#add(items, "", options.signal);
-    if (wake) await this.#waker?.wake(this.name);
+    if (this.waker) await this.#wakeFor(items, added, wake);
     // No single task is refused here: the call is refused as a whole.
     return items.map(({ id }, i) => ({ id, created: false, ...added[i] }));
   }
@@ -169,7 +165,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       };
       // Only the first call waits for the wake, if the platform has no `waitUntil`.
       for (let i = 1; i < calls.length; i++) answer(i);
-      if (wake) await this.#waker?.wake(this.name);
+      if (this.waker) await this.#wakeFor(items, added, wake);
       answer(0);
     },
   };
@@ -187,7 +183,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const args = {
       testNow: this.testNow(),
       withSettings: note.readSettings ? "1" : "",
-      wake: this.#waker?.window(this.name) ?? "",
+      wake: this.wakeWindow,
       refuseEach,
     };
     const call = callOf(enqueueScript, this.keys, args, items);
@@ -198,6 +194,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     return { added, wake };
   }
 
+  /** Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */
+  async #wakeFor(items: readonly EnqueueItem[], added: readonly object[], wake: boolean): Promise<void> {
+    const { name, waker } = this;
+    if (wake) await waker?.wake(name);
+    if (waker?.looksAhead(name)) await waker.wakeAt(name, firstEnqueued(items, added, this.scriptTime()));
+  }
+
   /**
    * Wakes another consumer, for more work than the consumers that are awake can do. Does nothing if one was
    * woken within the window. One request, of 3 or 4 Redis commands.
@@ -206,10 +209,10 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    */
   async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
     onlyOptions(options, REQUEST_OPTIONS);
-    const window = this.#waker?.window(this.name) || undefined;
+    const window = this.wakeWindow;
     if (!window) throw invalidArgument("wake", "must be set to wake a consumer");
     const wanted = await this.run(wakeScript, { testNow: this.testNow(), window }, [], options);
-    if (wanted) await this.#waker?.wake(this.name);
+    if (wanted) await this.waker?.wake(this.name);
     return wanted;
   }
 

@@ -4,9 +4,11 @@ import { derivedName, newToken } from "../core/ids.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { queueName, requestKey } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
+import { redisTime } from "../redis/clock.ts";
 import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
 import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
 import type { RequestOptions } from "../core/types.ts";
+import { CheckedWaker, type Waker } from "./waker.ts";
 
 export interface QueueBaseOptions {
   /** How to reach Redis, such as `upstash(env)`. */
@@ -19,6 +21,8 @@ export interface QueueBaseOptions {
    * @default values are not encrypted, and encrypted ones cannot be read
    */
   readonly encryption?: MaybeEncryption;
+  /** Wakes a consumer when tasks become ready and no consumer runs. @default cron starts consumers */
+  readonly wake?: Waker | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
@@ -30,6 +34,7 @@ export class QueueBase {
   protected readonly keys: Keys;
   /** The name and encryption of the queue, to encrypt and decrypt values. */
   protected readonly values: ValuesQueue;
+  protected readonly waker: CheckedWaker | undefined;
   readonly #now: (() => number) | undefined;
 
   /**
@@ -42,12 +47,23 @@ export class QueueBase {
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
     this.values = { name, encryption: checkedEncryption(options.encryption) };
+    this.waker = options.wake && new CheckedWaker(options.wake);
     this.#now = options.now;
   }
 
   /** The test clock as the scripts take it; empty for Redis's own time. */
   protected testNow(): string {
     return this.#now ? String(this.#now()) : "";
+  }
+
+  /** The time of the scripts, epoch ms, as nearly as this instance knows it. */
+  protected scriptTime(): number {
+    return this.#now ? this.#now() : redisTime(this.transport);
+  }
+
+  /** How long a wake of the queue's consumer counts, ms, as the scripts take it; empty if none is to be woken. */
+  protected get wakeWindow(): string {
+    return this.waker?.window(this.name) ?? "";
   }
 
   /** The token of one call. It derives from the idempotency key, if there is one. */

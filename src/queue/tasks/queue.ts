@@ -3,6 +3,7 @@ import { byteLengths } from "../core/codec.ts";
 import { milliseconds } from "../core/duration.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
+import { firstRequeued } from "./first-due.ts";
 import type { Batch } from "./leased-task.ts";
 import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, taskId } from "../core/validation.ts";
@@ -131,10 +132,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       ];
     }
     const call = await this.#settleCall(settlements, options);
-    return readSettled(
-      settlements,
-      settleScript.decode(lastReply(await this.transport.send([call], options))),
-    );
+    const reply = settleScript.decode(lastReply(await this.transport.send([call], options)));
+    const settled = readSettled(settlements, reply);
+    await this.#wakeForDelayed(settled);
+    return settled;
   }
 
   /**
@@ -153,8 +154,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const settle = await this.#settleCall(settlements, options);
     const call = settleAndDequeueCall(settle, dequeue.firstCall);
     const outcomes = await this.transport.send([call], options);
-    const { settled, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
-    return { settled: readSettled(settlements, settled), tasks: await dequeue.finish(dequeued) };
+    const { settled: reply, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
+    const settled = readSettled(settlements, reply);
+    await this.#wakeForDelayed(settled);
+    return { settled, tasks: await dequeue.finish(dequeued) };
   }
 
   /**
@@ -263,9 +266,16 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         await this.transport.send([await this.#settleScriptCall(items, {})], { signal }),
       );
       const settled = readSettled(items, settleScript.decode(reply));
+      await this.#wakeForDelayed(settled);
       for (const [i, result] of settled.entries()) calls[i]?.answer(result);
     },
   };
+
+  /** Arranges a wake for the first of the tasks that were requeued with a delay. */
+  async #wakeForDelayed(settled: readonly Settled[]): Promise<void> {
+    const { name, waker } = this;
+    if (waker?.looksAhead(name)) await waker.wakeAt(name, firstRequeued(settled));
+  }
 
   async #singleItem(settlement: Settlement): Promise<SingleSettlement> {
     return { ...(await this.#settleItem(settlement, 0)), receipt: settlement.receipt };
