@@ -11,6 +11,12 @@ export interface EmbeddedDatabaseOptions {
    * @default the clock of this process
    */
   readonly now?: (() => number) | undefined;
+  /**
+   * Whether scripts may have Upstash's flag `allow-key-locking`, under which an undeclared key is an error. Redis
+   * refuses the flag.
+   * @default false
+   */
+  readonly keyLocking?: boolean | undefined;
   /** A snapshot to begin with. @default an empty database */
   readonly snapshot?: Uint8Array | undefined;
 }
@@ -43,8 +49,8 @@ export class EmbeddedDatabase {
   readonly #executor: Executor;
   readonly #own: Client;
 
-  constructor({ now = Date.now, snapshot }: EmbeddedDatabaseOptions = {}) {
-    this.#executor = new Executor(() => now());
+  constructor({ now = Date.now, keyLocking = false, snapshot }: EmbeddedDatabaseOptions = {}) {
+    this.#executor = new Executor(() => now(), keyLocking);
     this.#own = this.#executor.server.connect({ push: () => {}, close: () => {} });
     if (snapshot) this.restore(snapshot);
   }

@@ -11,6 +11,7 @@ import type { Words } from "./words.ts";
 
 /** What a client may send that has subscribed. */
 const WHILE_SUBSCRIBED = ["subscribe", "psubscribe", "unsubscribe", "punsubscribe", "ping", "quit", "reset"];
+const NO_ROOM = "OOM command not allowed when used memory > 'maxmemory'.";
 const IN_TRANSACTION = ["exec", "discard", "multi", "watch", "quit", "reset"];
 
 /** Runs commands, one at a time. */
@@ -19,9 +20,13 @@ export class Executor {
   readonly #table: CommandTable;
   #script: RunningScript | undefined;
 
-  /** @param now the clock of keys and scripts, epoch ms */
-  constructor(now: () => number) {
-    this.server = new Server(new ScriptRunner((words) => this.#callFromScript(words)), now);
+  /**
+   * @param now the clock of keys and scripts, epoch ms
+   * @param acceptsKeyLocking whether scripts may have Upstash's flag
+   */
+  constructor(now: () => number, acceptsKeyLocking: boolean) {
+    const scripts = new ScriptRunner((words) => this.#callFromScript(words), acceptsKeyLocking);
+    this.server = new Server(scripts, now);
     this.#table = commandTable({
       during: (script, run) => {
         this.#script = script;
@@ -52,6 +57,11 @@ export class Executor {
     if (!fitsArity(command, words)) {
       this.server.count(command.name, "rejected");
       throw wrongArity(command.name);
+    }
+    const refusal = this.#refusalOf(command);
+    if (refusal !== undefined) {
+      this.server.count(command.name, "rejected");
+      throw new ReplyError(refusal);
     }
     if (client.subscriptions > 0 && !WHILE_SUBSCRIBED.includes(command.name)) {
       throw new ReplyError(
@@ -109,12 +119,37 @@ export class Executor {
       return new ReplyError("ERR Please specify at least one argument for this redis.call() call");
     }
     const command = this.#table.find(words);
-    const refusal = command ? refusalOf(command, words, running) : "ERR Unknown Redis command called from script";
+    const refusal = command ? this.#refusalInScript(command, words, running) : "ERR Unknown Redis command called from script";
     if (refusal !== undefined) {
       if (command) this.server.count(command.name, "rejected");
       return new ReplyError(refusal);
     }
+    if (command?.flags.includes("write")) running.hasWritten = true;
     return this.#run(command as Command, running.context, words);
+  }
+
+  /** Why no client may run a command now; undefined if it may. */
+  #refusalOf({ name, flags }: Command): Bytes | undefined {
+    if (this.server.denied.has(name)) return `NOPERM this user has no permissions to run the '${name}' command`;
+    return this.server.isFull && flags.includes("denyoom") ? NO_ROOM : undefined;
+  }
+
+  /** Why a script may not run a command; undefined if it may. */
+  #refusalInScript(command: Command, words: Words, running: RunningScript): Bytes | undefined {
+    if (!fitsArity(command, words)) return "ERR Wrong number of args calling Redis command from script";
+    if (command.flags.includes("noscript")) return "ERR This Redis command is not allowed from script";
+    if (this.server.denied.has(command.name)) {
+      return "ERR The user executing the script can't run this command or subcommand";
+    }
+    if (running.isReadOnly && command.flags.includes("write")) {
+      return "ERR Write commands are not allowed from read-only scripts.";
+    }
+    if (this.server.isFull && !running.hasWritten && command.flags.includes("denyoom")) return NO_ROOM;
+    if (!running.script.locksKeys) return undefined;
+    const undeclared = keysOf(command, words).find((key) => !running.keys.includes(key));
+    return undeclared === undefined
+      ? undefined
+      : `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${undeclared}`;
   }
 
   #showMonitors(client: Client, words: Words): void {
@@ -125,18 +160,4 @@ export class Executor {
       other.push(new Status(line));
     }
   }
-}
-
-/** Why a script may not run a command; undefined if it may. */
-function refusalOf(command: Command, words: Words, running: RunningScript): Bytes | undefined {
-  if (!fitsArity(command, words)) return "ERR Wrong number of args calling Redis command from script";
-  if (command.flags.includes("noscript")) return "ERR This Redis command is not allowed from script";
-  if (running.isReadOnly && command.flags.includes("write")) {
-    return "ERR Write commands are not allowed from read-only scripts.";
-  }
-  if (!running.script.locksKeys) return undefined;
-  const undeclared = keysOf(command, words).find((key) => !running.keys.includes(key));
-  return undeclared === undefined
-    ? undefined
-    : `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${undeclared}`;
 }

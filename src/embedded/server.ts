@@ -20,7 +20,10 @@ export class Server {
   readonly clients = new Set<Client>();
   /** By name of a command. */
   readonly counts = new Map<string, CommandCounts>();
-  readonly settings = new Map<Bytes, Bytes>([["maxmemory", "0"]]);
+  /** Whether commands that may need memory are refused, as by a Redis that has reached `maxmemory`. */
+  isFull = false;
+  /** The commands that the only user, `default`, may not run. */
+  readonly denied = new Set<string>();
 
   constructor(scripts: ScriptRunner, now: () => number) {
     this.scripts = scripts;

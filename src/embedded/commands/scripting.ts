@@ -13,6 +13,8 @@ export interface RunningScript {
   readonly script: LoadedScript;
   readonly keys: readonly Bytes[];
   readonly isReadOnly: boolean;
+  /** Whether it has run a command that writes. A full Redis refuses only a first write. */
+  hasWritten: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ export const scriptingCommands = (during: <Result>(script: RunningScript, run: (
       const keys = keysOf({ keys: scriptKeys } as Command, words);
       checkCount(count, rest.length);
       const script = find(context, body);
-      const running = { context, script, keys, isReadOnly: readOnly || script.writesNothing };
+      const running = { context, script, keys, isReadOnly: readOnly || script.writesNothing, hasWritten: false };
       const result = during(running, () => context.server.scripts.run(script, keys, rest.slice(keys.length)));
       if ("reply" in result) return result.reply;
       const place = result.line === "" ? "" : ` script: ${script.sha}, on @user_script:${result.line}.`;
