@@ -56,7 +56,9 @@ export class Executor {
     const command = this.#find(words);
     if (!fitsArity(command, words)) {
       this.server.count(command.name, "rejected");
-      throw wrongArity(command.name);
+      const refusal = wrongArity(command.name);
+      if (command.name !== "exec") throw refusal;
+      throw new ReplyError(refusal.message.replace("ERR", "EXECABORT Transaction discarded because of:"));
     }
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) {
@@ -82,7 +84,8 @@ export class Executor {
     const [name = "", sub = ""] = words;
     const parent = this.#table.find([name]);
     if (!parent) {
-      const args = words.slice(1).map((word) => `'${word.slice(0, 128)}' `);
+      // As C prints them: up to a NUL.
+      const args = words.slice(1).map((word) => `'${word.replace(/\0[^]*/, "").slice(0, 128)}' `);
       let shown = "";
       for (const arg of args) if (shown.length < 128) shown += arg;
       throw new ReplyError(`ERR unknown command '${name.slice(0, 128)}', with args beginning with: ${shown}`);
@@ -116,10 +119,12 @@ export class Executor {
   #callFromScript(words: Words): Value {
     const running = this.#script as RunningScript;
     if (words.length === 0) {
-      return new ReplyError("ERR Please specify at least one argument for this redis.call() call");
+      return new ReplyError("ERR Please specify at least one argument for this redis lib call");
     }
     const command = this.#table.find(words);
-    const refusal = command ? this.#refusalInScript(command, words, running) : "ERR Unknown Redis command called from script";
+    const refusal = command
+      ? this.#refusalInScript(command, words, running)
+      : "ERR Unknown Redis command called from script";
     if (refusal !== undefined) {
       if (command) this.server.count(command.name, "rejected");
       return new ReplyError(refusal);
@@ -130,7 +135,8 @@ export class Executor {
 
   /** Why no client may run a command now; undefined if it may. */
   #refusalOf({ name, flags }: Command): Bytes | undefined {
-    if (this.server.denied.has(name)) return `NOPERM this user has no permissions to run the '${name}' command`;
+    if (this.server.denied.has(name))
+      return `NOPERM this user has no permissions to run the '${name}' command`;
     return this.server.isFull && flags.includes("denyoom") ? NO_ROOM : undefined;
   }
 

@@ -24,7 +24,16 @@ export class NoReply {
 }
 
 /** A reply of the database in the terms of RESP2. A string is a bulk string, a bigint an integer beyond 2^53. */
-export type Value = Bytes | number | bigint | null | Status | ReplyError | MissingArray | NoReply | readonly Value[];
+export type Value =
+  | Bytes
+  | number
+  | bigint
+  | null
+  | Status
+  | ReplyError
+  | MissingArray
+  | NoReply
+  | readonly Value[];
 
 export const OK = new Status("OK");
 export const QUEUED = new Status("QUEUED");

@@ -75,8 +75,8 @@ function readFirstLine(source: Bytes, known: readonly string[]): { flags: readon
   if (!source.startsWith("#!")) return { flags: [], body: source };
   const end = source.indexOf("\n");
   if (end < 0) throw new ReplyError("ERR Invalid script shebang");
-  const [engine, ...parts] = source.slice(2, end).trim().split(/\s+/);
-  if (engine !== "lua") throw new ReplyError(`ERR Unexpected engine in script shebang: ${engine}`);
+  const [engine, ...parts] = source.slice(0, end).trim().split(/\s+/);
+  if (engine !== "#!lua") throw new ReplyError(`ERR Unexpected engine in script shebang: ${engine}`);
   const flags = parts.flatMap((part) => {
     if (!part.startsWith("flags=")) throw new ReplyError(`ERR Unknown lua shebang option: ${part}`);
     return part.slice("flags=".length).split(",");

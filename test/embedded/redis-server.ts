@@ -13,7 +13,9 @@ for (let at = 2; at < process.argv.length; at += 2) {
 const { bind = "127.0.0.1", port = "6379", dir: _, ...others } = Object.fromEntries(options);
 const refused = Object.entries(others).filter(([name, value]) => ACCEPTED[name] !== value);
 if (refused.length > 0) {
-  console.error(`the embedded store has no ${refused.map(([name, value]) => `--${name} ${value}`).join(" ")}`);
+  console.error(
+    `the embedded store has no ${refused.map(([name, value]) => `--${name} ${value}`).join(" ")}`,
+  );
   process.exit(1);
 }
 

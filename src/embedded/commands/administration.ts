@@ -24,7 +24,9 @@ export const administrationCommands = [
           adminFlags,
           undefined,
           ({ server }, [, , ...patterns]) =>
-            patterns.some((pattern) => matches(pattern)("maxmemory")) ? ["maxmemory", server.isFull ? "1" : "0"] : [],
+            patterns.some((pattern) => matches(pattern)("maxmemory"))
+              ? ["maxmemory", server.isFull ? "1" : "0"]
+              : [],
         ],
         [
           "config|set",
@@ -56,7 +58,9 @@ export const administrationCommands = [
           adminFlags,
           undefined,
           ({ server }) => [
-            ["user default on nopass ~* &* +@all", ...Array.from(server.denied, (name) => `-${name}`)].join(" "),
+            ["user default on nopass ~* &* +@all", ...Array.from(server.denied, (name) => `-${name}`)].join(
+              " ",
+            ),
           ],
         ],
         ["acl|setuser", -3, adminFlags, undefined, setUser],
@@ -76,7 +80,9 @@ function setUser({ server }: Context, [, , user = "", ...rules]: Words): Value {
   for (const rule of rules) {
     const [, sign, name = ""] = /^([+-])(@all|[\w|-]+)$/.exec(rule.toLowerCase()) ?? [];
     if (sign === undefined || rule === "-@all") {
-      throw new ReplyError(`ERR Error in ACL SETUSER modifier '${rule}': the embedded store does not support it`);
+      throw new ReplyError(
+        `ERR Error in ACL SETUSER modifier '${rule}': the embedded store does not support it`,
+      );
     }
     if (name === "@all") server.denied.clear();
     else if (sign === "+") server.denied.delete(name);

@@ -32,7 +32,9 @@ export class LuaEngine {
       pcall: (result, address) => answer(result, address, ""),
       sha1: (result, address, length) => {
         const { bytes } = this.#memory;
-        const digest = createHash("sha1").update(bytes.subarray(address, address + length)).digest("hex");
+        const digest = createHash("sha1")
+          .update(bytes.subarray(address, address + length))
+          .digest("hex");
         this.#memory.reply(result, toBuffer(digest));
       },
     });
@@ -80,7 +82,9 @@ export class LuaEngine {
 
   /** Runs something while the global tables, which are read-only for scripts, can be changed. */
   #unlocked(run: () => Value): void {
-    const tables = (this.#chunk(addressChunk) as readonly Bytes[]).map((text) => Number(text.replace("table: ", "")));
+    const tables = (this.#chunk(addressChunk) as readonly Bytes[]).map((text) =>
+      Number(text.replace("table: ", "")),
+    );
     const flags = tables.map((table) => table + READ_ONLY);
     const { bytes } = this.#memory;
     if (flags.some((flag) => bytes.readInt32LE(flag) !== 1)) {

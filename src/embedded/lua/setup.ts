@@ -34,6 +34,13 @@ local function caught(ok, thrown, ...)
   return ok, error_of(thrown)
 end
 
+-- As in Redis, pcall returns the text of an error table.
+local function text_caught(ok, thrown, ...)
+  if ok then return ok, thrown, ... end
+  local found = error_of(thrown)
+  return ok, type(found) == 'table' and type(found.err) == 'string' and found.err or found
+end
+
 local function line(level)
   local _, where = raw_pcall(error, '', level)
   return string.match(where, ':(%d+): $')
@@ -46,9 +53,17 @@ local function handler(thrown)
   return { 'ERR ' .. tostring(found), at, '' }
 end
 
-pcall = function(...) return caught(raw_pcall(...)) end
+pcall = function(...) return text_caught(raw_pcall(...)) end
 xpcall = function(f, handle) return raw_xpcall(f, function(thrown) return handle(error_of(thrown)) end) end
 coroutine.resume = function(...) return caught(raw_resume(...)) end
+
+redis.error_reply = function(text, ...)
+  if type(text) ~= 'string' or select('#', ...) > 0 then
+    return { err = 'ERR wrong number or type of arguments' }
+  end
+  local coded = string.sub(text, 1, 1) == '-' and string.sub(text, 2) or text
+  return { err = string.find(coded, ' ', 1, true) and coded or 'ERR ' .. coded }
+end
 
 redis.REPL_NONE, redis.REPL_AOF, redis.REPL_SLAVE, redis.REPL_REPLICA, redis.REPL_ALL = 0, 1, 2, 2, 3
 redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = '7.0.15', 0x0007000f
