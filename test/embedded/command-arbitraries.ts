@@ -256,7 +256,6 @@ const passingOn = [
   "local reply = redis.pcall(unpack(ARGV))\nreturn {type(reply), reply, 1}",
   "redis.call('SET', 'before', 'x')\n\nlocal reply = redis.call(unpack(ARGV)) return reply",
   "local ok, reply = pcall(redis.call, unpack(ARGV)) if ok then return reply end return {type(reply), reply}",
-  "local ok, reply = xpcall(function() return redis.call(unpack(ARGV)) end, function(e) return type(e) .. e.err end) return reply",
 ];
 
 /** A command, by itself or from a script. */

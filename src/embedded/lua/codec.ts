@@ -143,7 +143,8 @@ function read(bytes: Buffer, place: { at: number }): Value {
   // Kinds of RESP3 as RESP2 has them.
   if (tag === BOOLEAN) return bytes[begin] === 1 ? 1 : null;
   if (tag === DOUBLE) return formatDouble(bytes.readDoubleLE(begin));
-  if (tag === VERBATIM) return bytes.toString("latin1", begin + 4 + bytes.readUInt32LE(begin), begin + length);
+  if (tag === VERBATIM)
+    return bytes.toString("latin1", begin + 4 + bytes.readUInt32LE(begin), begin + length);
   const text = bytes.toString("latin1", begin + (tag === FAILURE ? 4 : 0), begin + length);
   if (tag === BULK || tag === BIG_NUMBER) return text;
   if (tag === STATUS) return new Status(text);
