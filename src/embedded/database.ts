@@ -79,6 +79,11 @@ export class EmbeddedDatabase {
     };
   }
 
+  /** How many commands have run that may have changed data. */
+  get writes(): number {
+    return this.#executor.server.writes;
+  }
+
   /** All data, for {@link restore}. Scripts are not in it: transports load them again. */
   snapshot(): Uint8Array {
     this.#begin();

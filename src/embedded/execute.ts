@@ -96,6 +96,7 @@ export class Executor {
 
   #run(command: Command, context: Context, words: Words): Value {
     if (!command.flags.includes("admin")) this.#showMonitors(context.client, words);
+    if (command.flags.includes("write")) this.server.writes += 1;
     let reply: Value;
     try {
       reply = (command.run as NonNullable<Command["run"]>)(context, words);

@@ -18,6 +18,8 @@ export class Server {
   /** The clock of keys and scripts, epoch ms. */
   readonly now: () => number;
   readonly clients = new Set<Client>();
+  /** How many commands have run that may have changed data. */
+  writes = 0;
   /** By name of a command. */
   readonly counts = new Map<string, CommandCounts>();
   /** Whether commands that may need memory are refused, as by a Redis that has reached `maxmemory`. */
