@@ -18,7 +18,7 @@ export class MissingArray {
   readonly kind = "missing array";
 }
 
-/** Stands for the reply of a command whose replies were pushed. */
+/** In place of the reply of a command whose replies were pushed. */
 export class NoReply {
   readonly kind = "no reply";
 }

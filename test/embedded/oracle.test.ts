@@ -70,7 +70,7 @@ async function differences(commands: readonly RawCommand[]) {
 const empty = () => Promise.all([real, own].map((connection) => connection.send([["FLUSHALL"]])));
 
 describe("the embedded store and a real Redis", () => {
-  test("reply the same bytes to random commands, and then have the same data", async () => {
+  test("both reply the same bytes to random commands, and then have the same data", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyCommand, { minLength: 1, maxLength: 40, size: "max" }),

@@ -77,8 +77,12 @@ function expire(
 }
 
 /** -2 if there is no such key, -1 if it does not expire. */
-function expiryOf({ store }: Context, [, key = ""]: Words, told: (at: number, now: number) => number): Value {
+function expiryOf(
+  { store }: Context,
+  [, key = ""]: Words,
+  toReply: (at: number, now: number) => number,
+): Value {
   if (!store.has(key)) return -2;
   const at = store.expiryOf(key);
-  return at === undefined ? -1 : told(at, store.now);
+  return at === undefined ? -1 : toReply(at, store.now);
 }
