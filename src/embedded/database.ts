@@ -11,6 +11,12 @@ export interface EmbeddedDatabaseOptions {
    * @default the clock of this process
    */
   readonly now?: (() => number) | undefined;
+  /**
+   * Whether scripts may have Upstash's flag `allow-key-locking`, under which an undeclared key is an error. Redis
+   * refuses the flag.
+   * @default false
+   */
+  readonly keyLocking?: boolean | undefined;
   /** A snapshot to begin with. @default an empty database */
   readonly snapshot?: Uint8Array | undefined;
 }
@@ -43,8 +49,8 @@ export class EmbeddedDatabase {
   readonly #executor: Executor;
   readonly #own: Client;
 
-  constructor({ now = Date.now, snapshot }: EmbeddedDatabaseOptions = {}) {
-    this.#executor = new Executor(() => now());
+  constructor({ now = Date.now, keyLocking = false, snapshot }: EmbeddedDatabaseOptions = {}) {
+    this.#executor = new Executor(() => now(), keyLocking);
     this.#own = this.#executor.server.connect({ push: () => {}, close: () => {} });
     if (snapshot) this.restore(snapshot);
   }
@@ -71,6 +77,11 @@ export class EmbeddedDatabase {
       runBytes: (words) => this.#executor.run(client, words),
       close: () => this.#executor.server.disconnect(client),
     };
+  }
+
+  /** How many commands have run that may have changed data. */
+  get writes(): number {
+    return this.#executor.server.writes;
   }
 
   /** All data, for {@link restore}. Scripts are not in it: transports load them again. */

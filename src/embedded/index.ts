@@ -1,4 +1,9 @@
-export { EmbeddedDatabase, type EmbeddedConnection, type EmbeddedDatabaseOptions, type TextReply } from "./database.ts";
+export {
+  EmbeddedDatabase,
+  type EmbeddedConnection,
+  type EmbeddedDatabaseOptions,
+  type TextReply,
+} from "./database.ts";
 export { embedded, type EmbeddedTransportOptions } from "./transport.ts";
 export { ReplyError } from "./reply.ts";
 export { InvalidSnapshot } from "./snapshot.ts";

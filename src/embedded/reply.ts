@@ -18,13 +18,22 @@ export class MissingArray {
   readonly kind = "missing array";
 }
 
-/** Stands for the reply of a command whose replies were pushed. */
+/** In place of the reply of a command whose replies were pushed. */
 export class NoReply {
   readonly kind = "no reply";
 }
 
 /** A reply of the database in the terms of RESP2. A string is a bulk string, a bigint an integer beyond 2^53. */
-export type Value = Bytes | number | bigint | null | Status | ReplyError | MissingArray | NoReply | readonly Value[];
+export type Value =
+  | Bytes
+  | number
+  | bigint
+  | null
+  | Status
+  | ReplyError
+  | MissingArray
+  | NoReply
+  | readonly Value[];
 
 export const OK = new Status("OK");
 export const QUEUED = new Status("QUEUED");

@@ -85,7 +85,10 @@ function readInline(bytes: Buffer, at: number): Next {
     if (bytes.length - at > LONGEST_INLINE) throw new ProtocolError("too big inline request");
     return { needed: bytes.length + 1 };
   }
-  const words = bytes.toString("latin1", at, line).split(/\s+/).filter((word) => word !== "");
+  const words = bytes
+    .toString("latin1", at, line)
+    .split(/\s+/)
+    .filter((word) => word !== "");
   return { words, end: line + 1 };
 }
 

@@ -12,7 +12,7 @@ export interface LoadedScript {
   readonly writesNothing: boolean;
 }
 
-const KNOWN_FLAGS = ["no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"];
+const FLAGS = ["no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"];
 /** Upstash's flag; see `keyLocking` of the transports. Open-source Redis refuses it. */
 const KEY_LOCKING = "allow-key-locking";
 
@@ -20,11 +20,16 @@ const KEY_LOCKING = "allow-key-locking";
 export class ScriptRunner {
   readonly #scripts = new Map<string, LoadedScript>();
   readonly #call: CallFromScript;
+  readonly #flags: readonly string[];
   #engine: LuaEngine | undefined;
 
-  /** @param call runs a command for the script that runs */
-  constructor(call: CallFromScript) {
+  /**
+   * @param call runs a command for the script that runs
+   * @param acceptsKeyLocking whether scripts may have Upstash's flag
+   */
+  constructor(call: CallFromScript, acceptsKeyLocking: boolean) {
     this.#call = call;
+    this.#flags = acceptsKeyLocking ? [...FLAGS, KEY_LOCKING] : FLAGS;
   }
 
   find(sha: Bytes): LoadedScript | undefined {
@@ -36,7 +41,7 @@ export class ScriptRunner {
     const sha = createHash("sha1").update(toBuffer(source)).digest("hex");
     const known = this.#scripts.get(sha);
     if (known) return known;
-    const { flags, body } = readFirstLine(source);
+    const { flags, body } = readFirstLine(source, this.#flags);
     const problem = this.#lua().load(sha, body);
     if (problem !== undefined) throw new ReplyError(`ERR Error compiling script (new function): ${problem}`);
     const script = {
@@ -66,17 +71,17 @@ export class ScriptRunner {
  * The flags of a script's first line, `#!lua flags=…`, and the script without the line. The line end stays, so
  * that the other lines keep their numbers.
  */
-function readFirstLine(source: Bytes): { flags: readonly string[]; body: Bytes } {
+function readFirstLine(source: Bytes, known: readonly string[]): { flags: readonly string[]; body: Bytes } {
   if (!source.startsWith("#!")) return { flags: [], body: source };
   const end = source.indexOf("\n");
   if (end < 0) throw new ReplyError("ERR Invalid script shebang");
-  const [engine, ...parts] = source.slice(2, end).trim().split(/\s+/);
-  if (engine !== "lua") throw new ReplyError(`ERR Unexpected engine in script shebang: ${engine}`);
+  const [engine, ...parts] = source.slice(0, end).trim().split(/\s+/);
+  if (engine !== "#!lua") throw new ReplyError(`ERR Unexpected engine in script shebang: ${engine}`);
   const flags = parts.flatMap((part) => {
     if (!part.startsWith("flags=")) throw new ReplyError(`ERR Unknown lua shebang option: ${part}`);
     return part.slice("flags=".length).split(",");
   });
-  const unknown = flags.find((flag) => flag !== KEY_LOCKING && !KNOWN_FLAGS.includes(flag));
+  const unknown = flags.find((flag) => !known.includes(flag));
   if (unknown !== undefined) throw new ReplyError(`ERR Unexpected flag in script shebang: ${unknown}`);
   return { flags, body: source.slice(end) };
 }

@@ -18,9 +18,14 @@ export class Server {
   /** The clock of keys and scripts, epoch ms. */
   readonly now: () => number;
   readonly clients = new Set<Client>();
+  /** How many commands have run that may have changed data. */
+  writes = 0;
   /** By name of a command. */
   readonly counts = new Map<string, CommandCounts>();
-  readonly settings = new Map<Bytes, Bytes>([["maxmemory", "0"]]);
+  /** Whether commands that may need memory are refused, as by a Redis that has reached `maxmemory`. */
+  isFull = false;
+  /** The commands that the only user, `default`, may not run. */
+  readonly denied = new Set<string>();
 
   constructor(scripts: ScriptRunner, now: () => number) {
     this.scripts = scripts;

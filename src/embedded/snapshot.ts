@@ -39,7 +39,8 @@ export function restoreSnapshot(store: Store, snapshot: Uint8Array): void {
   if (!body.subarray(0, HEAD.length).equals(toBuffer(HEAD))) {
     throw new InvalidSnapshot("this is not a snapshot of the embedded store, or one of another release");
   }
-  if (!digestOf(body).equals(bytes.subarray(body.length))) throw new InvalidSnapshot("the snapshot is damaged");
+  if (!digestOf(body).equals(bytes.subarray(body.length)))
+    throw new InvalidSnapshot("the snapshot is damaged");
   const reader = new Reader(body.toString("latin1"), HEAD.length);
   store.clear();
   while (!reader.atEnd) {

@@ -168,6 +168,7 @@ function instanceOf<Kept extends Content>(
   kind: new () => Kept,
   content: Content | undefined,
 ): Kept | undefined {
-  if (content === undefined || content instanceof (kind as new () => object)) return content as Kept | undefined;
+  if (content === undefined || content instanceof (kind as new () => object))
+    return content as Kept | undefined;
   throw wrongType();
 }

@@ -11,7 +11,11 @@ import { ReplyError, type Value } from "./reply.ts";
 export interface EmbeddedTransportOptions {
   /** When and how long to resend requests; as for the other transports. */
   readonly retry?: RetryOptions | undefined;
-  /** Whether a script may only name keys that it declares, as on Upstash. @default false */
+  /**
+   * Whether a script may only name keys that it declares, as on Upstash. The database must accept the flag: see
+   * `keyLocking` of {@link EmbeddedDatabase}.
+   * @default false
+   */
   readonly keyLocking?: boolean | undefined;
 }
 

@@ -1,5 +1,4 @@
-import { embedded } from "../embedded/transport.ts";
-import { EmbeddedDatabase } from "../embedded/database.ts";
+import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
 import { queueKeys, registryKey } from "../queue/core/keys.ts";
 import { LAST_INSTANT } from "../queue/core/validation.ts";
 import type { Transport } from "../queue/redis/transport.ts";

@@ -113,7 +113,7 @@ export class TestQueue<In = unknown, Out = In> {
    * @returns what became of all deliveries
    * @throws {SluiceError} `invalid_argument` if tasks still wait after 10,000 moves of the clock
    * @example
-   * await test.enqueue({ to: "nobody@example.com" });
+   * await test.enqueue({ to: "down@example.com" });
    * expect(await test.workToEnd(sendWelcome)).toMatchObject({ requeued: 9, rejected: 1 });
    */
   async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<WorkReport> {

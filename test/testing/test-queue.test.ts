@@ -4,7 +4,7 @@ import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
 import { testQueue } from "../../src/testing/index.ts";
 
 const schema = z.object({ to: z.string() });
-const emails = defineQueue("emails", { schema, maxAttempts: 3, backoff: ["10s", "1m"] });
+const emails = defineQueue("emails", { schema, maxAttempts: 3, backoff: ["10s", "1m"], unique: "24h" });
 
 /** Notes what it got, and fails as often as it is to. */
 function mailer(failures = 0) {

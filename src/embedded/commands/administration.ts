@@ -23,18 +23,23 @@ export const administrationCommands = [
           -3,
           adminFlags,
           undefined,
-          ({ server }, [, , ...patterns]) => {
-            const tests = patterns.map(matches);
-            return [...server.settings].filter(([name]) => tests.some((test) => test(name))).flat();
-          },
+          ({ server }, [, , ...patterns]) =>
+            patterns.some((pattern) => matches(pattern)("maxmemory"))
+              ? ["maxmemory", server.isFull ? "1" : "0"]
+              : [],
         ],
         [
           "config|set",
           -4,
           adminFlags,
           undefined,
-          (_, [, , name = ""]) => {
-            throw new ReplyError(`ERR CONFIG SET failed - the embedded store has no setting '${name}'`);
+          ({ server }, [, , name = "", value = ""]) => {
+            // It does not count its memory: it is full or not.
+            if (name.toLowerCase() !== "maxmemory" || !/^[01]$/.test(value)) {
+              throw new ReplyError("ERR CONFIG SET failed - the embedded store only has maxmemory 0 and 1");
+            }
+            server.isFull = value === "1";
+            return OK;
           },
         ],
         ["config|resetstat", 2, adminFlags, undefined, ({ server }) => (server.counts.clear(), OK)],
@@ -52,8 +57,13 @@ export const administrationCommands = [
           2,
           adminFlags,
           undefined,
-          () => ["user default on nopass sanitize-payload ~* &* +@all"],
+          ({ server }) => [
+            ["user default on nopass ~* &* +@all", ...Array.from(server.denied, (name) => `-${name}`)].join(
+              " ",
+            ),
+          ],
         ],
+        ["acl|setuser", -3, adminFlags, undefined, setUser],
       ],
     ),
   ),
@@ -62,6 +72,23 @@ export const administrationCommands = [
 function time({ store }: Context): Value {
   const microseconds = Math.floor(store.now * 1_000);
   return [String(Math.floor(microseconds / 1_000_000)), String(microseconds % 1_000_000)];
+}
+
+/** Allows and denies commands by name. There is one user, without a password and without limits of keys. */
+function setUser({ server }: Context, [, , user = "", ...rules]: Words): Value {
+  if (user !== "default") throw new ReplyError("ERR the embedded store has no other user than default");
+  for (const rule of rules) {
+    const [, sign, name = ""] = /^([+-])(@all|[\w|-]+)$/.exec(rule.toLowerCase()) ?? [];
+    if (sign === undefined || rule === "-@all") {
+      throw new ReplyError(
+        `ERR Error in ACL SETUSER modifier '${rule}': the embedded store does not support it`,
+      );
+    }
+    if (name === "@all") server.denied.clear();
+    else if (sign === "+") server.denied.delete(name);
+    else server.denied.add(name);
+  }
+  return OK;
 }
 
 function info({ server, store }: Context, [, ...wanted]: Words): Value {

@@ -1,7 +1,7 @@
 import type { Bytes } from "../bytes.ts";
 import type { Client } from "../client.ts";
 import { commands, container, type Context, type Words } from "../command.ts";
-import { integerOf } from "../numbers.ts";
+import { integerOf, readInteger } from "../numbers.ts";
 import { noReply, OK, ReplyError, Status, syntaxError, wrongArity, type Value } from "../reply.ts";
 import type { Server } from "../server.ts";
 
@@ -32,7 +32,7 @@ export const connectionCommands = [
         "loading stale fast",
         undefined,
         (_, [, index = ""]) => {
-          if (integerOf(index) === undefined) throw new ReplyError("ERR invalid DB index");
+          readInteger(index);
           if (index !== "0") throw new ReplyError("ERR DB index is out of range");
           return OK;
         },
@@ -43,7 +43,15 @@ export const connectionCommands = [
   ),
   ...commands(
     [],
-    [["monitor", 1, `admin ${flags} @admin @dangerous`, undefined, ({ client }) => ((client.isMonitor = true), OK)]],
+    [
+      [
+        "monitor",
+        1,
+        `admin ${flags} @admin @dangerous`,
+        undefined,
+        ({ client }) => ((client.isMonitor = true), OK),
+      ],
+    ],
   ),
   container("client", [
     ...commands(
@@ -94,7 +102,8 @@ function hello({ client }: Context, [, version, ...options]: Words): Value {
     }
     throw new ReplyError("NOPROTO unsupported protocol version");
   }
-  if (options.length > 0 && !(options.length === 2 && /^SETNAME$/i.test(options[0] as Bytes))) throw syntaxError();
+  if (options.length > 0 && !(options.length === 2 && /^SETNAME$/i.test(options[0] as Bytes)))
+    throw syntaxError();
   if (options[1] !== undefined) client.name = options[1];
   const facts = { server: "redis", version: "7.0.15", proto: 2, id: client.id };
   return [...Object.entries(facts).flat(), "mode", "standalone", "role", "master", "modules", []];
@@ -130,7 +139,9 @@ function kill({ server, client: self }: Context, words: Words): Value {
     if (name === "ID") chosen = chosen.filter(({ id }) => String(id) === value);
     else if (name === "ADDR") chosen = chosen.filter(({ address }) => address === value);
     else if (name === "TYPE") {
-      chosen = chosen.filter(({ subscriptions }) => (/^pubsub$/i.test(value) ? subscriptions > 0 : subscriptions === 0));
+      chosen = chosen.filter(({ subscriptions }) =>
+        /^pubsub$/i.test(value) ? subscriptions > 0 : subscriptions === 0,
+      );
     } else if (name === "SKIPME") skipsSelf = /^yes$/i.test(value);
     else throw syntaxError();
   }

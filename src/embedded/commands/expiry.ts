@@ -3,7 +3,7 @@ import { commands, oneKey, type Context, type Words } from "../command.ts";
 import { readInteger } from "../numbers.ts";
 import { ReplyError, type Value } from "../reply.ts";
 
-const LATEST = 2 ** 63;
+const LATEST = 2n ** 63n - 1n;
 
 export const invalidExpiry = (name: string) => new ReplyError(`ERR invalid expire time in '${name}' command`);
 
@@ -13,12 +13,12 @@ export const invalidExpiry = (name: string) => new ReplyError(`ERR invalid expir
  * @throws {ReplyError} if it is not an integer, or not positive for a relative time of SET, or out of range
  */
 export function expiryFrom(unit: string, text: Bytes, now: number, name: string): number {
-  const value = Number(readInteger(text));
-  if (value <= 0 && /^p?set/.test(name)) throw invalidExpiry(name);
-  const time = unit.startsWith("P") ? value : value * 1_000;
-  const at = unit.endsWith("AT") ? time : time + now;
-  if (Math.abs(time) >= LATEST || at >= LATEST) throw invalidExpiry(name);
-  return at;
+  const value = BigInt(readInteger(text));
+  if (value <= 0n && /^p?set/.test(name)) throw invalidExpiry(name);
+  const time = unit.startsWith("P") ? value : value * 1_000n;
+  const begin = unit.endsWith("AT") ? 0n : BigInt(Math.floor(now));
+  if (time > LATEST - begin || time < -LATEST) throw invalidExpiry(name);
+  return Number(time) + (unit.endsWith("AT") ? 0 : now);
 }
 
 export const expiryCommands = commands(
@@ -49,7 +49,11 @@ export const expiryCommands = commands(
 const secondsLeft = (at: number, now: number) => Math.floor((at - now + 500) / 1_000);
 const secondsOf = (at: number) => Math.floor((at + 500) / 1_000);
 
-function expire({ store }: Context, [name = "", key = "", time = "", ...options]: Words, unit: string): Value {
+function expire(
+  { store }: Context,
+  [name = "", key = "", time = "", ...options]: Words,
+  unit: string,
+): Value {
   const unknown = options.find((option) => !/^(?:NX|XX|GT|LT)$/i.test(option));
   if (unknown !== undefined) throw new ReplyError(`ERR Unsupported option ${unknown}`);
   const given = new Set(options.map((option) => option.toUpperCase()));
@@ -73,8 +77,12 @@ function expire({ store }: Context, [name = "", key = "", time = "", ...options]
 }
 
 /** -2 if there is no such key, -1 if it does not expire. */
-function expiryOf({ store }: Context, [, key = ""]: Words, told: (at: number, now: number) => number): Value {
+function expiryOf(
+  { store }: Context,
+  [, key = ""]: Words,
+  toReply: (at: number, now: number) => number,
+): Value {
   if (!store.has(key)) return -2;
   const at = store.expiryOf(key);
-  return at === undefined ? -1 : told(at, store.now);
+  return at === undefined ? -1 : toReply(at, store.now);
 }

@@ -40,7 +40,13 @@ export const hashCommands = commands(
         return words.slice(2).map((field) => hash?.get(field) ?? null);
       },
     ],
-    ["hgetall", 2, "readonly", oneKey, ({ store }, [, key = ""]) => [...(store.hash(key)?.entries() ?? [])].flat()],
+    [
+      "hgetall",
+      2,
+      "readonly",
+      oneKey,
+      ({ store }, [, key = ""]) => [...(store.hash(key)?.entries() ?? [])].flat(),
+    ],
     ["hdel", -3, "write fast", oneKey, deleteFields],
     [
       "hexists",
@@ -116,7 +122,10 @@ function deleteFields({ store }: Context, words: Words): Value {
 
 function increment({ store }: Context, [, key = "", field = "", by = ""]: Words): Value {
   const amount = readInteger(by);
-  const old = readInteger(store.hash(key)?.get(field) ?? "0", () => new ReplyError("ERR hash value is not an integer"));
+  const old = readInteger(
+    store.hash(key)?.get(field) ?? "0",
+    () => new ReplyError("ERR hash value is not an integer"),
+  );
   const sum = add(old, amount);
   if (sum === undefined) throw new ReplyError("ERR increment or decrement would overflow");
   madeHash(store, key).set(field, String(sum));

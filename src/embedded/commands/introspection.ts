@@ -6,7 +6,10 @@ import { missingArray, ReplyError, Status, type Value } from "../reply.ts";
  * @param all returns all of them, this one too
  * @param find finds one by name
  */
-export function introspectionCommands(all: () => readonly Command[], find: (words: Words) => Command | undefined) {
+export function introspectionCommands(
+  all: () => readonly Command[],
+  find: (words: Words) => Command | undefined,
+) {
   const describeAll = () => all().map(describe);
   const info = (names: readonly string[]) =>
     names.map((name) => {
@@ -37,7 +40,8 @@ export function introspectionCommands(all: () => readonly Command[], find: (word
 function getKeys(words: Words, command: Command | undefined): Value {
   if (!command) throw new ReplyError("ERR Invalid command specified");
   if (command.keys === undefined) throw new ReplyError("ERR The command has no key arguments");
-  if (!fitsArity(command, words)) throw new ReplyError("ERR Invalid number of arguments specified for command");
+  if (!fitsArity(command, words))
+    throw new ReplyError("ERR Invalid number of arguments specified for command");
   return keysOf(command, words);
 }
 
@@ -71,7 +75,12 @@ function keySpec({ flags, keys }: Command): Value {
   const find =
     "countAt" in keys
       ? ["type", "keynum", "spec", ["keynumidx", 0, "firstkey", keys.first - keys.countAt, "keystep", 1]]
-      : ["type", "range", "spec", ["lastkey", keys.last < 0 ? keys.last : keys.last - keys.first, "keystep", keys.step, "limit", 0]];
+      : [
+          "type",
+          "range",
+          "spec",
+          ["lastkey", keys.last < 0 ? keys.last : keys.last - keys.first, "keystep", keys.step, "limit", 0],
+        ];
   const begin = "countAt" in keys ? keys.countAt : keys.first;
   return [
     "flags",

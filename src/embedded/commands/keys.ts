@@ -22,7 +22,13 @@ export const keyCommands = [
         allKeys,
         ({ store }, [, ...keys]) => keys.filter((key) => store.has(key)).length,
       ],
-      ["touch", -2, "readonly fast", allKeys, ({ store }, [, ...keys]) => keys.filter((key) => store.has(key)).length],
+      [
+        "touch",
+        -2,
+        "readonly fast",
+        allKeys,
+        ({ store }, [, ...keys]) => keys.filter((key) => store.has(key)).length,
+      ],
       [
         "type",
         2,

@@ -1,7 +1,16 @@
 import type { Bytes } from "../bytes.ts";
 import { commands, oneKey, type Context, type Words } from "../command.ts";
 import { readIndex } from "../numbers.ts";
-import { missingArray, noSuchKey, OK, outOfRange, ReplyError, syntaxError, wrongArity, type Value } from "../reply.ts";
+import {
+  missingArray,
+  noSuchKey,
+  OK,
+  outOfRange,
+  ReplyError,
+  syntaxError,
+  wrongArity,
+  type Value,
+} from "../reply.ts";
 import type { Store } from "../store.ts";
 import { List } from "../values/list.ts";
 import { span } from "./span.ts";

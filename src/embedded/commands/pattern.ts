@@ -40,5 +40,5 @@ function readSet(pattern: Bytes, from: number): { source: string; end: number } 
   return { source: members === "" ? none : `[${isNegated ? "^" : ""}${members}]`, end: at };
 }
 
-/** A character that stands for itself in a regular expression. */
+/** A regular expression for exactly this character. */
 const quoted = (letter: string): string => `\\x${letter.charCodeAt(0).toString(16).padStart(2, "0")}`;

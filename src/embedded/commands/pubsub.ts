@@ -34,7 +34,10 @@ export const pubsubCommands = [
           "pubsub loading stale",
           undefined,
           ({ server }, [, , ...names]) =>
-            names.flatMap((name) => [name, [...server.clients].filter(({ channels }) => channels.has(name)).length]),
+            names.flatMap((name) => [
+              name,
+              [...server.clients].filter(({ channels }) => channels.has(name)).length,
+            ]),
         ],
         [
           "pubsub|numpat",

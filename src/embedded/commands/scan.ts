@@ -24,9 +24,10 @@ export function scanned<Collection extends Scannable>(
   options: (option: string, rest: Arguments) => ((name: Bytes) => boolean) | undefined = () => undefined,
 ): Value {
   const text = words[at] as Bytes;
-  if (!/^\d{1,20}$/.test(text)) throw new ReplyError("ERR invalid cursor");
-  // The key is looked at before the options, so that a wrong type is reported first.
+  if (!/^[+-]?\d{1,20}$/.test(text)) throw new ReplyError("ERR invalid cursor");
+  // The key comes before the options: they are not even read if it is missing.
   const collection = find();
+  if (!collection) return ["0", []];
   let count = 10;
   const tests: ((name: Bytes) => boolean)[] = [];
   const rest = new Arguments(words, at + 1);
@@ -40,8 +41,10 @@ export function scanned<Collection extends Scannable>(
     else throw syntaxError();
     if (count < 1) throw syntaxError();
   }
-  if (!collection) return ["0", []];
-  const { cursor, found } = collection.scan(Number(text), count);
+  const { cursor, found } = collection.scan(
+    text.startsWith("-") ? Number.MAX_SAFE_INTEGER : Number(text),
+    count,
+  );
   const kept = found.filter((name) => tests.every((test) => test(name)));
   return [String(cursor), kept.flatMap((name) => itemsOf(name, collection))];
 }

@@ -1,5 +1,13 @@
 import type { Bytes } from "../bytes.ts";
-import { commands, container, keysOf, type Command, type Context, type KeyWords, type Words } from "../command.ts";
+import {
+  commands,
+  container,
+  keysOf,
+  type Command,
+  type Context,
+  type KeyWords,
+  type Words,
+} from "../command.ts";
 import { integerOf } from "../numbers.ts";
 import { OK, ReplyError, type Value } from "../reply.ts";
 import type { LoadedScript } from "../scripts.ts";
@@ -13,13 +21,17 @@ export interface RunningScript {
   readonly script: LoadedScript;
   readonly keys: readonly Bytes[];
   readonly isReadOnly: boolean;
+  /** Whether it has run a command that writes. A full Redis refuses only a first write. */
+  hasWritten: boolean;
 }
 
 /**
  * The commands of scripts.
  * @param during runs something while a script counts as running
  */
-export const scriptingCommands = (during: <Result>(script: RunningScript, run: () => Result) => Result): Command[] => {
+export const scriptingCommands = (
+  during: <Result>(script: RunningScript, run: () => Result) => Result,
+): Command[] => {
   const evaluate =
     (find: (context: Context, word: Bytes) => LoadedScript, readOnly = false) =>
     (context: Context, words: Words): Value => {
@@ -27,7 +39,13 @@ export const scriptingCommands = (during: <Result>(script: RunningScript, run: (
       const keys = keysOf({ keys: scriptKeys } as Command, words);
       checkCount(count, rest.length);
       const script = find(context, body);
-      const running = { context, script, keys, isReadOnly: readOnly || script.writesNothing };
+      const running = {
+        context,
+        script,
+        keys,
+        isReadOnly: readOnly || script.writesNothing,
+        hasWritten: false,
+      };
       const result = during(running, () => context.server.scripts.run(script, keys, rest.slice(keys.length)));
       if ("reply" in result) return result.reply;
       const place = result.line === "" ? "" : ` script: ${script.sha}, on @user_script:${result.line}.`;

@@ -15,8 +15,10 @@ interface Form {
   readonly isFree: boolean;
 }
 
-const form = (by: By, reverse: boolean, isFree = false) => (context: Context, words: Words) =>
-  range(context, words, { by, reverse, isFree });
+const form =
+  (by: By, reverse: boolean, isFree = false) =>
+  (context: Context, words: Words) =>
+    range(context, words, { by, reverse, isFree });
 
 export const sortedSetRangeCommands = commands(
   ["@sortedset"],
@@ -115,7 +117,9 @@ function readOptions(words: Words, given: Form): Form & Limits & { withScores: b
     else throw syntaxError();
   }
   if (isLimited && limit !== -1 && by === "RANK") {
-    throw new ReplyError("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
+    throw new ReplyError(
+      "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX",
+    );
   }
   if (withScores && by === "LEX") {
     throw new ReplyError("ERR syntax error, WITHSCORES not supported in combination with BYLEX");

@@ -1,7 +1,7 @@
 import type { Bytes } from "../bytes.ts";
 import { Arguments, commands, oneKey, type Context, type Words } from "../command.ts";
 import { formatDouble, readDouble, readIndex } from "../numbers.ts";
-import { ReplyError, syntaxError, wrongArity, type Value } from "../reply.ts";
+import { ReplyError, syntaxError, type Value } from "../reply.ts";
 import { SortedSet, type Scored } from "../values/sorted-set.ts";
 import { scanned } from "./scan.ts";
 import { flat } from "./sorted-set-ranges.ts";
@@ -15,7 +15,8 @@ export const sortedSetCommands = commands(
       4,
       "write denyoom fast",
       oneKey,
-      (context, [name = "", key = "", by = "", member = ""]) => addMembers(context, [name, key, "INCR", by, member]),
+      (context, [name = "", key = "", by = "", member = ""]) =>
+        addMembers(context, [name, key, "INCR", by, member]),
     ],
     ["zrem", -3, "write fast", oneKey, removeMembers],
     ["zcard", 2, "readonly fast", oneKey, ({ store }, [, key = ""]) => store.sortedSet(key)?.size ?? 0],
@@ -95,7 +96,8 @@ function addMembers({ store }: Context, words: Words): Value {
     throw new ReplyError("ERR GT, LT, and/or NX options at the same time are not compatible");
   }
   const isIncrement = flags.has("INCR");
-  if (isIncrement && pairs > 2) throw new ReplyError("ERR INCR option supports a single increment-element pair");
+  if (isIncrement && pairs > 2)
+    throw new ReplyError("ERR INCR option supports a single increment-element pair");
   const scores: number[] = [];
   for (let place = at; place < words.length; place += 2) scores.push(readDouble(words[place] as Bytes));
 
@@ -136,7 +138,7 @@ function removeMembers({ store }: Context, words: Words): Value {
 
 function pop({ store }: Context, words: Words, fromEnd: boolean): Value {
   const [, key = "", text = "1"] = words;
-  if (words.length > 3) throw wrongArity((words[0] as string).toLowerCase());
+  if (words.length > 3) throw syntaxError();
   const refused = () => new ReplyError("ERR value is out of range, must be positive");
   const count = readIndex(text, refused);
   if (count < 0) throw refused();
@@ -153,7 +155,8 @@ function pop({ store }: Context, words: Words, fromEnd: boolean): Value {
 /** ZRANDMEMBER: one member, or as many different ones as asked for; with a negative count any, also twice. */
 function randomMembers({ store }: Context, words: Words): Value {
   const [, key = "", text, option] = words;
-  if (words.length > 4 || (option !== undefined && option.toUpperCase() !== "WITHSCORES")) throw syntaxError();
+  if (words.length > 4 || (option !== undefined && option.toUpperCase() !== "WITHSCORES"))
+    throw syntaxError();
   const count = text === undefined ? undefined : readIndex(text);
   const set = store.sortedSet(key);
   if (!set) return count === undefined ? null : [];

@@ -1,16 +1,9 @@
 import type { Bytes } from "../bytes.ts";
 import { allKeys, Arguments, commands, oneKey, type Context, type Words } from "../command.ts";
 import { add, readIndex, readInteger, type Integer } from "../numbers.ts";
-import {
-  OK,
-  ReplyError,
-  syntaxError,
-  wrongArity,
-  type Value,
-} from "../reply.ts";
+import { OK, ReplyError, syntaxError, wrongArity, type Value } from "../reply.ts";
 import type { Store } from "../store.ts";
 import { expiryFrom, invalidExpiry } from "./expiry.ts";
-import { span } from "./span.ts";
 
 /** Longest string, in bytes, as in Redis by default. */
 const LONGEST = 512 * 1024 * 1024;
@@ -77,7 +70,13 @@ export const stringCommands = commands(
         return increment(store, key, -amount);
       },
     ],
-    ["mget", -2, "readonly fast", allKeys, ({ store }, [, ...keys]) => keys.map((key) => stringOrNull(store, key))],
+    [
+      "mget",
+      -2,
+      "readonly fast",
+      allKeys,
+      ({ store }, [, ...keys]) => keys.map((key) => stringOrNull(store, key)),
+    ],
     ["mset", -3, "write denyoom", { first: 1, last: -1, step: 2 }, setMany],
     [
       "msetnx",
@@ -99,8 +98,10 @@ export const stringCommands = commands(
       ({ store }, [, key = "", first = "", last = ""]) => {
         const [from, to] = [readIndex(first), readIndex(last)];
         const value = store.string(key) ?? "";
-        const [begin, end] = span(from, to, value.length);
-        return value.slice(begin, end);
+        // Not as for lists: an end in front of the string is its first byte.
+        if (from < 0 && to < 0 && from > to) return "";
+        const begin = Math.max(from < 0 ? value.length + from : from, 0);
+        return value.slice(begin, Math.max(to < 0 ? value.length + to : to, 0) + 1);
       },
     ],
     ["setrange", 4, "write denyoom", oneKey, setRange],
@@ -118,7 +119,13 @@ function set({ store }: Context, [, key = "", value = "", ...words]: Words): Val
     if ((option === "NX" || option === "XX") && (condition ?? option) === option) condition = option;
     else if (option === "GET") returnsOld = true;
     else if (option === "KEEPTTL" && expiry === undefined) keep = true;
-    else if (/^P?X(?:AT)?$|^EX(?:AT)?$/.test(option) && option !== "XAT" && !keep && !expiry && options.left > 0) {
+    else if (
+      /^P?X(?:AT)?$|^EX(?:AT)?$/.test(option) &&
+      option !== "XAT" &&
+      !keep &&
+      !expiry &&
+      options.left > 0
+    ) {
       expiry = { unit: option, text: options.next() };
     } else throw syntaxError();
   }
@@ -132,7 +139,11 @@ function set({ store }: Context, [, key = "", value = "", ...words]: Words): Val
   return returnsOld ? old : OK;
 }
 
-function setExpiring({ store }: Context, [name = "", key = "", time = "", value = ""]: Words, unit: string): Value {
+function setExpiring(
+  { store }: Context,
+  [name = "", key = "", time = "", value = ""]: Words,
+  unit: string,
+): Value {
   const expiresAt = expiryFrom(unit, time, store.now, name.toLowerCase());
   store.set(key, value);
   store.expire(key, expiresAt);

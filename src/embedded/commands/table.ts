@@ -50,7 +50,9 @@ export function commandTable(hooks: CommandHooks): CommandTable {
       (words) => find(words),
     ),
   ];
-  const byName = new Map(all.flatMap((command) => [command, ...command.subcommands]).map((one) => [one.name, one]));
+  const byName = new Map(
+    all.flatMap((command) => [command, ...command.subcommands]).map((one) => [one.name, one]),
+  );
 
   // The names as clients write them, which are few, so that none is changed to lower case at each call.
   const spellings = new Map<string, Command | undefined>();

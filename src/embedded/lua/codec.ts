@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Bytes } from "../bytes.ts";
+import { formatDouble } from "../numbers.ts";
 import { MissingArray, NoReply, ReplyError, Status, type Value } from "../reply.ts";
 import type { LuaExports } from "./wasm.ts";
 
@@ -12,6 +13,12 @@ const ARRAY = 3;
 const STATUS = 4;
 const ERROR = 5;
 const FAILURE = 6;
+const BOOLEAN = 7;
+const DOUBLE = 8;
+const MAP = 9;
+const SET = 10;
+const BIG_NUMBER = 11;
+const VERBATIM = 12;
 const HEAD = 5;
 
 /** The memory of Lua. */
@@ -122,9 +129,9 @@ function read(bytes: Buffer, place: { at: number }): Value {
   const begin = place.at + HEAD;
   place.at = begin;
   if (tag === NIL) return null;
-  if (tag === ARRAY) {
+  if (tag === ARRAY || tag === SET || tag === MAP) {
     const items: Value[] = [];
-    for (let index = 0; index < length; index++) items.push(read(bytes, place));
+    for (let left = tag === MAP ? 2 * length : length; left > 0; left--) items.push(read(bytes, place));
     return items;
   }
   place.at = begin + length;
@@ -133,8 +140,13 @@ function read(bytes: Buffer, place: { at: number }): Value {
     const number = Number(integer);
     return Number.isSafeInteger(number) ? number : integer;
   }
+  // Kinds of RESP3 as RESP2 has them.
+  if (tag === BOOLEAN) return bytes[begin] === 1 ? 1 : null;
+  if (tag === DOUBLE) return formatDouble(bytes.readDoubleLE(begin));
+  if (tag === VERBATIM)
+    return bytes.toString("latin1", begin + 4 + bytes.readUInt32LE(begin), begin + length);
   const text = bytes.toString("latin1", begin + (tag === FAILURE ? 4 : 0), begin + length);
-  if (tag === BULK) return text;
+  if (tag === BULK || tag === BIG_NUMBER) return text;
   if (tag === STATUS) return new Status(text);
   if (tag === ERROR || tag === FAILURE) return new ReplyError(text);
   throw new Error(`Lua returned a reply of the unknown kind ${tag}`);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { toBuffer, type Bytes } from "../bytes.ts";
 import { ReplyError, type Value } from "../reply.ts";
 import { decodeReply, encodeReply, LuaMemory, readWords, sizeOfWords, writeWords } from "./codec.ts";
-import { addressChunk, forgetChunk, loadChunk, RAISED, runChunk, setup } from "./setup.ts";
+import { addressChunk, forgetChunk, loadChunk, runChunk, setup } from "./setup.ts";
 import { startLua, type LuaExports } from "./wasm.ts";
 
 /** Where a table of Lua has the flag that makes it read-only. */
@@ -18,21 +18,28 @@ export type ScriptResult = { readonly reply: Value } | { readonly error: Bytes; 
 export class LuaEngine {
   readonly #lua: LuaExports;
   readonly #memory: LuaMemory;
+  /** The last error that `redis.call` raised, as Lua reports it: like one of its own. */
+  #raised = "";
 
   /** @throws {SluiceError} `not_installed` if the file of the interpreter is missing */
   constructor(call: CallFromScript) {
     this.#memory = new LuaMemory(() => this.#lua);
-    const answer = (result: number, address: number, raised: string) => {
+    const answer = (result: number, address: number) => {
       const reply = call(readWords(this.#memory.bytes, address));
-      const marked = raised && reply instanceof ReplyError ? new ReplyError(raised + reply.message) : reply;
-      this.#memory.reply(result, encodeReply(marked));
+      this.#memory.reply(result, encodeReply(reply));
+      return reply;
     };
     this.#lua = startLua({
-      call: (result, address) => answer(result, address, RAISED),
-      pcall: (result, address) => answer(result, address, ""),
+      call: (result, address) => {
+        const reply = answer(result, address);
+        if (reply instanceof ReplyError) this.#raised = `ERR ${reply.message}`;
+      },
+      pcall: answer,
       sha1: (result, address, length) => {
         const { bytes } = this.#memory;
-        const digest = createHash("sha1").update(bytes.subarray(address, address + length)).digest("hex");
+        const digest = createHash("sha1")
+          .update(bytes.subarray(address, address + length))
+          .digest("hex");
         this.#memory.reply(result, toBuffer(digest));
       },
     });
@@ -58,7 +65,9 @@ export class LuaEngine {
     const result = this.#chunk(runChunk(sha), keys, args);
     if (result instanceof ReplyError) return { error: `ERR ${result.message}`, line: "" };
     const [value = null, line, isError] = result as readonly Value[];
-    return isError === undefined ? { reply: value } : { error: value as Bytes, line: line as Bytes };
+    if (isError === undefined) return { reply: value };
+    const error = value as Bytes;
+    return { error: error === this.#raised ? error.slice("ERR ".length) : error, line: line as Bytes };
   }
 
   #chunk(source: string, keys: readonly Bytes[] = [], args: readonly Bytes[] = []): Value {
@@ -80,7 +89,9 @@ export class LuaEngine {
 
   /** Runs something while the global tables, which are read-only for scripts, can be changed. */
   #unlocked(run: () => Value): void {
-    const tables = (this.#chunk(addressChunk) as readonly Bytes[]).map((text) => Number(text.replace("table: ", "")));
+    const tables = (this.#chunk(addressChunk) as readonly Bytes[]).map((text) =>
+      Number(text.replace("table: ", "")),
+    );
     const flags = tables.map((table) => table + READ_ONLY);
     const { bytes } = this.#memory;
     if (flags.some((flag) => bytes.readInt32LE(flag) !== 1)) {

@@ -57,7 +57,10 @@ function fileOfModule(): URL | string {
     const entry = createRequire(import.meta.url).resolve("lua-redis-wasm");
     return new URL(FILE, pathToFileURL(entry));
   } catch {
-    throw new SluiceError("not_installed", `the embedded store needs ${FILE}, which is missing from the package`);
+    throw new SluiceError(
+      "not_installed",
+      `the embedded store needs ${FILE}, which is missing from the package`,
+    );
   }
 }
 
@@ -68,13 +71,14 @@ function fileOfModule(): URL | string {
 function withGrowingMemory(module: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = Uint8Array.from(module);
   // Behind the magic number and the version, each section has an identifier and a length.
-  for (let at = 8; at < bytes.length; ) {
+  for (let at = 8; at < bytes.length;) {
     const section = bytes[at];
     const length = readLeb(bytes, at + 1);
     if (section === MEMORY_SECTION) {
       // One memory with a limit: count, flags, initial pages, most pages.
       const most = readLeb(bytes, length.end + 2).end;
-      if (bytes[length.end] !== 1 || bytes[length.end + 1] !== 1 || readLeb(bytes, most).end !== most + 2) break;
+      if (bytes[length.end] !== 1 || bytes[length.end + 1] !== 1 || readLeb(bytes, most).end !== most + 2)
+        break;
       bytes.set([(MOST_PAGES & 0x7f) | 0x80, MOST_PAGES >> 7], most);
       return bytes;
     }
@@ -150,7 +154,11 @@ export function startLua(host: LuaHost): LuaExports {
   };
   const wasi = {
     clock_time_get(_clock: number, _precision: bigint, address: number) {
-      new DataView(lua.memory.buffer).setBigUint64(address, BigInt(Math.round(performance.now() * 1e6)), true);
+      new DataView(lua.memory.buffer).setBigUint64(
+        address,
+        BigInt(Math.round(performance.now() * 1e6)),
+        true,
+      );
       return 0;
     },
     fd_write: none,

@@ -84,7 +84,8 @@ export class SortedSet {
       if (begin >= to) break;
       const end = begin + chunk.length;
       if (end > from) {
-        for (let at = Math.max(from, begin); at < Math.min(to, end); at++) found.push(chunk[at - begin] as Scored);
+        for (let at = Math.max(from, begin); at < Math.min(to, end); at++)
+          found.push(chunk[at - begin] as Scored);
       }
       begin = end;
     }
