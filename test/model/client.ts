@@ -32,6 +32,8 @@ export class Client {
   /** The same queue, with enqueues that wake consumers. */
   readonly waking: Queue;
   readonly operator: Operator;
+  /** The same operator, whose calls wake consumers. */
+  readonly wakingOperator: Operator;
   readonly schedules: Schedules;
   /** Its deep sweep that has not ended yet. */
   sweeping: StepwiseDeepSweep | undefined;
@@ -45,6 +47,7 @@ export class Client {
     this.queue = new Queue(name, options);
     this.waking = new Queue(name, { ...options, wake: this.wake });
     this.operator = new Operator(name, options);
+    this.wakingOperator = new Operator(name, { ...options, wake: this.wake });
     this.schedules = new Schedules(name, options);
   }
 
@@ -80,24 +83,25 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   },
   remove: ({ operator }, { id }) => operator.remove(id),
   get: ({ queue }, { id }) => queue.get(id),
-  redrive: ({ operator }, { does: _, ...options }) => operator.redrive(options),
-  redriveIds: ({ operator }, { ids }) => operator.redrive({ ids }),
+  redrive: (client, { does: _, waker, ...options }) => operatorOf(client, waker).redrive(options),
+  redriveIds: (client, { ids, waker }) => operatorOf(client, waker).redrive({ ids }),
   purge: ({ operator }, { does: _, ...options }) => operator.purge(options),
-  configure: ({ operator }, { changes, key }) => operator.configure(changes, { idempotencyKey: key }),
-  pause: ({ operator }, { key }) => operator.pause({ idempotencyKey: key }),
-  resume: ({ operator }, { key }) => operator.resume({ idempotencyKey: key }),
+  configure: (client, { changes, key, waker }) =>
+    operatorOf(client, waker).configure(changes, { idempotencyKey: key }),
+  pause: (client, { key, waker }) => operatorOf(client, waker).pause({ idempotencyKey: key }),
+  resume: (client, { key, waker }) => operatorOf(client, waker).resume({ idempotencyKey: key }),
   configureGroup: ({ operator }, { group, changes, key }) =>
     operator.configureGroup(group, changes, { idempotencyKey: key }),
   drop: ({ operator }, { force, key }) => operator.deleteQueue({ force, idempotencyKey: key }),
   heartbeat: ({ queue }, { worker, lease, receipts }) => queue.heartbeat(worker, { lease, receipts }),
-  fail: ({ operator }, { worker, limit }) => operator.failWorker(worker, { limit }),
+  fail: (client, { worker, limit, waker }) => operatorOf(client, waker).failWorker(worker, { limit }),
   sweep: async ({ name, transport, now, wake }, { limit, once, waker }) => {
     if (!once) return sweep(transport, { now, limit, ...(waker && { wake }) });
     const args = {
       testNow: String(now()),
       limit: String(limit),
       wake: waker ? String(WINDOW) : "",
-      ahead: "",
+      ahead: "1",
     };
     const outcomes = await transport.send([callOf(sweepScript, queueKeys(name), args)]);
     return sweepScript.decode(lastReply(outcomes));
@@ -138,6 +142,9 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
     );
   },
 };
+
+const operatorOf = ({ operator, wakingOperator }: Client, waker: boolean | undefined) =>
+  waker ? wakingOperator : operator;
 
 const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => ({
   token,

@@ -104,6 +104,7 @@ export class World {
       );
     }
     this.#noteSpent(operation, happened);
+    if (operation.does === "sweep" && operation.once) this.#checkLookAhead(happened.answer);
     deepStrictEqual(predicted(this, operation, happened.answer), expected);
     deepStrictEqual(real.woken, this.woken);
     deepStrictEqual(realPlaces(happened.after), modelPlaces(this.queue));
@@ -187,6 +188,16 @@ export class World {
     };
   }
 
+  /** A sweep that looks ahead must report what is due next: a task, a lease, or a timer before them. */
+  #checkLookAhead(answer: unknown): void {
+    const { nextDueAt } = answer as { readonly nextDueAt: number };
+    const { delayed, working } = this.queue;
+    const due = Math.min(...[...delayed, ...working].map(([, at]) => Math.max(Math.floor(at), this.now)));
+    if (due < Number.POSITIVE_INFINITY && (nextDueAt === 0 || nextDueAt > due)) {
+      throw new Error(`the sweep reported ${nextDueAt}, and at ${due} something is due`);
+    }
+  }
+
   /** A waiting consumer must get the time of the next due task. */
   #notTooLate(nextDueAt: number | null | undefined, given: ReadonlySet<string>): void {
     const { delayed, working, grouped } = this.queue;
@@ -215,7 +226,7 @@ function predicted({ queue, now }: World, operation: Operation, answer: unknown)
     case "purge":
       return { purged: part["purged"] };
     case "sweep": {
-      const { queues: _, ...counted } = part;
+      const { queues: _, nextDueAt: __, ...counted } = part;
       return counted;
     }
     case "deepSweep":
