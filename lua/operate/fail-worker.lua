@@ -14,7 +14,8 @@ local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each l
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local worker = ARGV[2] -- '<name> <incarnation>', or '<name>': all its incarnations
 local limit = ARGV[3] -- at most this many tasks, 1 to 1,000
--- Returns {'ok', how many went back, how many ended, 1 if some are left} | {'newer_schema'}
+-- Returns {'ok', how many went back, how many ended, 1 if some are left, then for each new dead letter: id,
+--          attempts} | {'newer_schema'}
 
 local keys = queue_keys(
   pending,
@@ -29,7 +30,8 @@ local keys = queue_keys(
   workers,
   worker_leases
 )
-local waiting, ended, left, failed, more = fail_worker(keys, worker, clock(test_now), tonumber(limit))
+local reply = { 'ok', 0, 0, 0 }
+local waiting, ended, left, failed, more = fail_worker(keys, worker, clock(test_now), tonumber(limit), reply)
 if failed then
   return failed
 elseif left > 0 and waiting + ended == 0 then
@@ -46,4 +48,5 @@ if not string.find(worker, ' ', 1, true) then
   end
 end
 unregister_workers(keys, removed, more)
-return { 'ok', waiting, ended, more and 1 or 0 }
+reply[2], reply[3], reply[4] = waiting, ended, more and 1 or 0
+return reply

@@ -15,7 +15,8 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 if a limit was reached, records left to a
---          later release, 1 if the caller must wake a consumer}
+--          later release, 1 if the caller must wake a consumer, then for each new dead letter, whose last
+--          lease expired: id, attempts}
 
 local MAX_BYTES = 8000000
 -- How long (ms) a sweep waits for a consumer that was woken.
@@ -74,12 +75,14 @@ local function expire()
   return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
 end
 
+-- The counts are set at the end. The dead letters go behind them.
+local reply = { 'ok', 0, 0, 0, 0, 0, 0, 0 }
 local expired, more, old_left = expire()
-local reclaimed, rejected, left, failed = reclaim(keys, now, most)
+local reclaimed, rejected, left, failed = reclaim(keys, now, most, reply)
 if failed then
   return failed
 end
-local promoted, returned, ended, unfinished = promote(keys, now, most)
+local promoted, returned, ended, unfinished = promote(keys, now, most, reply)
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 
@@ -97,5 +100,6 @@ local function wake_needed()
   return true
 end
 
-left = left + old_left
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, wake_needed() and 1 or 0 }
+reply[2], reply[3], reply[4], reply[5] = promoted, reclaimed, rejected, expired
+reply[6], reply[7], reply[8] = more and 1 or 0, left + old_left, wake_needed() and 1 or 0
+return reply

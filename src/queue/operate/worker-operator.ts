@@ -8,6 +8,7 @@ import {
   wholeNumber,
 } from "../core/validation.ts";
 import { MAX_BATCH } from "../core/limits.ts";
+import { reportExpired } from "../core/dead-letter.ts";
 import { readWorker, writeWorker } from "../core/record.ts";
 import { TaskOperator } from "./task-operator.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
@@ -104,6 +105,8 @@ export class WorkerOperator extends TaskOperator {
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),
       limit: String(wholeNumber(options.limit ?? MAX_BATCH, "limit", 1, MAX_BATCH)),
     };
-    return this.run(failWorkerScript, args, [], options);
+    const { failed, deadLetters } = await this.run(failWorkerScript, args, [], options);
+    reportExpired(this.onDeadLetter, this.name, deadLetters);
+    return failed;
   }
 }

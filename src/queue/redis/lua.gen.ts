@@ -1159,57 +1159,64 @@ end
 end
 end
 `;
-const $DN = `local function DN(a,b,c,d)
-local e,f,g=0,0,0
-for k=#b,1,-DG do
-local l=math.max(k-DG+1,1)
-local m={'~set','~stats'}
-for q=l,k do
-m[#m+1]='.'..b[q]
+const $DN = `local function DN(a,b,c,d,e)
+local f,g,h=0,0,0
+for l=#b,1,-DG do
+local m=math.max(l-DG+1,1)
+local n={'~set','~stats'}
+for r=m,l do
+n[#n+1]='.'..b[r]
 end
-local n=redis.call('HMGET',a.tasks,unpack(m))
-local o=DA(a,c)
-if DB(o,n[1],n[2])then
-return e,f,g+k,nil
+local o=redis.call('HMGET',a.tasks,unpack(n))
+local p=DA(a,c)
+if DB(p,o[1],o[2])then
+return f,g,h+l,nil
 end
-local p,q={},{}
-for u=l,k do
-p[u],q[u]=AO('',n[u-l+3])
+local q,r={},{}
+for v=m,l do
+q[v],r[v]=AO('',o[v-m+3])
 end
-BZ(o,{unpack(p,l,k)})
-for u=l,k do
-local v,w=b[u],p[u]
-if AC(n[u-l+3])then
-g=g+1
-elseif d(w,v)then
-DI(o,v,w)
-H(w,'expired_leases',1)
-CW(o,'reclaimed',v)
-if w.cancel_requested then
-DL(o,v,w,q[u],'rejected','cancelled')
-elseif AW(w)then
-DL(o,v,w,q[u],'rejected','lease_expired')
+BZ(p,{unpack(q,m,l)})
+for v=m,l do
+local w,x=b[v],q[v]
+if AC(o[v-m+3])then
+h=h+1
+elseif d(x,w)then
+DI(p,w,x)
+H(x,'expired_leases',1)
+CW(p,'reclaimed',w)
+if x.cancel_requested then
+DL(p,w,x,r[v],'rejected','cancelled')
+elseif AW(x)then
+x.is_dead_letter=true
+DL(p,w,x,r[v],'rejected','lease_expired')
 else
-DK(o,v,w,q[u],'front')
+DK(p,w,x,r[v],'front')
 end
 end
 end
-CQ(o)
-local r=DF(o)
-if r then
-return e,f,g,r
+CQ(p)
+local s=DF(p)
+if s then
+return f,g,h,s
 end
-e=e+U(o,'ZREM working')-U(o,'ZADD expiry')/2
-f=f+U(o,'ZADD expiry')/2
+local t=U(p,'ZADD expiry')/2
+f=f+U(p,'ZREM working')-t
+g=g+t
+for x=m,t>0 and l or 0 do
+if q[x].is_dead_letter then
+F(e,b[x],tonumber(q[x].attempts))
 end
-return e,f,g,nil
+end
+end
+return f,g,h,nil
 end
 `;
-const $DP = `local function DP(a,b,c)
-local d=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DN(a,d,b,function()
+const $DP = `local function DP(a,b,c,d)
+local e=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
+return DN(a,e,b,function()
 return true
-end)
+end,d)
 end
 `;
 const $DQ = `local DQ=3600000
@@ -1250,82 +1257,83 @@ pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $DW = `local function DW(a,b,c,d)
-local e,f='['..b..' ','('..b..'!'
-local g=
-redis.call('ZRANGE',a.worker_leases,f,e,'BYLEX','REV','LIMIT','0',C(d+1))
-local h=#g>d
-g[d+1]=nil
-local i,j,k,l={},{},{},{}
-for p,q in ipairs(g)do
-local r,s,t=string.match(q,'^(%S+ %S*) (%d+) (%S+)$')
-i[p]={id=t,owner=r,number=tonumber(s),member=q}
-j[t]=i[p]
+const $DW = `local function DW(a,b,c,d,e)
+local f,g='['..b..' ','('..b..'!'
+local h=
+redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',C(d+1))
+local i=#h>d
+h[d+1]=nil
+local j,k,l,m={},{},{},{}
+for q,r in ipairs(h)do
+local s,t,u=string.match(r,'^(%S+ %S*) (%d+) (%S+)$')
+j[q]={id=u,owner=s,number=tonumber(t),member=r}
+k[u]=j[q]
 end
-table.sort(i,function(m,n)
-return m.number<n.number
+table.sort(j,function(n,o)
+return n.number<o.number
 end)
-local m={}
-for q,r in ipairs(i)do
-m[q]=r.id
+local n={}
+for r,s in ipairs(j)do
+n[r]=s.id
 end
-local n,o,p,q=DN(a,m,c,function(n,o)
-local p=j[o]
+local o,p,q,r=DN(a,n,c,function(o,p)
+local q=k[p]
 if
-n.state==AD.working
-and n.worker==p.owner
-and tonumber(n.lease_number)==p.number
+o.state==AD.working
+and o.worker==q.owner
+and tonumber(o.lease_number)==q.number
 then
-k[p.owner]=true
+l[q.owner]=true
 return true
 end
-l[#l+1]=p.member
-end)
-I('ZREM',a.worker_leases,l)
-if n+o>0 then
-DV(a,k,c)
+m[#m+1]=q.member
+end,e)
+I('ZREM',a.worker_leases,m)
+if o+p>0 then
+DV(a,l,c)
 end
-return n,o,p,q,h and n+o+#l>0
+return o,p,q,r,i and o+p+#m>0
 end
 `;
-const $DX = `local function DX(a,b)
-local c=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
-local d,e,f,g,h,i={},{},{},{},0,0
-for m,n in ipairs(c)do
-d[m]='~w:'..n
+const $DX = `local function DX(a,b,c)
+local d=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
+local e,f,g,h,i,j={},{},{},{},0,0
+for n,o in ipairs(d)do
+e[n]='~w:'..o
 end
-local j=K('HMGET',a.tasks,d)
-for n,o in ipairs(c)do
-if h+i==B then
+local k=K('HMGET',a.tasks,e)
+for o,p in ipairs(d)do
+if i+j==B then
 break
 end
-local p,q
-local r=j[n]and not string.find(j[n],'^1;%d+;%d')
-if not r then
-local s,t,u
-s,t,u,p,q=DW(a,o,b,B-h-i)
-h,i=h+s,i+t
+local q,r
+local s=k[o]and not string.find(k[o],'^1;%d+;%d')
+if not s then
+local t,u,v
+t,u,v,q,r=
+DW(a,p,b,B-i-j,c)
+i,j=i+t,j+u
 end
-if r and DT(a,o,'0',1)[1]then
-F(g,C(b+DQ),o)
+if s and DT(a,p,'0',1)[1]then
+F(h,C(b+DQ),p)
 else
-F((p or q)and f or e,o)
+F((q or r)and g or f,p)
 end
 end
-I('ZADD',a.workers,g)
-DU(a,e)
-DU(a,f,true)
-local k,l=M(a.workers),DA(a,b)
-if k then
-T(l,'timers',C(k),'~w')
-DF(l)
-if P(a.tasks,{'~alarm',C(k)})then
+I('ZADD',a.workers,h)
+DU(a,f)
+DU(a,g,true)
+local l,m=M(a.workers),DA(a,b)
+if l then
+T(m,'timers',C(l),'~w')
+DF(m)
+if P(a.tasks,{'~alarm',C(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
 else
 redis.call('HDEL',a.tasks,'~alarm')
 end
-return h,i,k and k<=b and h+i+#e+#g>0
+return i,j,l and l<=b and i+j+#f+#h>0
 end
 `;
 const $DY = `local function DY(a)
@@ -1368,31 +1376,31 @@ local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EF = `local function EF(a,b,c)
+const $EF = `local function EF(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local d,e,f=DA(a,c),{},false
-for j,k in ipairs(b)do
-if string.sub(k,2,2)=='g'then
-e[#e+1]={group=string.sub(k,4)}
+local e,f,g=DA(a,c),{},false
+for k,l in ipairs(b)do
+if string.sub(l,2,2)=='g'then
+f[#f+1]={group=string.sub(l,4)}
 else
-f=true
+g=true
 end
 end
-BZ(d,e)
-for j,k in ipairs(e)do
-CA(d,k)
+BZ(e,f)
+for k,l in ipairs(f)do
+CA(e,l)
 end
-CQ(d)
-if DF(d)then
-local g=DA(a,c)
-for k,l in ipairs(e)do
-T(g,'timers',C(c+EB),'~g:'..l.group)
+CQ(e)
+if DF(e)then
+local h=DA(a,c)
+for l,m in ipairs(f)do
+T(h,'timers',C(c+EB),'~g:'..m.group)
 end
-DF(g)
+DF(h)
 end
-if f then
-return DX(a,c)
+if g then
+return DX(a,c,d)
 end
 return 0,0,false
 end
@@ -1453,31 +1461,31 @@ end
 end
 end
 `;
-const $EI = `local function EI(a,b,c)
-local d=100
-local e,f=C(b)..'.5',C(c+d)
-local g=redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
-local h,i,j,k,l={},{},{},{},0
-for p=1,#g,2 do
-local q,r=g[p],g[p+1]
-if string.sub(q,1,1)=='~'then
-l=l+(#k==d and 1 or 0)
-F(k,#k<d and q or nil)
-elseif#h<c then
-h[#h+1]=q
-local s=string.sub(r,-2)=='.5'and j or i
-s[#s+1]=q
+const $EI = `local function EI(a,b,c,d)
+local e=100
+local f,g=C(b)..'.5',C(c+e)
+local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
+local i,j,k,l,m={},{},{},{},0
+for q=1,#h,2 do
+local r,s=h[q],h[q+1]
+if string.sub(r,1,1)=='~'then
+m=m+(#l==e and 1 or 0)
+F(l,#l<e and r or nil)
+elseif#i<c then
+i[#i+1]=r
+local t=string.sub(s,-2)=='.5'and k or j
+t[#t+1]=r
 end
 end
-I('ZREM',a.delayed,h)
-I('LPUSH',a.pending,i)
-EH(a,j,b)
-local m=l>0 or#g==2*(c+d)
-if#k==0 then
-return#h,0,0,m
+I('ZREM',a.delayed,i)
+I('LPUSH',a.pending,j)
+EH(a,k,b)
+local n=m>0 or#h==2*(c+e)
+if#l==0 then
+return#i,0,0,n
 end
-local n,o,p=EF(a,k,b)
-return#h,n,o,p or m
+local o,p,q=EF(a,l,b,d)
+return#i,o,p,q or n
 end
 `;
 const $EJ = `local EJ=8
@@ -1599,18 +1607,20 @@ if f.due or f.expired then
 ES(a,b)
 local g=f.deadline
 local h=f.expired
+local i=a.dead_letters or{}
 if f.expired then
-DP(e,d(),math.max(c,32))
+DP(e,d(),math.max(c,32),i)
 end
 if f.due then
-local i,j,k=EI(e,d(),math.max(c,32))
-h=h or j+k>0
+local j,k,l=EI(e,d(),math.max(c,32),i)
+h=h or k+l>0
 end
+a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local i,j=EC(e.delayed,g)
-a.next_due=j or 0
+local j,k=EC(e.delayed,g)
+a.next_due=k or 0
 end
 return f.due or f.expired
 end
@@ -2170,6 +2180,7 @@ if not y then
 ES(o,1)
 return O(z)
 elseif z then
+F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
 DS(n,m,b.info,s)
@@ -2199,7 +2210,9 @@ return ac
 end
 FD(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
-return{'more',u()}
+local ad={'more',u()}
+F(ad,o.dead_letters)
+return ad
 elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
@@ -2208,6 +2221,7 @@ local ad={'ok',EV(o,n)}
 for ah,ai in ipairs(p)do
 FK(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
+F(ad,o.dead_letters)
 return ad
 end
 `;
@@ -2573,7 +2587,7 @@ const $GT = `local function GT(a,b)
 local c={keys=a,now=b,plan=DA(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
-c.worker_leases,c.turns={},{}
+c.worker_leases,c.turns,c.dead_letters={},{},{}
 for g,h in ipairs(GP)do
 c.removals[h]={}
 end
@@ -2928,7 +2942,7 @@ local e,f=HF(a),nil
 if not e then
 f,f,f,e=DN(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
-end)
+end,a.dead_letters)
 end
 return e
 end
@@ -3482,25 +3496,27 @@ i,
 j,
 k
 )
-${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local p,q,r,s,t=DW(o,m,E(l),tonumber(n))
-if s then
-return s
-elseif r>0 and p+q==0 then
+local p={'ok',0,0,0}
+${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local q,r,s,t,u=DW(o,m,E(l),tonumber(n),p)
+if t then
+return t
+elseif s>0 and q+r==0 then
 return{'newer_schema'}
 end
-local u={m}
+local v={m}
 if not string.find(m,' ',1,true)then
-u={}
-for y,z in ipairs(redis.call('ZRANGE',j,'0','999'))do
-F(u,string.match(z,'^%S+')==m and z or nil)
+v={}
+for z,aa in ipairs(redis.call('ZRANGE',j,'0','999'))do
+F(v,string.match(aa,'^%S+')==m and aa or nil)
 end
 end
-${$DU}DU(o,u,t)
-return{'ok',p,q,t and 1 or 0}
+${$DU}DU(o,v,u)
+p[2],p[3],p[4]=q,r,u and 1 or 0
+return p
 `;
   },
-  sha1: "81ec01d2bbc1f6ce620fef5d2b68c586c22eaf0d",
-  keyLockingSha1: "8729ba3c390221f7757c0daade7c667ffad1edf6",
+  sha1: "9af8818c6fa94cf772d7f084fdf6449e47b98d02",
+  keyLockingSha1: "9a2fb9cd30cb5e6b4624fdefeb0546d3b246f681",
 };
 
 export const listWorkers: Script = {
@@ -4043,11 +4059,11 @@ GU(p,'two_places',x.id)
 end
 end
 ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,u,w)or HG(p,v)
-return x or{'ok',p.ghosts,p.report,unpack(t)}
+return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "c3e0af6e41266a25f54b238b808d323b5c38bff7",
-  keyLockingSha1: "5ca2c55cd40b2ddd4faf6a8bf06e73ae44674c11",
+  sha1: "1e188358b50247cb8a8cb7f6ac373604b7aa13d7",
+  keyLockingSha1: "55da564cd5bb4aff5ba295c6031ee2af19557c4a",
 };
 
 export const check: Script = {
@@ -4291,8 +4307,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "99cc17767da2e0e398441afef1087acc99f5f2ba",
-  keyLockingSha1: "640b6d06076394d5c8135e4f4838983eb9c90cbf",
+  sha1: "eb0871044a5d04049c00b5c12ebb49fe7ad4e2c4",
+  keyLockingSha1: "b98b2a8fbd0dfb4e379f975ac17431ed1796864b",
 };
 
 export const placeLost: Script = {
@@ -4371,11 +4387,11 @@ end
 if u>0 then
 redis.call('HINCRBY',g,'~dropped',C(u))
 end
-return{'ok',t,u,p.report}
+return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "447c9267d592de621190bc5097f27ea7e9c027c4",
-  keyLockingSha1: "940edf62c94dc4e2b44b2d304c90bbe66a2dfb61",
+  sha1: "5d0fe851d2d6b555f946f5680d4cd040e2ed0e07",
+  keyLockingSha1: "1b08970a9c15094f60b4dbc8c195fff6d5b16481",
 };
 
 export const recountGroups: Script = {
@@ -4456,8 +4472,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "f3d332453a9647c46508cd646788c3dea1aab806",
-  keyLockingSha1: "60aaa73ca6709730f78a5e4279705a960c52d7e9",
+  sha1: "e32811193d55f3575a133a1b5707ec76903121c3",
+  keyLockingSha1: "21dc375f1d063593e54cc49e0aef65c766a616f3",
 };
 
 export const repairControl: Script = {
@@ -4521,8 +4537,8 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "3dbf0ca5aab35d2a18a54b1430f07092a13f1ac2",
-  keyLockingSha1: "2c68c44d17b66440ae9ad2e645283083c957d575",
+  sha1: "ad813cb8e0519804fcb546ae2db2ff832fd6bf46",
+  keyLockingSha1: "952f3c4f1dd0f8c63b4c2978b30137bfe63133f4",
 };
 
 export const scan: Script = {
@@ -4633,13 +4649,14 @@ ad=HF(q)
 else
 ad=y(ab,ac)
 end
-local ae=q.report
-return ad
-or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
+local ae=
+{'ok',aa,#ab,q.bytes,q.ghosts,q.report,t,r,s}
+F(ae,u,q.dead_letters)
+return ad or ae
 `;
   },
-  sha1: "7e6f1ebe0ed6008988be66de8d2228e6b220f45a",
-  keyLockingSha1: "704337085145000c695f13317765d707922abf67",
+  sha1: "b1f0d8504ef294c6f7c8f0dbefd50f0c97a74c8d",
+  keyLockingSha1: "b10bb39154ef88d6a394e9e64120fdbb6063ad01",
 };
 
 export const dueSchedules: Script = {
@@ -5034,31 +5051,33 @@ I('HDEL',g,w)
 I('HSET',g,x)
 return#v,#v>0 and(aa<#u or#v==r),z
 end
-local u,v,w=t()
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local x,y,z,aa=DP(q,s,r)
-if aa then
-return aa
+local u={'ok',0,0,0,0,0,0,0}
+local v,w,x=t()
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local y,z,aa,ab=DP(q,s,r,u)
+if ab then
+return ab
 end
-${$L}${$M}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EB}${$EF}${$EH}${$EI}local ab,ac,ad,ae=EI(q,s,r)
-v=v or ae or x+y==r or ab==r
-x,y=x+ac,y+ad
-${$DY}${$DZ}${$EA}local function af()
+${$L}${$M}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EB}${$EF}${$EH}${$EI}local ac,ad,ae,af=EI(q,s,r,u)
+w=w or af or y+z==r or ac==r
+y,z=y+ad,z+ae
+${$DY}${$DZ}${$EA}local function ag()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-local ag=redis.call('HMGET',g,'~wake','~set')
-if not DZ(ag[1],s,p)or BA(ag[2]or nil).paused then
+local ah=redis.call('HMGET',g,'~wake','~set')
+if not DZ(ah[1],s,p)or BA(ah[2]or nil).paused then
 return false
 end
 P(g,{'~wake',EA(s,n)})
 return true
 end
-z=z+w
-return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
+u[2],u[3],u[4],u[5]=ac,y,z,v
+u[6],u[7],u[8]=w and 1 or 0,aa+x,ag()and 1 or 0
+return u
 `;
   },
-  sha1: "04a72837fd4c0f9866e13449cdd677ff799ef993",
-  keyLockingSha1: "3cf389f23ec3528c88a42faa11547c7776cbefbe",
+  sha1: "7c9f77da2a882bd7c2824f6c5b8e195f3a578057",
+  keyLockingSha1: "f71b26f8fc7190aea93781c27ac0a70c682a041f",
 };
 
 export const unregister: Script = {
@@ -5208,8 +5227,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "aaa1f408bf8fbf724f7a7b8c44a97f1eec2830bf",
-  keyLockingSha1: "188ddb7c72e5e3b3aee7dbcba2a0e6ac37e34118",
+  sha1: "7846a677c0048184bd3e7892b460f376dbc61df4",
+  keyLockingSha1: "ce11e2d1dafda675e7efa6ec723586ded8eb44da",
 };
 
 export const enqueue: Script = {
@@ -5652,8 +5671,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "06de8758c9613661ad36575948b3757632197df0",
-  keyLockingSha1: "8585e7eb6af8852aae02e0c3d23f3db63ab62af2",
+  sha1: "1c1303fc7c2fa19bc26eb54b31768a0ec44ac879",
+  keyLockingSha1: "d1c334e7c233c993a907787d2c3369c6ca4409cf",
 };
 
 export const settle: Script = {

@@ -1,6 +1,6 @@
 /** The scripts in lua/sweep, bound as in `task-scripts.ts`. */
 import { parts } from "../core/keys.ts";
-import { okay, type Binding } from "./binding.ts";
+import { okay, readExpired, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
@@ -19,6 +19,7 @@ export const sweepScript = {
       more: reader.integer() === 1,
       newer: reader.integer(),
       wake: reader.integer() === 1,
+      deadLetters: reader.rest(readExpired),
     };
   },
 } as const satisfies Binding;

@@ -1,7 +1,8 @@
 import { SluiceError } from "../../errors.ts";
+import { reportExpired, type OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import { queueKeys, registryKey } from "../core/keys.ts";
-import { onlyOptions, wholeNumber } from "../core/validation.ts";
+import { onlyOptions, optionalFunction, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { readRegistry, type RegisteredQueue, type RegistryPage } from "./registry.ts";
 import { registerCall } from "../tasks/registration.ts";
@@ -35,6 +36,13 @@ export interface SweepOptions {
   readonly limit?: number | undefined;
   /** Wakes a consumer of each queue that has ready tasks and no active consumer. @default wakes none */
   readonly wake?: Waker | undefined;
+  /**
+   * Called once with each task that the sweep makes a dead letter: its last lease expired, or its worker is
+   * silent. The sweep does not wait for it. If it fails, one line is written to the console. If Redis's reply
+   * is lost, it is not called.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
   /** Aborts the requests; `sweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
@@ -66,7 +74,8 @@ export interface SweepReport extends SweepCounts {
  * const { promoted, reclaimed, more } = await sweep(upstash(env), { budget: "20s" });
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
-  onlyOptions(options, ["budget", "prefix", "queues", "limit", "wake", "signal", "now"]);
+  onlyOptions(options, ["budget", "prefix", "queues", "limit", "wake", "onDeadLetter", "signal", "now"]);
+  optionalFunction(options.onDeadLetter, "onDeadLetter");
   const { prefix, signal, now } = options;
   const deadline = deadlineOf(options.budget);
   const pass = new SweepPass(checkedTransport(transport), options, deadline);
@@ -203,6 +212,7 @@ class SweepPass {
         expired: this.#counts.expired + counts.expired,
         more: this.#counts.more,
       };
+      reportExpired(this.#options.onDeadLetter, name, counts.deadLetters);
       if (counts.wake) this.#toWake.add(name);
       if (counts.newer > 0) this.#failed.set(name, "newer_schema");
       return counts.more;

@@ -1,7 +1,8 @@
 import { callOf, type Binding } from "../redis/binding.ts";
 import { queueKeys, type Keys } from "../core/keys.ts";
+import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { derivedName, newToken } from "../core/ids.ts";
-import { queueName, requestKey } from "../core/validation.ts";
+import { optionalFunction, queueName, requestKey } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
 import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
@@ -18,6 +19,13 @@ export interface QueueBaseOptions {
    * @default values are not encrypted, and encrypted ones cannot be read
    */
   readonly encryption?: MaybeEncryption;
+  /**
+   * Called once with each task that a call of this object makes a dead letter or finds as one: a settle, a
+   * dequeue (invalid payloads, and tasks whose last lease had expired) or `failWorker`. The call does not wait
+   * for it. If it fails, one line is written to the console. If Redis's reply is lost, it is not called.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
@@ -29,6 +37,7 @@ export class QueueBase {
   protected readonly keys: Keys;
   /** The name and encryption of the queue, to encrypt and decrypt values. */
   protected readonly values: ValuesQueue;
+  protected readonly onDeadLetter: OnDeadLetter | undefined;
   readonly #now: (() => number) | undefined;
 
   /**
@@ -40,6 +49,7 @@ export class QueueBase {
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
     this.values = { name, encryption: checkedEncryption(options.encryption) };
+    this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#now = options.now;
   }
 
