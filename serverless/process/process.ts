@@ -7,8 +7,8 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import { loadRedisClient } from "../../src/transport/resp-client.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import { PendingWork, endsWithin } from "../deployment/pending-work.ts";
 import { Deployment, type ServiceOptions } from "../deployment/service.ts";
-import { PendingWork, endsWithin } from "./pending-work.ts";
 
 /** Options of a server: those of a deployment, and those of its process. */
 export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
@@ -83,6 +83,7 @@ const CRON_WAIT = 50_000;
 const OPTIONS = [
   "consumers",
   "fetch",
+  "onDeadLetter",
   "budget",
   "env",
   "port",
@@ -101,7 +102,7 @@ export async function start<Env extends object>(
   options: ServeOptions<Env>,
 ): Promise<Server> {
   onlyOptions(options, OPTIONS);
-  const { hostname, signals = true, consumers, fetch: own, budget = "1h" } = options;
+  const { hostname, signals = true, consumers, fetch: own, onDeadLetter, budget = "1h" } = options;
   const env = options.env ?? (process.env as Environment as Env);
   const port = wholeNumber(options.port ?? readPort(env as Environment) ?? 8787, "port", 0, 65_535);
   const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
@@ -110,10 +111,11 @@ export async function start<Env extends object>(
   const [closing, ending] = [new AbortController(), new AbortController()];
   const pendingWork = new PendingWork();
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
-  const deployment = new Deployment<Env>({ consumers, fetch: own, budget }, () => ({
+  const deployment = new Deployment<Env>({ consumers, fetch: own, onDeadLetter, budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
     budget,
     afterResponse: "any",
+    waitUntil: pendingWork.add,
     coalesce: "in-flight",
     ending: { closing: closing.signal, signal: ending.signal },
   }));
