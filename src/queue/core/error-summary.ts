@@ -19,6 +19,7 @@ const MOST = 500;
 export function summarizeError(error: unknown): ErrorSummary | undefined {
   if (error === undefined) return undefined;
   try {
+    if (error instanceof Uint8Array) return { message: "bytes, perhaps encrypted" };
     if (typeof error === "string") return { message: cut(error, MOST) };
     if (error instanceof Error) return describeError(error, MOST);
     const { name, message, cause } = Object(error) as Record<string, unknown>;
