@@ -23,7 +23,16 @@ export { withScaleOut } from "./consumer/wake/with-scale-out.ts";
 export type { TaskSource } from "./consumer/drain/source.ts";
 export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake/wake-receiver.ts";
 export { webhookWaker, type WebhookWakerOptions } from "./consumer/wake/webhook-waker.ts";
-export { SluiceError, type SluiceErrorCode } from "./errors.ts";
+export { applyQueues, type ApplyOptions, type ApplyReport } from "./declared/apply-queues.ts";
+export type { DeclaredSettings, QueueDeclaration } from "./declared/declaration.ts";
+export {
+  defineQueue,
+  type DeclaredQueue,
+  type DefinedQueue,
+  type QueueConsumer,
+  type WorkOptions,
+} from "./declared/define-queue.ts";
+export { type PayloadIssue, SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { delayAfter, type Backoff } from "./queue/core/backoff.ts";
 export type { PublishedEvent } from "./queue/tasks/events.ts";
 export {
@@ -91,6 +100,7 @@ export type {
   WorkerInfo,
   WorkerPage,
 } from "./queue/operate/worker-operator.ts";
+export type { DefinedOptions, QueueDefinition, QueueOrName } from "./queue/tasks/definition.ts";
 export type { Waker } from "./queue/tasks/waker.ts";
 export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/tasks/watch.ts";
 export type {

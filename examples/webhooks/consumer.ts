@@ -24,9 +24,9 @@ await drain(
     throw delivery.hopeless ? new NonRetryableError(delivery.why) : new Error(delivery.why);
   },
   {
-    budget: `${required("CONSUMER_SECONDS")}s`,
+    budget: `${Number(required("CONSUMER_SECONDS"))}s`,
     concurrency: 20,
     wait: "5s",
-    backoff: { most: "8s" },
+    backoff: { base: "1s", factor: 2, most: "8s" },
   },
 );

@@ -1,7 +1,7 @@
 -- records: parses and formats the records in the hash `tasks`.
 
 -- The defaults of what a record does not fix itself.
-local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_MAX_ATTEMPTS = 10
 
 local DEFAULT_RESULT_TTL = 3600000
 

@@ -6,11 +6,13 @@ import type { OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
 import { Queue } from "../../src/queue/tasks/queue.ts";
 import { checkedSchema } from "../../src/queue/tasks/schema.ts";
-import { requiredEncryption, type Encryption } from "../../src/queue/values/encryption.ts";
+import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
+import type { QueueConsumer, WorkOptions } from "../../src/declared/define-queue.ts";
+import { requiredEncryption } from "../../src/queue/values/encryption.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
-import type { Consumer, ConsumerOptions } from "./consumer.ts";
+import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
 import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
 import { logFailure } from "./task-log.ts";
 
@@ -51,10 +53,12 @@ const MAX_IDLE = { forInvocations: 5_000, inProcesses: 60_000 };
 /** The shortest useful budget of a drain, ms. */
 const MIN_BUDGET = 1_000;
 
-/** A checked consumer, with its encryption. */
-type CheckedConsumer<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
-  readonly encryption: Encryption | undefined;
-};
+/** A checked consumer, and the options of its queue. The payloads have the type that its handler takes. */
+interface CheckedConsumer<Env> {
+  readonly handler: ConsumerHandler<Env, never>;
+  readonly work: WorkOptions;
+  readonly queue: DefinedOptions<unknown, never>;
+}
 
 /** The consumers of a deployment. */
 export class Consumers<Env> {
@@ -66,14 +70,19 @@ export class Consumers<Env> {
   readonly #wokenAgain = new Set<string>();
 
   /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
-  constructor(consumers: Readonly<Record<string, Consumer<Env>>>, context: ConsumerContext<Env>) {
+  constructor(
+    consumers: readonly QueueConsumer<Env>[] | Readonly<Record<string, Consumer<Env>>>,
+    context: ConsumerContext<Env>,
+  ) {
     this.#context = context;
-    this.#all = new Map(
-      Object.entries(consumers).map(([name, given]) => [
-        queueName(name, `consumers.${name}`),
-        checked(given, `consumers.${name}`, context),
-      ]),
-    );
+    this.#all = Array.isArray(consumers)
+      ? declaredConsumers(consumers, context)
+      : new Map(
+          Object.entries(consumers).map(([name, given]) => [
+            queueName(name, `consumers.${name}`),
+            checked(given, `consumers.${name}`, context),
+          ]),
+        );
   }
 
   get none(): boolean {
@@ -85,8 +94,8 @@ export class Consumers<Env> {
   }
 
   /** The schema and encryption of the queue's consumer; undefined if the queue has none here. */
-  valuesOf(queue: string): Pick<CheckedConsumer<Env>, "schema" | "encryption"> | undefined {
-    return this.#all.get(queue);
+  valuesOf(queue: string): Pick<DefinedOptions<unknown, unknown>, "schema" | "encryption"> | undefined {
+    return this.#all.get(queue)?.queue;
   }
 
   /**
@@ -165,15 +174,15 @@ export class Consumers<Env> {
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
   async #drain(name: string, time: number, onDeadLetter: OnDeadLetter): Promise<DrainReport> {
     const { env, transport, prefix, remoteWaker: wake, ending } = this.#context;
-    const { handler, schema, encryption, ...options } = this.#all.get(name) as CheckedConsumer<Env>;
-    const shared = { transport, prefix, wake };
-    const queue = new Queue<unknown, never>(name, { ...shared, schema, encryption, onDeadLetter });
+    const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
+    const shared = { transport, prefix, wake, onDeadLetter };
+    const queue = new Queue<unknown, never>({ name, options }, shared);
     const handle = (task: Task<never>): unknown => handler(task, env);
     const budget = Math.max(Math.floor(time), MIN_BUDGET);
     const listen = (pullNow: () => void) => this.#onWake(name, pullNow);
     const source = wake ? withScaleOut(queue) : queue;
     const around = { ...ending, budget, listen, onFailure: logFailure };
-    const report = await drain(source, handle, { ...options, ...around });
+    const report = await drain(source, handle, { ...work, ...around });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
     if (wake && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
@@ -184,6 +193,23 @@ export class Consumers<Env> {
   }
 }
 
+/** @throws {SluiceError} `invalid_argument` */
+function declaredConsumers<Env>(
+  consumers: readonly QueueConsumer<Env>[],
+  { budget }: ConsumerContext<Env>,
+): Map<string, CheckedConsumer<Env>> {
+  const all = new Map<string, CheckedConsumer<Env>>();
+  for (const [i, { queue, handler, options }] of consumers.entries()) {
+    const path = `consumers[${i}]`;
+    if (typeof handler !== "function") throw invalidArgument(path, "must have a handler that is a function");
+    if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
+    onlyOptions(options, WORK_OPTIONS, `${path}.`);
+    checkDrainOptions({ ...options, budget }, `${path}.`);
+    all.set(queue.name, { handler, work: options, queue: queue.options as DefinedOptions<unknown, never> });
+  }
+  return all;
+}
+
 function checked<Env>(
   given: Consumer<Env>,
   path: string,
@@ -191,17 +217,21 @@ function checked<Env>(
 ): CheckedConsumer<Env> {
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
   onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
-  const { handler, schema, encryption, ...draining } = options;
+  const { handler, schema, encryption, ...work } = options;
   if (typeof handler !== "function") {
     throw invalidArgument(path, "must be a function, or an object with a function `handler`");
   }
   checkedSchema(schema, `${path}.schema`);
-  checkDrainOptions({ ...draining, budget }, `${path}.`);
-  if (encryption === undefined) return { ...options, encryption };
-  if (typeof encryption !== "function") {
+  checkDrainOptions({ ...work, budget }, `${path}.`);
+  if (encryption !== undefined && typeof encryption !== "function") {
     throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
   }
-  return { ...options, encryption: requiredEncryption(encryption(env), `${path}.encryption()`) };
+  const own = encryption && requiredEncryption(encryption(env), `${path}.encryption()`);
+  return {
+    handler,
+    work,
+    queue: { schema, encryption: own },
+  };
 }
 
 /** Time until the next task is due, ms; undefined if there is none within `most`. */

@@ -12,6 +12,8 @@ import { type DeadLetter, type OnDeadLetter, reportDeadLetter } from "../../src/
 import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
 import { onlyOptions, optionalFunction } from "../../src/queue/core/validation.ts";
 import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
+import type { DeclaredQueue, QueueConsumer } from "../../src/declared/define-queue.ts";
+import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
 import { Queue, type QueueOptions } from "../../src/queue/tasks/queue.ts";
 import { Schedules } from "../../src/queue/schedules/schedules.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
@@ -20,6 +22,7 @@ import type { Waker } from "../../src/queue/tasks/waker.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import type { Consumer } from "./consumer.ts";
 import { Consumers } from "./consumers.ts";
+import { declaredAmong, Declarations } from "./declarations.ts";
 import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
 import { logDeadLetter } from "./task-log.ts";
 
@@ -35,17 +38,17 @@ type OwnQueueOptions<In, Out> = Omit<
 export interface RequestTools<Env = Environment> {
   readonly env: Env;
   /**
-   * A queue in the deployment's Redis. An enqueue wakes the queue's consumer. The queue has the schema and
-   * the encryption of its consumer in this deployment, unless the options set others; `encryption: null` sets
-   * none.
+   * A queue in the deployment's Redis, by its declaration or its name. An enqueue wakes the queue's consumer.
+   * By name, the queue has the schema and the encryption of its consumer in this deployment, unless the options
+   * set others; `encryption: null` sets none.
    */
   readonly queue: <In = unknown, Out = In>(
-    name: string,
+    queue: QueueOrName<In, Out>,
     options?: OwnQueueOptions<In, Out>,
   ) => Queue<In, Out>;
   /** The schedules of a queue, with the same encryption as {@link queue}. */
   readonly schedules: <T = unknown>(
-    queue: string,
+    queue: QueueOrName<T, unknown>,
     options?: Pick<QueueOptions, "encryption">,
   ) => Schedules<T>;
   /** Lets work continue after the response; undefined if the platform does not support it. */
@@ -53,8 +56,14 @@ export interface RequestTools<Env = Environment> {
 }
 
 export interface ServiceOptions<Env = Environment> {
-  /** The consumers, by queue. @default none */
-  readonly consumers?: Readonly<Record<string, Consumer<Env>>> | undefined;
+  /** The consumers of declared queues, or an object of consumers by the name of the queue. @default none */
+  readonly consumers?: readonly QueueConsumer<Env>[] | Readonly<Record<string, Consumer<Env>>> | undefined;
+  /**
+   * Declared queues that have no consumer here. Cron applies the settings and schedules of these and of those
+   * with a consumer.
+   * @default none
+   */
+  readonly queues?: readonly DeclaredQueue[] | undefined;
   /**
    * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it
    * returns nothing, `/` redirects to `/docs`, and other paths get 404.
@@ -129,10 +138,11 @@ export class Service<Env extends object = Environment> {
   readonly #wakeVerifier: WakeVerifier | undefined;
   readonly #budget: number;
   readonly #consumers: Consumers<Env>;
+  readonly #declared: Declarations;
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
-    onlyOptions(options, ["consumers", "fetch", "onDeadLetter", "budget"]);
+    onlyOptions(options, ["consumers", "queues", "fetch", "onDeadLetter", "budget"]);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#env = env;
     this.#options = options;
@@ -150,7 +160,9 @@ export class Service<Env extends object = Environment> {
     }
     this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
-    this.#consumers = new Consumers(options.consumers ?? {}, {
+    const { consumers = {}, queues = [] } = options;
+    this.#declared = new Declarations([...declaredAmong(consumers), ...queues]);
+    this.#consumers = new Consumers(consumers, {
       env,
       transport: this.#transport,
       prefix,
@@ -195,7 +207,7 @@ export class Service<Env extends object = Environment> {
   }
 
   /**
-   * Handles cron: sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken
+   * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken
    * elsewhere. Logs a line if the sweep moved a task or failed for a queue.
    * @param time how long this invocation may work, ms; at most the budget. @default the budget
    * @param waitUntil if given, the call does not wait for the consumers
@@ -205,6 +217,7 @@ export class Service<Env extends object = Environment> {
     const end = performance.now() + budget;
     const timeLeft = () => Math.max(0, end - performance.now());
     const waker = this.#waker(timeLeft);
+    await this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
     const report = await withWaitUntil(waitUntil, end, (waitUntilEnd) =>
       sweep(this.#transport, {
         budget: this.#sweepBudget(budget),
@@ -250,15 +263,18 @@ export class Service<Env extends object = Environment> {
     return {
       env: this.#env,
       waitUntil,
-      queue: <In, Out>(name: string, options: OwnQueueOptions<In, Out> = {}) => {
-        const own = consumers.valuesOf(name);
+      queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) => {
+        const own = typeof queue === "string" ? consumers.valuesOf(queue) : undefined;
         // If the consumer takes another type than the caller, its schema refuses the payload.
         const { encryption = own?.encryption, schema = own?.schema as typeof options.schema } = options;
         const { coalesce = this.#platform.coalesce } = options;
-        return new Queue(name, { ...options, encryption, schema, coalesce, ...shared });
+        return new Queue(queue, { ...options, encryption, schema, coalesce, ...shared });
       },
-      schedules: (queue, { encryption = consumers.valuesOf(queue)?.encryption, ...others } = {}) =>
-        new Schedules(queue, { ...others, encryption, transport: this.#transport, prefix }),
+      schedules: (queue, options = {}) => {
+        const own = typeof queue === "string" ? consumers.valuesOf(queue) : undefined;
+        const { encryption = own?.encryption, ...others } = options;
+        return new Schedules(queue, { ...others, encryption, transport: this.#transport, prefix });
+      },
     };
   }
 

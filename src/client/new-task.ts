@@ -1,7 +1,7 @@
-import { encodeValue } from "../queue/core/codec.ts";
+import { encodePayload } from "../queue/core/codec.ts";
 import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
-import { onlyOptions, requestKey } from "../queue/core/validation.ts";
+import { instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
 import { checkedPayload } from "../queue/tasks/schema.ts";
 import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
@@ -40,13 +40,14 @@ export async function taskJson<In, Out>(
   const fields = {
     ...given,
     id,
+    at: given.at === undefined ? undefined : instantMs(given.at, at === "" ? "at" : `${at}.at`, LAST_DUE),
     lease: given.lease ?? defaults.lease,
     maxAttempts: given.maxAttempts ?? defaults.maxAttempts,
     resultTtl: given.resultTtl ?? defaults.resultTtl,
     deadTtl: given.deadTtl ?? defaults.deadTtl,
     delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
   };
-  const encoded = encodeValue(await checkedPayload(schema, payload, path), path);
+  const encoded = encodePayload(await checkedPayload(schema, payload, path), path);
   const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
   return jsonWith(fields, at || "options", "payload", text);
 }

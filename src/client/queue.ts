@@ -1,6 +1,7 @@
 import { reportSettled } from "../queue/core/dead-letter.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
 import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../queue/core/validation.ts";
+import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
@@ -60,7 +61,8 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   readonly #values: ValuesQueue;
 
   /** @throws {SluiceError} `invalid_argument` */
-  constructor(connection: Connection, name: string, options: ClientQueueOptions<In, Out>) {
+  constructor(connection: Connection, queue: QueueOrName<In, Out>, given: ClientQueueOptions<In, Out>) {
+    const { name, options } = nameAndOptions(queue, given);
     onlyOptions(options, OPTIONS);
     checkedSchema(options.schema);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
@@ -161,7 +163,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       ...rest,
       ...(encoding !== undefined && { result: valueOf(rest.result, encoding) }),
       ...(errorEncoding !== undefined && { error: valueOf(rest.error, errorEncoding) }),
-    };
+    } as TaskInfo;
     return decryptTask(this.#values, task, id);
   }
 

@@ -46,7 +46,7 @@ export const taskKey = (queue: string, id: string) => `${queue} ${id}`;
 
 /** A settlement whose state is empty in its record left the task waiting. */
 const STATES = { w: "working", c: "completed", r: "rejected" } as const;
-const DEFAULT_MAX_ATTEMPTS = 5;
+const DEFAULT_MAX_ATTEMPTS = 10;
 
 /** Reads what happened to every task, from each record that was ever written. */
 export function readHistory(redisFolder: string): History {

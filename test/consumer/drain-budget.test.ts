@@ -19,7 +19,7 @@ const rig = useRig();
 const queue = () => rig.queue<number>({ now: undefined });
 
 describe("the end of the budget", () => {
-  const short = { budget: "2s", backoff: ["1h"] as const };
+  const short = { budget: "2s", backoff: ["1h"] } as const;
 
   test("stops handlers; their tasks are requeued with the error thrown, and those not begun are handed back", async () => {
     await queue().enqueueMany(numbered(6));

@@ -101,7 +101,7 @@ describe("a timeout", () => {
 });
 
 describe("a cancel", () => {
-  const long = { lease: "1s", backoff: ["1h"] as const };
+  const long = { lease: "1s", backoff: ["1h"] } as const;
 
   test("stops the handler; an error that it then throws ends the task as cancelled", async () => {
     await queue().enqueueMany(numbered(1));

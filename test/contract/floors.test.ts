@@ -41,7 +41,9 @@ const floors: Record<string, readonly string[]> = {
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
   "src/http": [...base, "src/queue"],
   "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/auth"],
-  "src/index.ts": [...base, "src/queue", "src/consumer"],
+  // Queues that are declared in one place.
+  "src/declared": [...base, "src/queue", "src/consumer"],
+  "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],
   "src/local": [...base, "src/queue", "src/transport", "src/http", "src/config.ts"],
   "src/cli": [
     ...base,
@@ -53,7 +55,15 @@ const floors: Record<string, readonly string[]> = {
     "serverless",
     "package.json",
   ],
-  serverless: [...base, "src/queue", "src/transport", "src/consumer", "src/http", "src/config.ts"],
+  serverless: [
+    ...base,
+    "src/queue",
+    "src/transport",
+    "src/consumer",
+    "src/declared",
+    "src/http",
+    "src/config.ts",
+  ],
 };
 
 const under = (file: string, place: string) => file === place || file.startsWith(`${place}/`);

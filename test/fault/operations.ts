@@ -1,9 +1,12 @@
 /** One call of the library for each script, and its answer if its first copy has run without an answer. */
 import {
+  applyQueues,
   deepSweep,
+  defineQueue,
   listQueues,
   sweep,
   type DeepSweepReport,
+  type NewTask,
   type PurgeReport,
   type Settlement,
 } from "../../src/index.ts";
@@ -44,9 +47,11 @@ const untold =
     faults: report.faults.filter(({ fault }) => !faults.includes(fault)),
   });
 
+const declaring = ({ transport }: Caller) =>
+  applyQueues(transport, [defineQueue(QUEUE, { maxWorking: 7, maxPending: 90 })], { now });
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
-const someTasks = [
+const someTasks: readonly NewTask<unknown>[] = [
   { payload: 1 },
   { id: "new", payload: 2, group: "capped" },
   { id: "done-1", payload: 3, again: true },
@@ -179,6 +184,8 @@ export const operations: readonly Operation[] = [
     what: "of a group",
     call: (by) => by.operator.configureGroup("capped", { maxWorking: 2 }, { idempotencyKey: "k" }),
   },
+  { script: "declare", what: "that begins to apply a declaration", call: declaring },
+  { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "statistics", call: (by) => by.operator.statistics() },
   { script: "deleteQueue", call: (by) => by.operator.deleteQueue({ force: true, idempotencyKey: "k" }) },

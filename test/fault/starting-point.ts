@@ -9,7 +9,7 @@ import { key, QUEUE, START, type Rig } from "../support/rig.ts";
 /** When the calls are made: everything delayed until then is due. */
 const NOW = START + 240_000;
 export const now = (): number => NOW;
-export const worker = { name: "w", incarnation: "1", silentAfter: "1h" };
+export const worker = { name: "w", incarnation: "1", silentAfter: "1h" } as const;
 
 /** What a call works with. Its transport has no memory of earlier calls. */
 export class Caller {

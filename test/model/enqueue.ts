@@ -139,7 +139,7 @@ function begin(
     producer,
     enqueuedAt: now,
     fixedLease: task.lease,
-    maxAttempts: task.maxAttempts ?? 5,
+    maxAttempts: task.maxAttempts ?? 10,
     resultTtl: task.resultTtl ?? 3_600_000,
     deadTtl: task.deadTtl ?? 604_800_000,
     // A new life continues the versions of the one before.

@@ -147,7 +147,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
       ...listed(NAME, name, schedule),
       payload,
       // A default value is not kept.
-      ...(maxAttempts !== undefined && maxAttempts !== 5 && { maxAttempts }),
+      ...(maxAttempts !== undefined && maxAttempts !== 10 && { maxAttempts }),
     };
   },
   listSchedules: ({ queue }) =>

@@ -164,7 +164,7 @@ function occurrence(
     producer: "",
     enqueuedAt: now,
     fixedLease: undefined,
-    maxAttempts: maxAttempts ?? 5,
+    maxAttempts: maxAttempts ?? 10,
     resultTtl: 3_600_000,
     deadTtl: 604_800_000,
     group: undefined,

@@ -231,7 +231,7 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
   if (!task || task.state === "removed" || task.state === "ghost") return null;
   const [workerName, incarnation] = (task.worker ?? "").split(" ");
   const ended = task.state === "completed" ? "result" : "error";
-  return {
+  const info: Partial<Record<keyof TaskInfo, unknown>> = {
     id,
     queue: name,
     state: task.state,
@@ -244,7 +244,7 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
     transitions: task.history,
     enqueuedAt: task.enqueuedAt,
     ...(task.state === "delayed" && { dueAt: Math.floor(queue.delayed.get(id) as number) }),
-    ...(task.state === "working" && { deadlineAt: queue.working.get(id) as number }),
+    ...(task.state === "working" && { deadlineAt: queue.working.get(id) }),
     ...(task.dequeuedAt !== undefined && { dequeuedAt: task.dequeuedAt }),
     ...(task.requeuedAt !== undefined && { requeuedAt: task.requeuedAt }),
     ...(task.endedAt !== undefined && { endedAt: task.endedAt }),
@@ -256,4 +256,5 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
     ...(task.kept && task.headers && { headers: task.headers }),
     ...(task.text !== undefined && { [ended]: task.text }),
   };
+  return info as TaskInfo;
 }

@@ -1,3 +1,4 @@
+import { attempts } from "./attempts.ts";
 import { consuming } from "./consuming.ts";
 import { interfaces } from "./interfaces.ts";
 import { lanes } from "./lanes.ts";
@@ -24,6 +25,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   waiting,
   lanes,
   library,
+  attempts,
   consuming,
   interfaces,
 };

@@ -49,6 +49,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/repair/invalid-records",
     "integration/tasks/cancel",
     "integration/tasks/watch",
+    "consumer/drain-outage",
   ],
   "lua/lib/limits.lua": [
     "integration/groups/back-pressure",

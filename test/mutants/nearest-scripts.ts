@@ -121,6 +121,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/pause",
     "integration/repair/invalid-records",
   ],
+  "lua/operate/declare.lua": ["integration/declared/apply-queues", "fault/every-script"],
   "lua/operate/settings.lua": [
     "integration/operate/settings",
     "integration/groups/group-settings",

@@ -9,7 +9,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   ...nearestLib,
   "src/bounded-body.ts": ["http/bodies", "consumer/wake-request"],
-  "src/queue/core/backoff.ts": ["unit/backoff", "integration/tasks/settle"],
+  "src/queue/core/backoff.ts": ["unit/backoff", "integration/tasks/settle", "consumer/drain-outage"],
   "src/queue/operate/paged-run.ts": ["integration/operate/redrive-calls", "integration/operate/purge"],
   "src/queue/core/base64.ts": ["conformance/payloads", "client/payloads"],
   "src/queue/core/codec.ts": [
@@ -41,7 +41,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "unit/long-poll",
     "integration/tasks/long-poll",
   ],
-  "src/queue/core/lost-number.ts": ["client/numbers", "http/numbers"],
+  "src/queue/core/not-json.ts": ["client/numbers", "http/numbers"],
   "src/queue/core/validation.ts": [
     "unit/option-names",
     "integration/groups/groups",

@@ -203,7 +203,7 @@ export const togetherDay: Scenario = async (queue, _, rig) => {
     answers.push(batches.map(seen));
     return batches.flat();
   };
-  const dedup = { key: "k", window: "10s" };
+  const dedup = { key: "k", window: "10s" } as const;
   await together(
     queue.enqueue("generated", { idempotencyKey: "key-0" }),
     queue.enqueue("chosen", { id: "chosen" }),

@@ -1,6 +1,6 @@
 import { counted, says, type QueueSpace } from "./key-space.ts";
 
-const DEFAULT_MAX_ATTEMPTS = 5;
+const DEFAULT_MAX_ATTEMPTS = 10;
 
 /**
  * The invariants of lua/README.md that a queue's raw keys violate; empty if they hold. It checks only what

@@ -5,19 +5,27 @@ import { useRig } from "../support/rig.ts";
 const highest = () => 1;
 
 describe("a backoff", () => {
-  test("is exponential by default, from a second to a quarter of an hour", () => {
-    const delays = [1, 2, 3, 4, 10, 11, 12, 100_000].map((attempt) => delayAfter(attempt, {}, highest));
-    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 512_000, 900_000, 900_000, 900_000]);
+  test.each<[string, number, number]>([
+    ["longest", 1, 1],
+    ["shortest", 0, 0.5],
+  ])("is exponential by default, from ten seconds to an hour: the %s waits", (_, chance, part) => {
+    const attempts = [1, 2, 3, 4, 5, 6, 7, 8, 100_000];
+    const seconds = [10, 30, 90, 270, 810, 2_430, 3_600, 3_600, 3_600];
+    for (const backoff of [true, {}] as const) {
+      const delays = attempts.map((attempt) => delayAfter(attempt, backoff, () => chance));
+      expect(delays).toEqual(seconds.map((full) => full * 1_000 * part));
+    }
   });
 
-  test("with full jitter is evenly distributed from 0 to the delay", () => {
+  test("is evenly distributed from half of the delay to the whole", () => {
     const delays = Array.from({ length: 4_000 }, () => delayAfter(3));
-    expect(Math.min(...delays)).toBeLessThan(200);
-    expect(Math.max(...delays)).toBeGreaterThan(3_800);
-    expect(Math.max(...delays)).toBeLessThanOrEqual(4_000);
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(45_000);
+    expect(Math.min(...delays)).toBeLessThan(47_000);
+    expect(Math.max(...delays)).toBeGreaterThan(88_000);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(90_000);
     const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
     // Within twenty standard deviations of the mean.
-    expect(Math.abs(mean - 2_000)).toBeLessThan(370);
+    expect(Math.abs(mean - 67_500)).toBeLessThan(4_200);
   });
 
   test("takes a base, a factor and a maximum", () => {

@@ -76,7 +76,7 @@ export interface CloudflareQueueOptions<Env = unknown, Context = CloudflareConte
    * The delay before the next attempt of failed messages, and of messages that are retried without a delay. A
    * `retry_delay` of a minute is `["1m"]`. Cloudflare's default is `[0]`, which uses up all attempts within
    * moments.
-   * @default true: exponential with full jitter, 1 s to 15 min
+   * @default true: 10 s, 30 s, 90 s, … up to 1 h, each jittered between half and full
    */
   readonly backoff?: Backoff | true | undefined;
   /**
@@ -108,8 +108,8 @@ export type CloudflarePayload<Body> = Body extends ArrayBuffer ? Uint8Array : Bo
  * than on Cloudflare, up to ten years. A negative one is 0, and fractions are cut as in workerd.
  * @param worker a Worker with a `queue` handler, or that handler
  * @param options.queue the value of `batch.queue`
- * @param options.backoff the delay before the next attempt. Default: exponential with full jitter, 1 s to 15
- *   min
+ * @param options.backoff the delay before the next attempt. Default: 10 s, 30 s, 90 s, … up to 1 h, each
+ *   jittered between half and full
  * @returns a handler for `drainBatches`
  * @throws {SluiceError} `invalid_argument`
  * @example

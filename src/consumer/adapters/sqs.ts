@@ -83,7 +83,7 @@ export interface SqsOptions {
   readonly reportBatchItemFailures?: boolean | undefined;
   /**
    * The delay before the next attempt of failed tasks. On SQS that is the rest of the visibility timeout.
-   * @default true: exponential with full jitter, 1 s to 15 min
+   * @default true: 10 s, 30 s, 90 s, … up to 1 h, each jittered between half and full
    */
   readonly backoff?: Backoff | true | undefined;
   /** The initial value of `getRemainingTimeInMillis()` for each batch. @default "25s", as a drain's budget */
@@ -110,8 +110,8 @@ export interface SqsOptions {
  * `maxAttempts`, not by a redrive policy. Groups are not first-in, first-out: requeued tasks go to the back.
  * @param handler the function
  * @param options.queue the queue's name, for the ARN
- * @param options.backoff the delay before the next attempt. Default: exponential with full jitter, 1 s to 15
- *   min
+ * @param options.backoff the delay before the next attempt. Default: 10 s, 30 s, 90 s, … up to 1 h, each
+ *   jittered between half and full
  * @param options.timeout the initial value of `getRemainingTimeInMillis()`. Default: "25s"
  * @returns a handler for `drainBatches`
  * @throws {SluiceError} `invalid_argument`

@@ -38,7 +38,8 @@ export type TaskOutcome =
       /** The delay before the next attempt. @default 0 */
       readonly delay?: Duration | undefined;
       /**
-       * Computes the delay from the attempt; true: exponential with full jitter, 1 s to 15 min.
+       * Computes the delay from the attempt; true: 10 s, 30 s, 90 s, … up to 1 h, each jittered between half
+       * and full.
        * @default `delay`
        */
       readonly backoff?: Backoff | true | undefined;
@@ -92,7 +93,8 @@ export interface DrainOptions {
    */
   readonly timeout?: Duration | undefined;
   /**
-   * The delay before the next attempt of a failed task; true: exponential with full jitter, 1 s to 15 min.
+   * The delay before the next attempt of a failed task; true: 10 s, 30 s, 90 s, … up to 1 h, each jittered
+   * between half and full.
    * @default true
    */
   readonly backoff?: Backoff | true | undefined;

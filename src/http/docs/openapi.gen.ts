@@ -3519,7 +3519,7 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 5."
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
           },
           "resultTtl": {
             "$ref": "#/components/schemas/Duration",
@@ -3691,23 +3691,23 @@ export const openapi: OpenApiDocument = {
                     "properties": {
                       "base": {
                         "$ref": "#/components/schemas/Duration",
-                        "description": "The longest delay before the second attempt. Default 1s."
+                        "description": "The longest delay before the second attempt. Default 10s."
                       },
                       "factor": {
                         "type": "number",
                         "minimum": 1,
                         "maximum": 100,
-                        "description": "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 2."
+                        "description": "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 3."
                       },
                       "most": {
                         "$ref": "#/components/schemas/Duration",
-                        "description": "The longest delay before any attempt. Default 15m."
+                        "description": "The longest delay before any attempt. Default 1h."
                       }
                     },
                     "additionalProperties": false
                   }
                 ],
-                "description": "A delay that depends on the attempt, instead of `delay`. True: a random delay, up to 1 s after the first attempt. The upper bound doubles with each attempt, up to 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts."
+                "description": "A delay that depends on the attempt, instead of `delay`. True: up to 10 s after the first attempt, 30 s after the second, 90 s after the third, and so on up to 1 hour. Each delay is random, between half of that time and the whole. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts."
               },
               "count": {
                 "type": "boolean",
@@ -4163,7 +4163,7 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 5."
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
           },
           "resultTtl": {
             "$ref": "#/components/schemas/Duration",

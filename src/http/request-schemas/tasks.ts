@@ -52,7 +52,7 @@ export const newTask = v.pipe(
       whole(
         0,
         1_000_000,
-        "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 5.",
+        "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10.",
       ),
     ),
     resultTtl: v.exactOptional(
@@ -130,20 +130,20 @@ const backoff = described(
       v.pipe(list(duration, 100, backoffForm), v.minLength(1)),
       fields({
         base: v.exactOptional(
-          described(duration, "The longest delay before the second attempt. Default 1s."),
+          described(duration, "The longest delay before the second attempt. Default 10s."),
         ),
         factor: v.exactOptional(
           described(
             v.pipe(v.number(), v.minValue(1), v.maxValue(100)),
-            "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 2.",
+            "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 3.",
           ),
         ),
-        most: v.exactOptional(described(duration, "The longest delay before any attempt. Default 15m.")),
+        most: v.exactOptional(described(duration, "The longest delay before any attempt. Default 1h.")),
       }),
     ],
     backoffForm,
   ),
-  "A delay that depends on the attempt, instead of `delay`. True: a random delay, up to 1 s after the first attempt. The upper bound doubles with each attempt, up to 15 minutes. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts.",
+  "A delay that depends on the attempt, instead of `delay`. True: up to 10 s after the first attempt, 30 s after the second, 90 s after the third, and so on up to 1 hour. Each delay is random, between half of that time and the whole. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts.",
 );
 
 export const settlement = v.pipe(

@@ -2,14 +2,14 @@ import { invalidArgument } from "../../errors.ts";
 import { MAX_DURATION, milliseconds, type Duration } from "./duration.ts";
 import { onlyOptions } from "./validation.ts";
 
-/** How long to wait after a failed attempt: an exponential with full jitter, a list, or a function. */
+/** How long to wait after a failed attempt: an exponential with jitter, a list, or a function. */
 export type Backoff =
   | {
-      /** Longest wait before the second attempt. @default "1s" */
+      /** Longest wait before the second attempt. @default "10s" */
       readonly base?: Duration | undefined;
-      /** Each further attempt multiplies the longest wait by this, 1 to 100. @default 2 */
+      /** Each further attempt multiplies the longest wait by this, 1 to 100. @default 3 */
       readonly factor?: number | undefined;
-      /** Longest wait before any attempt. @default "15m" */
+      /** Longest wait before any attempt. @default "1h" */
       readonly most?: Duration | undefined;
     }
   /** The wait after each failed attempt, without jitter. The last wait applies to all further attempts. */
@@ -18,10 +18,10 @@ export type Backoff =
   | ((attempt: number) => Duration);
 
 /**
- * How long to wait after a failed attempt, ms. An exponential backoff gives a random time between 0 and its
- * value ("full jitter"), so that tasks that failed together do not return together.
+ * How long to wait after a failed attempt, ms. An exponential backoff gives a random time between half of its
+ * value and the whole, so that tasks that failed together do not return together, and none returns at once.
  * @param attempt number of the failed attempt, from 1
- * @param backoff true is the default exponential: 1 s, factor 2, up to 15 min
+ * @param backoff true is the default exponential: 10 s, factor 3, up to 1 h
  * @param random returns 0 to 1. @default Math.random
  * @param path of the backoff, for errors
  * @throws {SluiceError} `invalid_argument`
@@ -52,14 +52,13 @@ export function delayAfter(
     readonly Duration[] | ((attempt: number) => Duration)
   >;
   onlyOptions(options, ["base", "factor", "most"], `${path}.`);
-  const { base = "1s", factor = 2, most = "15m" } = options;
+  const { base = "10s", factor = 3, most = "1h" } = options;
   if (typeof factor !== "number" || !(factor >= 1 && factor <= 100)) {
     throw invalidArgument(`${path}.factor`, "must be a number from 1 to 100");
   }
   const highest = Math.min(milliseconds(most, `${path}.most`), MAX_DURATION);
-  return Math.round(
-    random() * Math.min(highest, milliseconds(base, `${path}.base`) * factor ** (attempt - 1)),
-  );
+  const longest = Math.min(highest, milliseconds(base, `${path}.base`) * factor ** (attempt - 1));
+  return Math.round(longest * (0.5 + random() / 2));
 }
 
 /**

@@ -1,11 +1,11 @@
 import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "./codec.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
-import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
+import type { TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
 export const RECORD_DEFAULTS = {
-  maxAttempts: 5,
+  maxAttempts: 10,
   resultTtl: 3_600_000,
   deadTtl: 604_800_000,
 } as const;
@@ -252,11 +252,11 @@ export function readTaskInfo(
     W: worker,
   }: Record<string, string | undefined> = changing.fields;
   const enqueuedAt = instant(enqueued);
-  return {
+  const task: Partial<Record<keyof TaskInfo, unknown>> = {
     id,
     queue,
     state: found.state,
-    ...(reason !== undefined && { reason: reason as RejectReason }),
+    ...(reason !== undefined && { reason }),
     attempt: Number(attempt),
     charged: Number(charged),
     lease: Number(lease),
@@ -279,4 +279,6 @@ export function readTaskInfo(
       [found.state === "completed" ? "result" : "error"]: decodeValue(changing.rest),
     }),
   };
+  // A valid record has what its state needs.
+  return task as TaskInfo;
 }

@@ -118,6 +118,22 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
 }
 
 /**
+ * An instant, epoch ms.
+ * @param value a `Date`, or epoch ms
+ * @param last the last instant that is allowed
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function instantMs(value: unknown, path: string, last: number): number {
+  // The tag is that of a Date of any realm.
+  const isDate = Object.prototype.toString.call(value) === "[object Date]";
+  const ms = isDate ? Number(value) : value;
+  if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0 || ms > last) {
+    throw invalidArgument(path, `must be a valid Date, or an instant in epoch ms from 0 to ${last}`);
+  }
+  return ms;
+}
+
+/**
  * Refuses unknown options. If a misspelt option were ignored, a task would lose its delay, or a purge its
  * filter. Checks `signal` too.
  * @param at what errors put before the names of options, such as `tasks[3].`

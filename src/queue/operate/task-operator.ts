@@ -25,12 +25,13 @@ import {
   type TaskState,
 } from "../core/types.ts";
 
-export interface ListedTask extends TaskInfo {
+/** A task as `list` returns it. */
+export type ListedTask = TaskInfo & {
   /** The payload, if the list was called with `payloads` and the task still has one. */
   readonly payload?: unknown;
   /** Why payload, result, error and progress are left out: one of them cannot be decrypted. */
   readonly undecryptable?: string;
-}
+};
 
 export interface ListTasksOptions extends TaskFilter, ListOptions {
   readonly state: TaskState;

@@ -178,7 +178,7 @@ end
 end
 end
 `;
-const $W = `local W=5
+const $W = `local W=10
 `;
 const $X = `local X=3600000
 `;
@@ -3418,6 +3418,26 @@ af.paused and 1 or 0,
   keyLockingSha1: "d5eb4b0fa797c82510058d418f72e7b23cce5586",
 };
 
+export const declare: Script = {
+  name: "declare",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d=redis.call('HGET',a,'~declared')or''
+${$AC}if AC(d)then
+return{'newer_schema'}
+end
+if d~=b and d~=c then
+return{'ok',0}
+end
+${$N}return N(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
+`;
+  },
+  sha1: "e1c925316795e8290f6047e7d0bf3456f6036a11",
+  keyLockingSha1: "c82105ff7854a914b6afaefab846244744f99a62",
+};
+
 export const deleteQueue: Script = {
   name: "deleteQueue",
   get source() {
@@ -3515,8 +3535,8 @@ p[2],p[3],p[4]=q,r,u and 1 or 0
 return p
 `;
   },
-  sha1: "9af8818c6fa94cf772d7f084fdf6449e47b98d02",
-  keyLockingSha1: "9a2fb9cd30cb5e6b4624fdefeb0546d3b246f681",
+  sha1: "3f9d18e90d1ed2a3d4f827c462f55f5dfc964add",
+  keyLockingSha1: "2d359316495070cc07bb6e353a98e5515dc5fed5",
 };
 
 export const listWorkers: Script = {
@@ -4062,8 +4082,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "1e188358b50247cb8a8cb7f6ac373604b7aa13d7",
-  keyLockingSha1: "55da564cd5bb4aff5ba295c6031ee2af19557c4a",
+  sha1: "294df9640bb9a1c18435611a83128b3dd6175281",
+  keyLockingSha1: "44fe8428e37fa8de33cd5e350d5e4a760f954af7",
 };
 
 export const check: Script = {
@@ -4390,8 +4410,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "5d0fe851d2d6b555f946f5680d4cd040e2ed0e07",
-  keyLockingSha1: "1b08970a9c15094f60b4dbc8c195fff6d5b16481",
+  sha1: "c2c082b3dd951b3c0443f2e8d8b879b8d54b373c",
+  keyLockingSha1: "6090335b7b00b4045f4403f0d1ef43154f80b602",
 };
 
 export const recountGroups: Script = {
@@ -4655,8 +4675,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "b1f0d8504ef294c6f7c8f0dbefd50f0c97a74c8d",
-  keyLockingSha1: "b10bb39154ef88d6a394e9e64120fdbb6063ad01",
+  sha1: "b8bbdf3253909baf433653a7d7faa2fc629da5a2",
+  keyLockingSha1: "f770df4347e4e7dedbe9fe8269b29b36021894fd",
 };
 
 export const dueSchedules: Script = {
@@ -5076,8 +5096,8 @@ u[6],u[7],u[8]=w and 1 or 0,aa+x,ag()and 1 or 0
 return u
 `;
   },
-  sha1: "7c9f77da2a882bd7c2824f6c5b8e195f3a578057",
-  keyLockingSha1: "f71b26f8fc7190aea93781c27ac0a70c682a041f",
+  sha1: "79f48d5de8f85316429b72ed3b1b50078145499a",
+  keyLockingSha1: "956555fd3c8d4e82d89fbbdeb3cb8f6cc464dcbc",
 };
 
 export const unregister: Script = {
@@ -5227,8 +5247,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
 `;
   },
-  sha1: "7846a677c0048184bd3e7892b460f376dbc61df4",
-  keyLockingSha1: "ce11e2d1dafda675e7efa6ec723586ded8eb44da",
+  sha1: "23fa0bfea840091c6ed632774e5f561a9d9f4cb5",
+  keyLockingSha1: "1d62242a2150e401cd6770a7950266be6561f0e6",
 };
 
 export const enqueue: Script = {
@@ -5671,8 +5691,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "1c1303fc7c2fa19bc26eb54b31768a0ec44ac879",
-  keyLockingSha1: "d1c334e7c233c993a907787d2c3369c6ca4409cf",
+  sha1: "6d0d273617da70e0897560b4461ff98512115160",
+  keyLockingSha1: "46159418b7a7f481bfc2ab5add0c664034c83368",
 };
 
 export const settle: Script = {
@@ -5705,8 +5725,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "25d0ee3233ef9cfe9c8801893efda1c0c1b65f69",
-  keyLockingSha1: "d793dde37210e622e7626ca357651a2027f4fba1",
+  sha1: "fbce16a6f50c6cb3e7c239c5ef13649977cbf94e",
+  keyLockingSha1: "1bf84c2b6d6fcb499027c5b0365e581728473349",
 };
 
 export const wake: Script = {

@@ -92,6 +92,14 @@ export const configureScript = {
   decode: (reply: Reply) => readSettings(okay("configure", reply).text()),
 } as const satisfies Binding;
 
+export const declareScript = {
+  script: lua.declare,
+  keys: ["tasks"],
+  args: ["was", "record"],
+  each: [],
+  decode: (reply: Reply) => okay("declare", reply).integer() === 1,
+} as const satisfies Binding;
+
 export const settingsScript = {
   script: lua.settings,
   keys: ["tasks"],

@@ -80,8 +80,8 @@ export class LeasedTask<T = unknown> {
    * Requeues the task for another attempt, after the tasks that wait already. On the last attempt the task
    * becomes a dead letter instead, and the returned state is `rejected`.
    * @param options.delay wait before the next attempt. @default 0
-   * @param options.backoff computes the delay from the attempt; true is exponential with full jitter, 1 s to
-   *   15 min
+   * @param options.backoff computes the delay from the attempt; true is 10 s, 30 s, 90 s, … up to 1 h, each
+   *   jittered between half and full
    * @param options.count false refunds the attempt. @default true
    * @param options.error kept with the task, as for {@link reject}
    * @param options.unstarted true hands back a task that was not started, uncounted: to the front, or to its

@@ -3,7 +3,8 @@ import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
-import { encodePayload, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { checkAndEncode, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
@@ -80,11 +81,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   protected readonly coalescer: Coalescer;
 
   /**
-   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
+   * @param given options; those of a declared queue are the defaults
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: ProducerOptions<In, Out>) {
-    super(name, options);
+  constructor(queue: QueueOrName<In, Out>, given: ProducerOptions<In, Out>) {
+    super(queue, given);
+    const { options } = nameAndOptions(queue, given);
     onlyOptions(options, QUEUE_OPTIONS);
     const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
@@ -111,7 +114,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const key = requestKey({ idempotencyKey });
     const task = { ...rest, payload };
     // A slow schema does not delay the other calls of the turn.
-    const encoded = await encodePayload(this.schema, task, "");
+    const encoded = await checkAndEncode(this.schema, task, "");
     const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, () => "");
     const item = items.then(([only]) => only as EnqueueItem);
     const pool = this.#waker ? `${this.#pool} ${this.#waker.window(this.name)}` : this.#pool;
@@ -133,7 +136,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
     if (tasks.length === 0) return [];
     const key = requestKey(options);
-    const encoded = await all(tasks.map((task, i) => encodePayload(this.schema, task, at(i))));
+    const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i))));
     const items = await enqueueItems(this.values, this.#defaults, tasks, encoded, key, at);
     const bytes = byteLengths(
       items.map(({ record }) => record),

@@ -2,6 +2,7 @@ import { callOf, type Binding } from "../redis/binding.ts";
 import { queueKeys, type Keys } from "../core/keys.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { derivedName, newToken } from "../core/ids.ts";
+import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { optionalFunction, queueName, requestKey } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
@@ -41,10 +42,11 @@ export class QueueBase {
   readonly #now: (() => number) | undefined;
 
   /**
-   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: QueueBaseOptions) {
+  constructor(queue: QueueOrName<unknown, unknown>, given: QueueBaseOptions) {
+    const { name, options } = nameAndOptions(queue, given);
     this.name = queueName(name);
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);

@@ -2,6 +2,7 @@ import { SluiceError } from "../../errors.ts";
 import { byteLengths } from "../core/codec.ts";
 import { reportSettled } from "../core/dead-letter.ts";
 import { milliseconds } from "../core/duration.ts";
+import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
 import type { Batch } from "./leased-task.ts";
 import { all } from "../core/maybe-promise.ts";
@@ -65,11 +66,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   readonly #maxBytes: number;
 
   /**
-   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
+   * @param given options; those of a declared queue are the defaults
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: QueueOptions<In, Out>) {
-    super(name, options);
+  constructor(queue: QueueOrName<In, Out>, given: QueueOptions<In, Out>) {
+    super(queue, given);
+    const { options } = nameAndOptions(queue, given);
     this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
     this.#maxBytes = replyBytes(options.maxBytes);
   }

@@ -81,7 +81,7 @@ describe("what it refuses", () => {
     [{ queue: "a", cursor: "b/tasks/0" }, "cursor"],
     [{ queue: "b", cursor: "a/tasks/0" }, "cursor"],
     [{ examples: -1 }, "examples"],
-    [{ budget: "soon" }, "budget"],
+    [{ budget: "soon" as never }, "budget"],
     [{ queue: "no queue" }, "queue"],
   ])("%j", async (options, path) => {
     await expect(runDeepSweep(options)).rejects.toMatchObject({ code: "invalid_argument", path });

@@ -37,7 +37,7 @@ async function smallQueue(): Promise<void> {
     { delay: 60_000 },
   ];
   await enqueue(
-    ...ids.map((id, i) => ({ id, ...kinds[i % kinds.length], dedup: { key: id, window: "1h" } })),
+    ...ids.map((id, i) => ({ id, ...kinds[i % kinds.length], dedup: { key: id, window: "1h" as const } })),
   );
   for (const id of ["t0", "t1", "t2", "t5"]) await rig.queue().cancel(id);
   const held = await rig.queue().dequeue({ max: 12, worker: { name: "w", silentAfter: "1h" } });

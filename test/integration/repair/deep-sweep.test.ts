@@ -28,7 +28,7 @@ async function busyQueue(): Promise<void> {
     { delay: 60_000, group: "a", headers: { trace: "1" } },
     { delay: 5, group: "slow" },
     { dedup: { key: "weekly", window: "1h" } },
-  ];
+  ] as const;
   const tasks = Array.from({ length: 180 }, (_, i) => ({
     id: `t${i}`,
     payload: { i, text: "x".repeat(i) },

@@ -13,7 +13,7 @@ export const env = {
   SLUICE_TOKENS: JSON.stringify([{ token: TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" }]),
 };
 
-/** Tasks that become dead letters in a deployment, and what it logs and tells its hook. */
+/** Tasks that become dead letters in a deployment, and what it logs and reports to its hook. */
 export function useDeployment(rig: Rig) {
   const lines: { out: unknown[]; err: Readonly<Record<string, unknown>>[] } = { out: [], err: [] };
   const letters: DeadLetter[] = [];

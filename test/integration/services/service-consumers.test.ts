@@ -72,7 +72,7 @@ describe("a consumer", () => {
       consumers: { emails: { encryption, handler: ({ payload }: Task) => void seen.push(payload) } },
       async fetch(_, around) {
         const options = { encryption: encryption(around.env) };
-        const often = { every: "1s", payload: "scheduled" };
+        const often = { every: "1s", payload: "scheduled" } as const;
         due = (await around.schedules("emails", options).put("x", often)).nextAt ?? 0;
         return Response.json(await around.queue("emails", options).enqueue("enqueued", { id: "a" }));
       },
@@ -124,7 +124,7 @@ describe("a consumer", () => {
     expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
     expect(wrong({}, { onDeadLetter: "slack" })).toBe("onDeadLetter must be a function");
     expect(wrong({}, { consumer: {} })).toMatch(
-      /^consumer is an unknown option; expected one of consumers, fetch, onDeadLetter, budget$/,
+      /^consumer is an unknown option; expected one of consumers, queues, fetch, onDeadLetter, budget$/,
     );
   });
 

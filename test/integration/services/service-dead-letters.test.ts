@@ -4,7 +4,7 @@ import { encrypting, MARKER } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
 import { failing, useDeployment } from "./dying.ts";
 
-// What a deployment logs, and tells its hook, of tasks that fail and become dead letters. In real time.
+// What a deployment logs, and reports to its hook, of tasks that fail and become dead letters. In real time.
 const rig = useRig();
 const { lines, letters, queue, deployment, enqueue, expire, receiptOf } = useDeployment(rig);
 

@@ -258,7 +258,7 @@ describe("every registered queue", () => {
   });
 
   test.each([
-    [{ budget: "soon" }, "budget"],
+    [{ budget: "soon" as never }, "budget"],
     [{ limit: 0 }, "limit"],
     [{ prefix: "{x}" }, "prefix"],
   ])("%j is refused", async (options, path) => {

@@ -210,7 +210,7 @@ describe("a dequeue reports", () => {
       { payload: { to: "a@example.com" }, id: "fits" },
     ]);
     const schema = z.object({ to: z.literal("a@example.com", `is ${MARKER}`) });
-    const batch = await watched({ schema: schema as never }).dequeue({ max: 10 });
+    const batch = await watched({ schema }).dequeue({ max: 10 });
     expect(batch.map(({ id }) => id)).toEqual(["fits"]);
     const error = { name: "SchemaError", message: "the payload does not match the schema of the queue" };
     expect(letters).toEqual([letter("misfit", "rejected", { error })]);
