@@ -130,8 +130,8 @@ local function put_back(taken, first)
 end
 
 -- Promotes and reclaims what is due, up to max(`most`, 32) of each kind. Sets `next_due`: when the next
--- delayed task is due or lease expires (0: none); and `dead_letters`, as in `revoke` (nil: none). Returns true
--- if anything was due. Then the entries from `first` on were put back: reclaimed tasks go before them,
+-- delayed task is due or lease expires (0: none); and `dead_letters`, as in `revoke` (nil: none). Returns
+-- true if anything was due. Then the entries from `first` on were put back: reclaimed tasks go before them,
 -- promoted ones behind them.
 local function bring_due(taken, first, most, time)
   local keys, ahead = taken.keys, taken.ahead or look_ahead(taken.keys.working, taken.keys.delayed, time)

@@ -32,8 +32,8 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
 const LEAST_TIME = 1_000;
 
 /**
- * Does the work of an invocation whose platform may have no `waitUntil`. Then it waits for the background work
- * too, until the invocation's time is over.
+ * Does the work of an invocation whose platform may have no `waitUntil`. Then it waits for the background
+ * work too, until the invocation's time is over.
  * @param end when the time is over, on the clock of `performance.now()`
  * @param work gets the `waitUntil` to use
  */

@@ -73,10 +73,10 @@ export interface ServiceOptions<Env = Environment> {
     | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
     | undefined;
   /**
-   * Called once with each dead letter that this deployment makes or finds, of any queue: by its consumers, its
-   * sweeps, and requests to its HTTP interface. It runs in the time of the invocation, with `waitUntil` if the
-   * platform has it. If it fails, one line is logged. It is not called if Redis's reply is lost after the
-   * script ran, and called again if a consumer over HTTP sends its settlement again.
+   * Called once with each dead letter that this deployment makes or finds, of any queue: by its consumers,
+   * its sweeps, and requests to its HTTP interface. It runs in the time of the invocation, with `waitUntil`
+   * if the platform has it. If it fails, one line is logged. It is not called if Redis's reply is lost after
+   * the script ran, and called again if a consumer over HTTP sends its settlement again.
    * @default none; each dead letter is logged anyway
    * @example onDeadLetter: (letter, { queue }) => queue("graveyard").enqueue(letter)
    */
@@ -207,8 +207,8 @@ export class Service<Env extends object = Environment> {
   }
 
   /**
-   * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken
-   * elsewhere. Logs a line if the sweep moved a task or failed for a queue.
+   * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending
+   * tasks work here, or are woken elsewhere. Logs a line if the sweep moved a task or failed for a queue.
    * @param time how long this invocation may work, ms; at most the budget. @default the budget
    * @param waitUntil if given, the call does not wait for the consumers
    */

@@ -66,8 +66,9 @@ export interface AppOptions {
   readonly onError?: ((error: LoggedError) => void) | undefined;
   /**
    * Called once with each task that a request makes a dead letter or finds as one: a settle, a pull, a failed
-   * worker, a sweep. A repeated settle calls it again. The response does not wait for it; keep it running with
-   * `waitUntil`, which is undefined if the platform has none. If it fails, one line is written to the console.
+   * worker, a sweep. A repeated settle calls it again. The response does not wait for it; keep it running
+   * with `waitUntil`, which is undefined if the platform has none. If it fails, one line is written to the
+   * console.
    * @default none
    */
   readonly onDeadLetter?:

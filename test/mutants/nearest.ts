@@ -10,6 +10,13 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestLib,
   "src/bounded-body.ts": ["http/bodies", "consumer/wake-request"],
   "src/queue/core/backoff.ts": ["unit/backoff", "integration/tasks/settle", "consumer/drain-outage"],
+  "src/queue/core/dead-letter.ts": ["integration/tasks/dead-letters"],
+  "src/queue/core/error-summary.ts": ["integration/tasks/dead-letters", "consumer/task-failures"],
+  "src/queue/core/hook.ts": ["integration/sweep/dead-letter-hook", "consumer/task-failures"],
+  "serverless/deployment/pending-work.ts": ["integration/services/service-dead-letter-hook"],
+  "serverless/deployment/service.ts": ["integration/services/service-dead-letter-hook"],
+  "serverless/deployment/task-log.ts": ["integration/services/service-dead-letters"],
+  "src/consumer/drain/task-failures.ts": ["consumer/task-failures"],
   "src/queue/operate/paged-run.ts": ["integration/operate/redrive-calls", "integration/operate/purge"],
   "src/queue/core/base64.ts": ["conformance/payloads", "client/payloads"],
   "src/queue/core/codec.ts": [
@@ -64,6 +71,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/unique",
   ],
   "src/queue/tasks/dequeue.ts": [
+    "integration/tasks/dead-letters",
     "integration/tasks/coalesced-dequeues",
     "fault/resend",
     "integration/tasks/dequeue-behind-cancelled",
@@ -105,6 +113,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "consumer/cloudflare-queue-rules",
   ],
   "src/consumer/drain/handler-pool.ts": [
+    "consumer/task-failures",
     "consumer/drain-stops",
     "consumer/drain-budget",
     "consumer/drain-closing",
@@ -126,7 +135,12 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "consumer/drain-wait",
     "consumer/drain-closing",
   ],
-  "src/consumer/drain/drain-loop.ts": ["consumer/drain-requests", "consumer/drain", "consumer/drain-wait"],
+  "src/consumer/drain/drain-loop.ts": [
+    "consumer/task-failures",
+    "consumer/drain-requests",
+    "consumer/drain",
+    "consumer/drain-wait",
+  ],
   "src/consumer/wake/signature.ts": ["consumer/wake-request"],
   "src/consumer/adapters/sqs.ts": ["consumer/sqs-answers", "consumer/sqs"],
   "src/consumer/drain/to-settlement.ts": ["consumer/drain-failures", "consumer/drain-batches"],

@@ -120,9 +120,9 @@ export interface DrainOptions {
    */
   readonly listen?: ((look: () => void) => void) | undefined;
   /**
-   * Called once with each task that failed, was given up, or lost its lease, as soon as Redis has answered. Not
-   * for tasks that were cancelled, and not for those that reached no handler. The drain does not wait for it. If
-   * it fails, one line is written to the console.
+   * Called once with each task that failed, was given up, or lost its lease, as soon as Redis has answered.
+   * Not for tasks that were cancelled, and not for those that reached no handler. The drain does not wait for
+   * it. If it fails, one line is written to the console.
    * @default none
    */
   readonly onFailure?: ((failure: TaskFailure) => unknown) | undefined;

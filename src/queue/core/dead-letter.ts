@@ -8,8 +8,8 @@ export interface DeadLetter {
   readonly queue: string;
   readonly id: string;
   /**
-   * `rejected` by its holder, `attempts_exhausted` if its last attempt failed, or `lease_expired` if the lease
-   * of its last attempt expired or its worker was failed.
+   * `rejected` by its holder, `attempts_exhausted` if its last attempt failed, or `lease_expired` if the
+   * lease of its last attempt expired or its worker was failed.
    */
   readonly reason: Exclude<RejectReason, "cancelled">;
   /** How many times the task was delivered. */

@@ -29,8 +29,8 @@ export interface DeepSweepOptions {
   /** How many ids the report has of each fault in each queue, 0 to 1,000. @default 10 */
   readonly examples?: number | undefined;
   /**
-   * Called once with each task that the deep sweep makes a dead letter: it was working without a lease, on its
-   * last attempt. Otherwise as for `sweep`.
+   * Called once with each task that the deep sweep makes a dead letter: it was working without a lease, on
+   * its last attempt. Otherwise as for `sweep`.
    * @default none
    */
   readonly onDeadLetter?: OnDeadLetter | undefined;

@@ -229,8 +229,8 @@ export class DequeueCall<Out> {
   }
 
   /**
-   * Repeats a call as long as it finds only entries that cannot be delivered. Reports the dead letters of each
-   * reply.
+   * Repeats a call as long as it finds only entries that cannot be delivered. Reports the dead letters of
+   * each reply.
    */
   async #skipUndeliverable(
     call: ScriptCall,

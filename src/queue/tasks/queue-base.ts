@@ -22,8 +22,8 @@ export interface QueueBaseOptions {
   readonly encryption?: MaybeEncryption;
   /**
    * Called once with each task that a call of this object makes a dead letter or finds as one: a settle, a
-   * dequeue (invalid payloads, and tasks whose last lease had expired) or `failWorker`. The call does not wait
-   * for it. If it fails, one line is written to the console. If Redis's reply is lost, it is not called.
+   * dequeue (invalid payloads, and tasks whose last lease had expired) or `failWorker`. The call does not
+   * wait for it. If it fails, one line is written to the console. If Redis's reply is lost, it is not called.
    * @default none
    */
   readonly onDeadLetter?: OnDeadLetter | undefined;
