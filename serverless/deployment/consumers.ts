@@ -9,7 +9,7 @@ import { checkedSchema } from "../../src/queue/tasks/schema.ts";
 import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
 import type { QueueConsumer, WorkOptions } from "../../src/declared/define-queue.ts";
 import { requiredEncryption } from "../../src/queue/values/encryption.ts";
-import { redisTime } from "../../src/queue/redis/clock.ts";
+import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
@@ -145,7 +145,7 @@ export class Consumers<Env> {
   #untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
     if (ended !== "empty" || nextDueAt === null) return undefined;
     // If the time of Redis is not known well, the drain finds nothing, and the next cron finds the task.
-    const due = nextDueAt - redisTime(this.#context.transport);
+    const due = timeUntil(this.#context.transport, nextDueAt);
     return due <= most ? Math.max(due, 0) : undefined;
   }
 
@@ -174,7 +174,7 @@ export class Consumers<Env> {
     if (!alarms || nextDueAt === null) return;
     if (ended !== "empty" && (ended !== "budget" || remoteWaker)) return;
     try {
-      await alarms.set("wake", name, nextDueAt - redisTime(transport));
+      await alarms.set("wake", name, timeUntil(transport, nextDueAt));
     } catch (error) {
       toConsole("wake")(error, name);
     }
@@ -185,7 +185,7 @@ export class Consumers<Env> {
     const { alarms, remoteWaker, transport, isProcess } = this.#context;
     if (!alarms) return remoteWaker;
     const wakeAt = (queue: string, at: number) => {
-      const after = at - redisTime(transport);
+      const after = timeUntil(transport, at);
       // What is due before is what the invocation waits for.
       return isProcess || after > MAX_IDLE ? alarms.set("wake", queue, after) : undefined;
     };

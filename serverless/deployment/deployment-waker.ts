@@ -1,4 +1,4 @@
-import { redisTime } from "../../src/queue/redis/clock.ts";
+import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import type { Alarms } from "./alarms.ts";
@@ -31,14 +31,13 @@ export function deploymentWaker(
 ): Waker | undefined {
   const here = (queue: string) => timeLeft !== undefined && !closing?.aborted && consumers.has(queue);
   const elsewhere = (queue: string) => remoteWaker !== undefined && (consumers.none || consumers.has(queue));
-  const after = (at: number) => at - redisTime(transport);
   if (!remoteWaker && !alarms && (consumers.none || !timeLeft)) return undefined;
   return {
     queues: (queue) => here(queue) || elsewhere(queue),
     wake: (queue) => (timeLeft && here(queue) ? consumers.work(queue, timeLeft()) : remoteWaker?.wake(queue)),
     ...(alarms && {
-      wakeAt: (queue, at) => alarms.set("wake", queue, after(at)),
-      sweepAt: (queue, at) => alarms.set("sweep", queue, after(at)),
+      wakeAt: (queue, at) => alarms.set("wake", queue, timeUntil(transport, at)),
+      sweepAt: (queue, at) => alarms.set("sweep", queue, timeUntil(transport, at)),
     }),
   };
 }
