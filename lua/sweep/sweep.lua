@@ -16,8 +16,9 @@ local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local ahead = ARGV[4] -- '1' to also return when the next task is due or lease expires
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 if a limit was reached, records left to a
---          later release, 1 if the caller must wake a consumer, then with ahead: when the next task is due or
---          lease expires (ms; 0: never)}
+--          later release, 1 if the caller must wake a consumer, with ahead: when the next task is due or
+--          lease expires (ms; 0: never, or without ahead), then for each new dead letter, whose last lease
+--          expired: id, attempts}
 
 local MAX_BYTES = 8000000
 -- How long (ms) a sweep waits for a consumer that was woken.
@@ -83,6 +84,8 @@ local function expire()
   return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
 end
 
+-- The counts are set at the end. The dead letters go behind them.
+local reply = { 'ok', 0, 0, 0, 0, 0, 0, 0, 0 }
 -- This look replaces the reads of the two kinds of which nothing is due.
 local looked = ahead == '1' and look_ahead(working, delayed, function()
   return now
@@ -91,19 +94,19 @@ local expired, more, old_left = expire()
 local reclaimed, rejected, left = 0, 0, 0
 if not looked or looked.expired then
   local failed
-  reclaimed, rejected, left, failed = reclaim(keys, now, most)
+  reclaimed, rejected, left, failed = reclaim(keys, now, most, reply)
   if failed then
     return failed
   end
 end
 local promoted, returned, ended, unfinished = 0, 0, 0, false
 if not looked or looked.due then
-  promoted, returned, ended, unfinished = promote(keys, now, most)
+  promoted, returned, ended, unfinished = promote(keys, now, most, reply)
 end
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 
-local next_due = looked and looked.next_due or nil
+local next_due = looked and looked.next_due or 0
 if looked and (looked.due or looked.expired) then
   local deadline = looked.deadline
   if looked.expired then
@@ -121,8 +124,7 @@ local function wake_needed()
   return record_wake(tasks, redis.call('HMGET', tasks, '~wake', '~set'), now, wake, UNHEARD)
 end
 
-left = left + old_left
-local reply =
-  { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, wake_needed() and 1 or 0 }
-append(reply, next_due)
+reply[2], reply[3], reply[4], reply[5] = promoted, reclaimed, rejected, expired
+reply[6], reply[7], reply[8] = more and 1 or 0, left + old_left, wake_needed() and 1 or 0
+reply[9] = next_due
 return reply

@@ -1,4 +1,5 @@
 import { encodePayload } from "../queue/core/codec.ts";
+import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
 import { instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
 import { checkedPayload } from "../queue/tasks/schema.ts";
@@ -7,9 +8,17 @@ import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../q
 import type { QueueOptions } from "../queue/tasks/queue.ts";
 import { jsonWith } from "./body.ts";
 
-/** The defaults for the tasks of a client's queue, and how it reads and writes payloads. */
+/** The defaults for the tasks of a client's queue, how it reads and writes payloads, and its hook. */
 export interface ClientQueueOptions<In = unknown, Out = In>
-  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {}
+  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {
+  /**
+   * Called once with each task that a settle of this queue makes a dead letter, and with each invalid payload
+   * that a dequeue does. The call does not wait for it. If it fails, one line is written to the console. The
+   * server has a hook of its own for the tasks whose last lease has expired.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
+}
 
 /**
  * The JSON of a new task, with the defaults of its queue.

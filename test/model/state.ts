@@ -4,7 +4,7 @@
  * with them.
  */
 import type { ModelSchedule } from "./schedules.ts";
-import type { RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
+import type { DeadLetter, RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
 
 export const RESEND_WINDOW = 300_000;
 const HISTORY = 16;
@@ -132,6 +132,9 @@ export interface ModelWorker {
   silentAfter: number | undefined;
 }
 
+/** A new dead letter, as a call reports it. */
+export type ModelDeadLetter = Pick<DeadLetter, "id" | "reason" | "attempts">;
+
 export class QueueState {
   /** Ids of pending tasks with neither group nor priority, the next one first; with ghosts. */
   line: string[] = [];
@@ -162,6 +165,8 @@ export class QueueState {
   readonly groups = new Map<string, ModelGroup>();
   readonly dedup = new Map<string, { readonly until: number; readonly id: string }>();
   readonly workers = new Map<string, ModelWorker>();
+  /** What the current call reports of new dead letters. */
+  deadLetters: ModelDeadLetter[] = [];
   /** Workers from which tasks were taken. */
   readonly lost = new Set<string>();
   /** When to check for silent workers. */

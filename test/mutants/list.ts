@@ -8,6 +8,7 @@ import type { Mutant } from "./mutant.ts";
 import { operating } from "./operating.ts";
 import { pulling } from "./pulling.ts";
 import { repairing } from "./repairing.ts";
+import { reporting } from "./reporting.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
@@ -31,5 +32,6 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   attempts,
   "unique ids": uniqueIds,
   consuming,
+  reporting,
   interfaces,
 };

@@ -1,6 +1,7 @@
 /** As {@link nearest}, for lua/lib. Slow tests come last. */
 export const nearestLib: Readonly<Record<string, readonly string[]>> = {
   "lua/lib/dequeue-in-full.lua": [
+    "integration/tasks/dead-letters",
     "integration/tasks/dequeue",
     "fault/resend",
     "integration/groups/limits",
@@ -93,6 +94,8 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/worker-leases",
   ],
   "lua/lib/transitions.lua": [
+    "integration/tasks/dead-letters",
+    "integration/sweep/dead-letter-hook",
     "budget/features",
     "integration/tasks/settle",
     "integration/tasks/dequeue",

@@ -52,6 +52,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
   ],
   "lua/sweep/sweep.lua": [
+    "integration/sweep/dead-letter-hook",
     "integration/sweep/sweep",
     "integration/repair/invalid-records",
     "integration/operate/redrive",
@@ -85,6 +86,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   ],
   "lua/operate/fail-worker.lua": [
     "integration/operate/wakes",
+    "integration/sweep/dead-letter-hook",
     "integration/workers/worker-failure",
     "integration/workers/failed-workers-groups",
     "integration/workers/silent-workers",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asker, type Ask } from "../http/served.ts";
 import { openPlace } from "./acceptance.ts";
@@ -91,4 +92,15 @@ test("a producer in a Worker of its own shares the object of the Worker with the
   } finally {
     await producer.server.close();
   }
+});
+
+test("the configuration is the one that the page on Cloudflare has", () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+  const blocks = [...read("../../docs/platforms/cloudflare.md").matchAll(/```toml\n([\s\S]*?)```/g)];
+  const ofAlarm = blocks.map(([, block = ""]) => block).filter((block) => block.includes("SLUICE_ALARM"));
+  expect(ofAlarm).toHaveLength(2);
+  expect(read("./cloudflare/alarm.toml")).toContain(ofAlarm[0]);
+  expect(
+    read("./cloudflare/producer.toml").replace('script_name = "alarm"', 'script_name = "welcome"'),
+  ).toContain(ofAlarm[1]);
 });

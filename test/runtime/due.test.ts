@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
+import { start as startProcess } from "../../serverless/process/process.ts";
 import { Queue, Schedules, type Task } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -159,4 +160,28 @@ test("a server that closes does not wait for what is due later", async () => {
   await request("POST", "/v1/queues/left/tasks", { payload: 1, delay: "20s" });
   await close();
   expect(await new Queue("left", { transport }).counts()).toMatchObject({ delayed: 1 });
+});
+
+test("the cron of a platform lasts until what is due within it has started, so that the instance stays", async () => {
+  let cron = async () => {};
+  const begun: string[] = [];
+  const server = await startProcess(
+    {
+      grace: "1s",
+      cron: (work) => void (cron = work),
+      listen: async () => ({ port: 1, stop: async () => {} }),
+    },
+    {
+      env: { REDIS_URL: redis.url },
+      signals: false,
+      consumers: { platform: ({ id }: Task) => void begun.push(id) },
+    },
+  );
+  servers.push(server);
+  vi.spyOn(console, "log").mockImplementation(() => {});
+  const queue = new Queue("platform", { transport });
+  await queue.enqueue(1, { id: "soon", delay: "2s" });
+  await queue.enqueue(1, { id: "late", delay: "1h" });
+  await cron();
+  expect(begun).toEqual(["soon"]);
 });

@@ -15,3 +15,14 @@ export function noteRedisTime(transport: Transport, now: number): void {
 export function redisTime(transport: Transport): number {
   return Date.now() + (leads.get(transport) ?? 0);
 }
+
+/** Clocks and timers may be some milliseconds early, ms. To look for a task before it is due would be in vain. */
+const MARGIN = 10;
+
+/**
+ * How long to wait until Redis's clock has passed an instant, ms; negative if it has.
+ * @param at epoch ms, by Redis's clock
+ */
+export function timeUntil(transport: Transport, at: number): number {
+  return at - redisTime(transport) + MARGIN;
+}

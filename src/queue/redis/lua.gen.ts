@@ -1171,57 +1171,64 @@ end
 end
 end
 `;
-const $DN = `local function DN(a,b,c,d)
-local e,f,g=0,0,0
-for k=#b,1,-DG do
-local l=math.max(k-DG+1,1)
-local m={'~set','~stats'}
-for q=l,k do
-m[#m+1]='.'..b[q]
+const $DN = `local function DN(a,b,c,d,e)
+local f,g,h=0,0,0
+for l=#b,1,-DG do
+local m=math.max(l-DG+1,1)
+local n={'~set','~stats'}
+for r=m,l do
+n[#n+1]='.'..b[r]
 end
-local n=redis.call('HMGET',a.tasks,unpack(m))
-local o=DA(a,c)
-if DB(o,n[1],n[2])then
-return e,f,g+k,nil
+local o=redis.call('HMGET',a.tasks,unpack(n))
+local p=DA(a,c)
+if DB(p,o[1],o[2])then
+return f,g,h+l,nil
 end
-local p,q={},{}
-for u=l,k do
-p[u],q[u]=AO('',n[u-l+3])
+local q,r={},{}
+for v=m,l do
+q[v],r[v]=AO('',o[v-m+3])
 end
-BZ(o,{unpack(p,l,k)})
-for u=l,k do
-local v,w=b[u],p[u]
-if AC(n[u-l+3])then
-g=g+1
-elseif d(w,v)then
-DI(o,v,w)
-H(w,'expired_leases',1)
-CW(o,'reclaimed',v)
-if w.cancel_requested then
-DL(o,v,w,q[u],'rejected','cancelled')
-elseif AW(w)then
-DL(o,v,w,q[u],'rejected','lease_expired')
+BZ(p,{unpack(q,m,l)})
+for v=m,l do
+local w,x=b[v],q[v]
+if AC(o[v-m+3])then
+h=h+1
+elseif d(x,w)then
+DI(p,w,x)
+H(x,'expired_leases',1)
+CW(p,'reclaimed',w)
+if x.cancel_requested then
+DL(p,w,x,r[v],'rejected','cancelled')
+elseif AW(x)then
+x.is_dead_letter=true
+DL(p,w,x,r[v],'rejected','lease_expired')
 else
-DK(o,v,w,q[u],'front')
+DK(p,w,x,r[v],'front')
 end
 end
 end
-CQ(o)
-local r=DF(o)
-if r then
-return e,f,g,r
+CQ(p)
+local s=DF(p)
+if s then
+return f,g,h,s
 end
-e=e+U(o,'ZREM working')-U(o,'ZADD expiry')/2
-f=f+U(o,'ZADD expiry')/2
+local t=U(p,'ZADD expiry')/2
+f=f+U(p,'ZREM working')-t
+g=g+t
+for x=m,t>0 and l or 0 do
+if q[x].is_dead_letter then
+F(e,b[x],tonumber(q[x].attempts))
 end
-return e,f,g,nil
+end
+end
+return f,g,h,nil
 end
 `;
-const $DP = `local function DP(a,b,c)
-local d=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DN(a,d,b,function()
+const $DP = `local function DP(a,b,c,d)
+local e=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
+return DN(a,e,b,function()
 return true
-end)
+end,d)
 end
 `;
 const $DQ = `local DQ=3600000
@@ -1262,82 +1269,83 @@ pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $DW = `local function DW(a,b,c,d)
-local e,f='['..b..' ','('..b..'!'
-local g=
-redis.call('ZRANGE',a.worker_leases,f,e,'BYLEX','REV','LIMIT','0',C(d+1))
-local h=#g>d
-g[d+1]=nil
-local i,j,k,l={},{},{},{}
-for p,q in ipairs(g)do
-local r,s,t=string.match(q,'^(%S+ %S*) (%d+) (%S+)$')
-i[p]={id=t,owner=r,number=tonumber(s),member=q}
-j[t]=i[p]
+const $DW = `local function DW(a,b,c,d,e)
+local f,g='['..b..' ','('..b..'!'
+local h=
+redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',C(d+1))
+local i=#h>d
+h[d+1]=nil
+local j,k,l,m={},{},{},{}
+for q,r in ipairs(h)do
+local s,t,u=string.match(r,'^(%S+ %S*) (%d+) (%S+)$')
+j[q]={id=u,owner=s,number=tonumber(t),member=r}
+k[u]=j[q]
 end
-table.sort(i,function(m,n)
-return m.number<n.number
+table.sort(j,function(n,o)
+return n.number<o.number
 end)
-local m={}
-for q,r in ipairs(i)do
-m[q]=r.id
+local n={}
+for r,s in ipairs(j)do
+n[r]=s.id
 end
-local n,o,p,q=DN(a,m,c,function(n,o)
-local p=j[o]
+local o,p,q,r=DN(a,n,c,function(o,p)
+local q=k[p]
 if
-n.state==AD.working
-and n.worker==p.owner
-and tonumber(n.lease_number)==p.number
+o.state==AD.working
+and o.worker==q.owner
+and tonumber(o.lease_number)==q.number
 then
-k[p.owner]=true
+l[q.owner]=true
 return true
 end
-l[#l+1]=p.member
-end)
-I('ZREM',a.worker_leases,l)
-if n+o>0 then
-DV(a,k,c)
+m[#m+1]=q.member
+end,e)
+I('ZREM',a.worker_leases,m)
+if o+p>0 then
+DV(a,l,c)
 end
-return n,o,p,q,h and n+o+#l>0
+return o,p,q,r,i and o+p+#m>0
 end
 `;
-const $DX = `local function DX(a,b)
-local c=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
-local d,e,f,g,h,i={},{},{},{},0,0
-for m,n in ipairs(c)do
-d[m]='~w:'..n
+const $DX = `local function DX(a,b,c)
+local d=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
+local e,f,g,h,i,j={},{},{},{},0,0
+for n,o in ipairs(d)do
+e[n]='~w:'..o
 end
-local j=K('HMGET',a.tasks,d)
-for n,o in ipairs(c)do
-if h+i==B then
+local k=K('HMGET',a.tasks,e)
+for o,p in ipairs(d)do
+if i+j==B then
 break
 end
-local p,q
-local r=j[n]and not string.find(j[n],'^1;%d+;%d')
-if not r then
-local s,t,u
-s,t,u,p,q=DW(a,o,b,B-h-i)
-h,i=h+s,i+t
+local q,r
+local s=k[o]and not string.find(k[o],'^1;%d+;%d')
+if not s then
+local t,u,v
+t,u,v,q,r=
+DW(a,p,b,B-i-j,c)
+i,j=i+t,j+u
 end
-if r and DT(a,o,'0',1)[1]then
-F(g,C(b+DQ),o)
+if s and DT(a,p,'0',1)[1]then
+F(h,C(b+DQ),p)
 else
-F((p or q)and f or e,o)
+F((q or r)and g or f,p)
 end
 end
-I('ZADD',a.workers,g)
-DU(a,e)
-DU(a,f,true)
-local k,l=M(a.workers),DA(a,b)
-if k then
-T(l,'timers',C(k),'~w')
-DF(l)
-if P(a.tasks,{'~alarm',C(k)})then
+I('ZADD',a.workers,h)
+DU(a,f)
+DU(a,g,true)
+local l,m=M(a.workers),DA(a,b)
+if l then
+T(m,'timers',C(l),'~w')
+DF(m)
+if P(a.tasks,{'~alarm',C(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
 else
 redis.call('HDEL',a.tasks,'~alarm')
 end
-return h,i,k and k<=b and h+i+#e+#g>0
+return i,j,l and l<=b and i+j+#f+#h>0
 end
 `;
 const $DY = `local function DY(a)
@@ -1388,31 +1396,31 @@ local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EG = `local function EG(a,b,c)
+const $EG = `local function EG(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local d,e,f=DA(a,c),{},false
-for j,k in ipairs(b)do
-if string.sub(k,2,2)=='g'then
-e[#e+1]={group=string.sub(k,4)}
+local e,f,g=DA(a,c),{},false
+for k,l in ipairs(b)do
+if string.sub(l,2,2)=='g'then
+f[#f+1]={group=string.sub(l,4)}
 else
-f=true
+g=true
 end
 end
-BZ(d,e)
-for j,k in ipairs(e)do
-CA(d,k)
+BZ(e,f)
+for k,l in ipairs(f)do
+CA(e,l)
 end
-CQ(d)
-if DF(d)then
-local g=DA(a,c)
-for k,l in ipairs(e)do
-T(g,'timers',C(c+EC),'~g:'..l.group)
+CQ(e)
+if DF(e)then
+local h=DA(a,c)
+for l,m in ipairs(f)do
+T(h,'timers',C(c+EC),'~g:'..m.group)
 end
-DF(g)
+DF(h)
 end
-if f then
-return DX(a,c)
+if g then
+return DX(a,c,d)
 end
 return 0,0,false
 end
@@ -1473,31 +1481,31 @@ end
 end
 end
 `;
-const $EJ = `local function EJ(a,b,c)
-local d=100
-local e,f=C(b)..'.5',C(c+d)
-local g=redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
-local h,i,j,k,l={},{},{},{},0
-for p=1,#g,2 do
-local q,r=g[p],g[p+1]
-if string.sub(q,1,1)=='~'then
-l=l+(#k==d and 1 or 0)
-F(k,#k<d and q or nil)
-elseif#h<c then
-h[#h+1]=q
-local s=string.sub(r,-2)=='.5'and j or i
-s[#s+1]=q
+const $EJ = `local function EJ(a,b,c,d)
+local e=100
+local f,g=C(b)..'.5',C(c+e)
+local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
+local i,j,k,l,m={},{},{},{},0
+for q=1,#h,2 do
+local r,s=h[q],h[q+1]
+if string.sub(r,1,1)=='~'then
+m=m+(#l==e and 1 or 0)
+F(l,#l<e and r or nil)
+elseif#i<c then
+i[#i+1]=r
+local t=string.sub(s,-2)=='.5'and k or j
+t[#t+1]=r
 end
 end
-I('ZREM',a.delayed,h)
-I('LPUSH',a.pending,i)
-EI(a,j,b)
-local m=l>0 or#g==2*(c+d)
-if#k==0 then
-return#h,0,0,m
+I('ZREM',a.delayed,i)
+I('LPUSH',a.pending,j)
+EI(a,k,b)
+local n=m>0 or#h==2*(c+e)
+if#l==0 then
+return#i,0,0,n
 end
-local n,o,p=EG(a,k,b)
-return#h,n,o,p or m
+local o,p,q=EG(a,l,b,d)
+return#i,o,p,q or n
 end
 `;
 const $EK = `local EK=8
@@ -1619,18 +1627,20 @@ if f.due or f.expired then
 ET(a,b)
 local g=f.deadline
 local h=f.expired
+local i=a.dead_letters or{}
 if f.expired then
-DP(e,d(),math.max(c,32))
+DP(e,d(),math.max(c,32),i)
 end
 if f.due then
-local i,j,k=EJ(e,d(),math.max(c,32))
-h=h or j+k>0
+local j,k,l=EJ(e,d(),math.max(c,32),i)
+h=h or k+l>0
 end
+a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local i,j=ED(e.delayed,g)
-a.next_due=j or 0
+local j,k=ED(e.delayed,g)
+a.next_due=k or 0
 end
 return f.due or f.expired
 end
@@ -2190,6 +2200,7 @@ if not y then
 ET(o,1)
 return O(z)
 elseif z then
+F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
 DS(n,m,b.info,s)
@@ -2219,7 +2230,9 @@ return ac
 end
 FE(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
-return{'more',u()}
+local ad={'more',u()}
+F(ad,o.dead_letters)
+return ad
 elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
@@ -2228,6 +2241,7 @@ local ad={'ok',EW(o,n)}
 for ah,ai in ipairs(p)do
 FL(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
+F(ad,o.dead_letters)
 return ad
 end
 `;
@@ -2598,7 +2612,7 @@ const $GU = `local function GU(a,b)
 local c={keys=a,now=b,plan=DA(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
-c.worker_leases,c.turns={},{}
+c.worker_leases,c.turns,c.dead_letters={},{},{}
 for g,h in ipairs(GQ)do
 c.removals[h]={}
 end
@@ -2953,7 +2967,7 @@ local e,f=HG(a),nil
 if not e then
 f,f,f,e=DN(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
-end)
+end,a.dead_letters)
 end
 return e
 end
@@ -3543,28 +3557,30 @@ j,
 k
 )
 ${$C}${$D}${$E}local q=E(l)
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local r,s,t,u,v=DW(p,m,q,tonumber(n))
-if u then
-return u
-elseif t>0 and r+s==0 then
+local r={'ok',0,0,0,0}
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local s,t,u,v,w=DW(p,m,q,tonumber(n),r)
+if v then
+return v
+elseif u>0 and s+t==0 then
 return{'newer_schema'}
 end
-local w={m}
+local x={m}
 if not string.find(m,' ',1,true)then
-w={}
-for aa,ab in ipairs(redis.call('ZRANGE',j,'0','999'))do
-F(w,string.match(ab,'^%S+')==m and ab or nil)
+x={}
+for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
+F(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
-${$DU}DU(p,w,v)
-${$DY}${$DZ}${$EA}${$EB}local x=o~=''
-and r>0
+${$DU}DU(p,x,w)
+${$DY}${$DZ}${$EA}${$EB}local y=o~=''
+and s>0
 and EB(g,redis.call('HMGET',g,'~wake','~set'),q,o)
-return{'ok',r,s,v and 1 or 0,x and 1 or 0}
+r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
+return r
 `;
   },
-  sha1: "076d6139767f721a772cefa7f3bdc828b46f1f2f",
-  keyLockingSha1: "292fc7e6ff45d5a4087b7e7604c10b36078a36f1",
+  sha1: "7e34ce14b8d02a837d55d12340874037f6429f80",
+  keyLockingSha1: "7db514929451ca17f63edf132df6f91738bea1ec",
 };
 
 export const listWorkers: Script = {
@@ -4115,11 +4131,11 @@ GV(p,'two_places',x.id)
 end
 end
 ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,u,w)or HH(p,v)
-return x or{'ok',p.ghosts,p.report,unpack(t)}
+return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "1dee5dbfa72414cc8eba67f7328e0b140165c1ca",
-  keyLockingSha1: "4579b21974f9ec3bfc05f231630a72e8202abc2d",
+  sha1: "3384a0f196976c268b044f7625d9e56fdd7c865a",
+  keyLockingSha1: "9846b125730111799b3eee644635ddd55ac1a031",
 };
 
 export const check: Script = {
@@ -4363,8 +4379,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "6fd92fa27832d282ae97054d1123042dc2c840fc",
-  keyLockingSha1: "dd7de41b7054701dbe01b7c1fde75ec95f06a313",
+  sha1: "040a19682c6835e964f7bdb815a4c7ac62e3149b",
+  keyLockingSha1: "d81f4f813732941c8d61969bd03330539d2b12a5",
 };
 
 export const placeLost: Script = {
@@ -4443,11 +4459,11 @@ end
 if u>0 then
 redis.call('HINCRBY',g,'~dropped',C(u))
 end
-return{'ok',t,u,p.report}
+return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "95fda6a8f3e1ede968b95e7d6adfd3e49f2a9489",
-  keyLockingSha1: "4e6635cedd69d8856cf31d716298a47ee0e0f304",
+  sha1: "3b3b273d1a72717ca11716dd7aeab9b541aee594",
+  keyLockingSha1: "16f0e807ce49cad52b485d4c4038ef493c6531f9",
 };
 
 export const recountGroups: Script = {
@@ -4528,8 +4544,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "2a49f4dfc7fbe51fac84d100eebbaae5d37794e9",
-  keyLockingSha1: "c14d115a725e77bffc93524f603724800b9d0228",
+  sha1: "59070f657e4e76d30cdfa4986de46bb8e22532d7",
+  keyLockingSha1: "9bbb93f7b7f6d6f7c2871708450f2bbcfedae354",
 };
 
 export const repairControl: Script = {
@@ -4593,8 +4609,8 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "3648ce9b1deb7fc3fcbd211ce6b5cd0faae68bea",
-  keyLockingSha1: "a61962267d4659bd040a80ad705af47db001102c",
+  sha1: "750ac1f357e4d1991143866c2bb632804938c9b2",
+  keyLockingSha1: "296b09fd09b14d465e18b036ef967dd9bea0d615",
 };
 
 export const scan: Script = {
@@ -4705,13 +4721,14 @@ ad=HG(q)
 else
 ad=y(ab,ac)
 end
-local ae=q.report
-return ad
-or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
+local ae=
+{'ok',aa,#ab,q.bytes,q.ghosts,q.report,t,r,s}
+F(ae,u,q.dead_letters)
+return ad or ae
 `;
   },
-  sha1: "783f5b530c15419fb5d04fa5b86b215bc3a97f59",
-  keyLockingSha1: "49e0ea03deef3d8981e0b8dea52f75b6060d6aef",
+  sha1: "bd1d69608d69d5325b4c500ea040fc0f8f5351fa",
+  keyLockingSha1: "451648904099cbf40d5f511ba65dc4c6c5c15500",
 };
 
 export const dueSchedules: Script = {
@@ -5114,48 +5131,48 @@ I('ZADD',h,z)
 end
 return#w,#w>0 and(ac<#v or#w==s),ab
 end
-${$L}${$M}${$ED}${$EE}local v=o=='1'and EE(e,f,function()
+local v={'ok',0,0,0,0,0,0,0,0}
+${$L}${$M}${$ED}${$EE}local w=o=='1'and EE(e,f,function()
 return t
 end)
-local w,x,y=u()
-local z,aa,ab=0,0,0
-if not v or v.expired then
-local ac
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}z,aa,ab,ac=DP(r,t,s)
-if ac then
-return ac
+local x,y,z=u()
+local aa,ab,ac=0,0,0
+if not w or w.expired then
+local ad
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}aa,ab,ac,ad=DP(r,t,s,v)
+if ad then
+return ad
 end
 end
-local ac,ad,ae,af=0,0,0,false
-if not v or v.due then
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EC}${$EG}${$EI}${$EJ}ac,ad,ae,af=EJ(r,t,s)
+local ad,ae,af,ag=0,0,0,false
+if not w or w.due then
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EC}${$EG}${$EI}${$EJ}ad,ae,af,ag=EJ(r,t,s,v)
 end
-x=x or af or z+aa==s or ac==s
-z,aa=z+ad,aa+ae
-local ag=v and v.next_due or nil
-if v and(v.due or v.expired)then
-local ah=v.deadline
-if v.expired then
-ah=M(e)
+y=y or ag or aa+ab==s or ad==s
+aa,ab=aa+ae,ab+af
+local ah=w and w.next_due or 0
+if w and(w.due or w.expired)then
+local ai=w.deadline
+if w.expired then
+ai=M(e)
 end
-local ai,aj=ED(f,ah)
-ag=aj or 0
+local aj,ak=ED(f,ai)
+ah=ak or 0
 end
-${$N}${$P}${$AX}${$AZ}${$BA}${$DY}${$DZ}${$EA}${$EB}local function ah()
+${$N}${$P}${$AX}${$AZ}${$BA}${$DY}${$DZ}${$EA}${$EB}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
 return EB(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
-ab=ab+y
-local ai=
-{'ok',ac,z,aa,w,x and 1 or 0,ab,ah()and 1 or 0}
-F(ai,ag)
-return ai
+v[2],v[3],v[4],v[5]=ad,aa,ab,x
+v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
+v[9]=ah
+return v
 `;
   },
-  sha1: "dfe99fa5f295dbe3caf3db11ad5f73238e51647e",
-  keyLockingSha1: "db35acdee3884b4451f6926ad6ffcc384bb2af70",
+  sha1: "1029f28336509414821e5b0a8dbf72d21bdbd0cc",
+  keyLockingSha1: "faca06283c7d1d84e9eaef1be19904b13897b119",
 };
 
 export const unregister: Script = {
@@ -5305,8 +5322,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}return FS(ac,ad,v,z,w)
 `;
   },
-  sha1: "4ef702c65f0c1adcf4e1ed7109b9e7c10bf39b76",
-  keyLockingSha1: "30aaf8505d02cfe4407ba4d33cbdc3d83020b82e",
+  sha1: "75729117f96d37ce8ca560bf8eb6d8bd232bc2c8",
+  keyLockingSha1: "5fe723938664da7045d596b3b228b62bdbe503b3",
 };
 
 export const enqueue: Script = {
@@ -5749,8 +5766,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "fbade3222a48e0adfe6aeb8d883e99cbdf491dcc",
-  keyLockingSha1: "b54b3fd6e2a1f34631d9f9c147110d6beda031dd",
+  sha1: "c5a190b027d1de9705186be5959ab61af6b92f8c",
+  keyLockingSha1: "9f34d289cf1a0d42e99a8f8b9220bc9c76a4bbe2",
 };
 
 export const settle: Script = {

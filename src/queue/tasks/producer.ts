@@ -36,12 +36,13 @@ import type {
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 
-/** Options of a queue. A producer accepts `maxBytes`, but does not use it. */
+/** Options of a queue. A producer accepts `maxBytes` and `onDeadLetter`, but does not use them. */
 const QUEUE_OPTIONS = [
   "transport",
   "prefix",
   "now",
   "encryption",
+  "onDeadLetter",
   ...DEFAULT_OPTIONS,
   "maxBytes",
   "schema",
