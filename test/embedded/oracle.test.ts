@@ -58,7 +58,7 @@ describe("the embedded store and a real Redis", () => {
       ),
       { numRuns: Number(process.env["SLUICE_ORACLE_RUNS"] ?? 100) },
     );
-  });
+  }, 120_000);
 
   test("order a large sorted set in the same way", async () => {
     await empty();
