@@ -26,6 +26,3 @@ export const toBuffer = (bytes: Bytes): Buffer => Buffer.from(bytes, "latin1");
 
 const viewOf = (array: Uint8Array): Buffer =>
   Buffer.isBuffer(array) ? array : Buffer.from(array.buffer, array.byteOffset, array.byteLength);
-
-/** The order of Redis: by byte, a prefix first. */
-export const compareBytes = (a: Bytes, b: Bytes): number => (a < b ? -1 : a > b ? 1 : 0);

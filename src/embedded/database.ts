@@ -1,5 +1,5 @@
 import { toBytes, toText, type Word } from "./bytes.ts";
-import type { Client, ClientEvents } from "./client.ts";
+import { Client, type ClientEvents } from "./client.ts";
 import { Executor } from "./execute.ts";
 import { MissingArray, NoReply, ReplyError, Status, type Value } from "./reply.ts";
 import type { Words } from "./words.ts";
@@ -47,11 +47,11 @@ export interface EmbeddedConnection {
  */
 export class EmbeddedDatabase {
   readonly #executor: Executor;
-  readonly #own: Client;
+  /** For {@link call}. It is no connection: CLIENT LIST does not show it, and it gets no messages. */
+  readonly #own = new Client({ push: () => {}, close: () => {} }, "127.0.0.1:0");
 
   constructor({ now = Date.now, keyLocking = false, snapshot }: EmbeddedDatabaseOptions = {}) {
     this.#executor = new Executor(() => now(), keyLocking);
-    this.#own = this.#executor.server.connect({ push: () => {}, close: () => {} });
     if (snapshot) this.restore(snapshot);
   }
 

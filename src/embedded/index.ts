@@ -1,10 +1,5 @@
-export {
-  EmbeddedDatabase,
-  type EmbeddedConnection,
-  type EmbeddedDatabaseOptions,
-  type TextReply,
-} from "./database.ts";
-export { embedded, type EmbeddedTransportOptions } from "./transport.ts";
+export { EmbeddedDatabase } from "./database.ts";
 export { ReplyError } from "./reply.ts";
+export { type EmbeddedServer, startEmbeddedServer } from "./resp-server.ts";
 export { InvalidSnapshot } from "./snapshot.ts";
-export { startEmbeddedServer, type EmbeddedServer } from "./resp-server.ts";
+export { embedded } from "./transport.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 /** A command as words whose characters are bytes. */
 export type RawCommand = readonly string[];

@@ -73,13 +73,7 @@ export const connectionCommands = [
           },
         ],
         ["client|info", 2, flags, undefined, ({ client }) => `${lineOf(client)}\n`],
-        [
-          "client|list",
-          -2,
-          `admin ${flags} @admin @dangerous`,
-          undefined,
-          ({ server }) => Array.from(server.clients, (client) => `${lineOf(client)}\n`).join(""),
-        ],
+        ["client|list", -2, `admin ${flags} @admin @dangerous`, undefined, list],
         ["client|kill", -3, `admin ${flags} @admin @dangerous`, undefined, kill],
         ["client|no-evict", 3, `admin ${flags} @admin @dangerous`, undefined, () => OK],
       ],
@@ -122,6 +116,16 @@ const lineOf = (client: Client): string =>
   `id=${client.id} addr=${client.address} laddr=127.0.0.1:0 name=${client.name} db=0 sub=${client.channels.size} ` +
   `psub=${client.patterns.size} multi=${client.queued?.length ?? -1} resp=2`;
 
+/** CLIENT LIST, or with TYPE only those that subscribe, or those that do not. */
+function list({ server }: Context, [, , option, type = ""]: Words): Value {
+  if (option !== undefined && (!/^type$/i.test(option) || type === "")) throw syntaxError();
+  const chosen = [...server.clients].filter((client) => option === undefined || isOfType(client, type));
+  return chosen.map((client) => `${lineOf(client)}\n`).join("");
+}
+
+const isOfType = ({ subscriptions }: Client, type: Bytes): boolean =>
+  /^pubsub$/i.test(type) ? subscriptions > 0 : /^normal$/i.test(type) && subscriptions === 0;
+
 /** CLIENT KILL address, or with the filters ID, ADDR, TYPE and SKIPME. */
 function kill({ server, client: self }: Context, words: Words): Value {
   const [, , ...filters] = words;
@@ -138,11 +142,8 @@ function kill({ server, client: self }: Context, words: Words): Value {
     const [name, value] = [(filters[at] as Bytes).toUpperCase(), filters[at + 1] as Bytes];
     if (name === "ID") chosen = chosen.filter(({ id }) => String(id) === value);
     else if (name === "ADDR") chosen = chosen.filter(({ address }) => address === value);
-    else if (name === "TYPE") {
-      chosen = chosen.filter(({ subscriptions }) =>
-        /^pubsub$/i.test(value) ? subscriptions > 0 : subscriptions === 0,
-      );
-    } else if (name === "SKIPME") skipsSelf = /^yes$/i.test(value);
+    else if (name === "TYPE") chosen = chosen.filter((client) => isOfType(client, value));
+    else if (name === "SKIPME") skipsSelf = /^yes$/i.test(value);
     else throw syntaxError();
   }
   const killed = chosen.filter((client) => client !== self || !skipsSelf);

@@ -19,9 +19,9 @@ import { transactionCommands } from "./transactions.ts";
 /** What the commands need of the one who runs them. */
 export interface CommandHooks {
   /** Runs something while a script counts as running. */
-  during<Result>(script: RunningScript, run: () => Result): Result;
+  readonly during: <Result>(script: RunningScript, run: () => Result) => Result;
   /** Runs the queued commands of a client. */
-  transaction(context: Context): Value;
+  readonly transaction: (context: Context) => Value;
 }
 
 export interface CommandTable {

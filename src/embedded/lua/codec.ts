@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Bytes } from "../bytes.ts";
 import { formatDouble } from "../numbers.ts";
 import { MissingArray, NoReply, ReplyError, Status, type Value } from "../reply.ts";
-import type { LuaExports } from "./wasm.ts";
+import type { Lua } from "./wasm.ts";
 
 // The form in which words and replies go into and out of the memory of Lua. A reply is a tag, the length of what
 // follows or the number of items, and that. All numbers are little-endian.
@@ -23,10 +23,10 @@ const HEAD = 5;
 
 /** The memory of Lua. */
 export class LuaMemory {
-  readonly #lua: () => LuaExports;
+  readonly #lua: () => Lua;
   #view = Buffer.alloc(0);
 
-  constructor(lua: () => LuaExports) {
+  constructor(lua: () => Lua) {
     this.#lua = lua;
   }
 

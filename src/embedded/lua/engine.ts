@@ -3,7 +3,7 @@ import { toBuffer, type Bytes } from "../bytes.ts";
 import { ReplyError, type Value } from "../reply.ts";
 import { decodeReply, encodeReply, LuaMemory, readWords, sizeOfWords, writeWords } from "./codec.ts";
 import { addressChunk, forgetChunk, loadChunk, runChunk, setup } from "./setup.ts";
-import { startLua, type LuaExports } from "./wasm.ts";
+import { startLua, type Lua } from "./wasm.ts";
 
 /** Where a table of Lua has the flag that makes it read-only. */
 const READ_ONLY = 8;
@@ -16,7 +16,7 @@ export type ScriptResult = { readonly reply: Value } | { readonly error: Bytes; 
 
 /** A Lua 5.1 with the libraries of Redis, which keeps compiled scripts. One script runs at a time. */
 export class LuaEngine {
-  readonly #lua: LuaExports;
+  readonly #lua: Lua;
   readonly #memory: LuaMemory;
   /** The last error that `redis.call` raised, as Lua reports it: like one of its own. */
   #raised = "";
@@ -100,6 +100,7 @@ export class LuaEngine {
     for (const flag of flags) bytes.writeInt32LE(0, flag);
     const problem = run();
     for (const flag of flags) this.#memory.bytes.writeInt32LE(1, flag);
-    if (problem !== null) throw new Error(`Lua does not start: ${String(problem)}`);
+    if (problem !== null)
+      throw new Error(`Lua does not start: ${problem instanceof Error ? problem.message : ""}`);
   }
 }

@@ -5,34 +5,40 @@ import { pathToFileURL } from "node:url";
 import { SluiceError } from "../../errors.ts";
 
 /** The functions and the memory of the Lua interpreter. All addresses are offsets in its memory. */
-export interface LuaExports {
+export interface Lua {
   readonly memory: WebAssembly.Memory;
-  readonly __indirect_function_table: WebAssembly.Table;
-  __wasm_call_ctors(): void;
-  emscripten_stack_get_current(): number;
-  _emscripten_stack_restore(pointer: number): void;
-  setThrew(threw: number, value: number): void;
-  set_compat(flags: number): void;
-  /** Creates the Lua state. @returns 0 if it could */
-  init(): number;
   /** Runs a chunk with KEYS and ARGV, and writes address and length of the reply to `result`. */
-  eval_with_args(
+  readonly eval_with_args: (
     result: number,
     script: number,
     scriptLength: number,
     words: number,
     wordsLength: number,
     keys: number,
-  ): void;
-  alloc(size: number): number;
-  free_mem(address: number): void;
+  ) => void;
+  readonly alloc: (size: number) => number;
+  readonly free_mem: (address: number) => void;
 }
+
+/** What only the start needs. */
+interface LuaExports extends Lua {
+  readonly __indirect_function_table: WebAssembly.Table;
+  readonly __wasm_call_ctors: () => void;
+  readonly emscripten_stack_get_current: () => number;
+  readonly _emscripten_stack_restore: (pointer: number) => void;
+  readonly setThrew: (threw: number, value: number) => void;
+  readonly set_compat: (flags: number) => void;
+  /** Creates the Lua state. @returns 0 if it could */
+  readonly init: () => number;
+}
+
+type HostFunction = (result: number, address: number, length: number) => void;
 
 /** What Lua calls in the host: each writes address and length of its reply to `result`. */
 export interface LuaHost {
-  call(result: number, address: number, length: number): void;
-  pcall(result: number, address: number, length: number): void;
-  sha1(result: number, address: number, length: number): void;
+  readonly call: HostFunction;
+  readonly pcall: HostFunction;
+  readonly sha1: HostFunction;
 }
 
 const FILE = "redis_lua.wasm";
@@ -102,14 +108,13 @@ function readLeb(bytes: Uint8Array, at: number): { value: number; end: number } 
 }
 
 /** How the interpreter raises a Lua error: C's `longjmp`, of which WebAssembly has none. */
-class LongJump {}
+const longJump = Symbol("longjmp");
 
 /**
  * Starts an interpreter. Takes some 5 ms.
  * @throws {SluiceError} `not_installed` if its file is missing
  */
-export function startLua(host: LuaHost): LuaExports {
-  let lua: LuaExports;
+export function startLua(host: LuaHost): Lua {
   const none = () => {
     throw new Error("Lua called a function of the operating system");
   };
@@ -122,18 +127,18 @@ export function startLua(host: LuaHost): LuaExports {
     host_redis_log: () => {},
     host_redis_setresp: () => {},
     invoke_vii(index: number, first: number, second: number) {
-      const stack = lua.emscripten_stack_get_current();
+      const stack = stackPointer();
       try {
-        (lua.__indirect_function_table.get(index) as (a: number, b: number) => void)(first, second);
+        (functions.get(index) as (a: number, b: number) => void)(first, second);
       } catch (error) {
-        lua._emscripten_stack_restore(stack);
-        if (!(error instanceof LongJump)) throw error;
-        lua.setThrew(1, 0);
+        restoreStack(stack);
+        if (error !== longJump) throw error;
+        setThrew(1, 0);
       }
     },
     _emscripten_throw_longjmp() {
       // oxlint-disable-next-line typescript/only-throw-error -- it is caught above, and must be cheap
-      throw new LongJump();
+      throw longJump;
     },
     emscripten_resize_heap(size: number) {
       try {
@@ -167,8 +172,15 @@ export function startLua(host: LuaHost): LuaExports {
     fd_seek: none,
   };
   const instance = new WebAssembly.Instance(compile(), { env, wasi_snapshot_preview1: wasi });
-  lua = instance.exports as unknown as LuaExports;
-  lua.__wasm_call_ctors();
+  const lua = instance.exports as unknown as LuaExports;
+  const {
+    __indirect_function_table: functions,
+    __wasm_call_ctors: construct,
+    emscripten_stack_get_current: stackPointer,
+    _emscripten_stack_restore: restoreStack,
+    setThrew,
+  } = lua;
+  construct();
   lua.set_compat(0);
   if (lua.init() !== 0) throw new Error("Lua does not start");
   return lua;

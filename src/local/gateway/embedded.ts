@@ -57,7 +57,7 @@ export function connectEmbedded(database: EmbeddedDatabase): RedisConnection {
 function eventOf(value: Value): string {
   if (value instanceof Status) return toText(value.text);
   return (value as readonly Value[])
-    .map((part) => (typeof part === "string" ? toText(part) : String(part)))
+    .map((part) => (typeof part === "string" ? toText(part) : Number(part)))
     .join(",");
 }
 
