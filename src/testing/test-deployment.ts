@@ -68,6 +68,8 @@ export class TestDeployment<Env extends object = Environment> {
       transport: () => this.transport,
       budget: "25s",
       afterResponse: "bounded",
+      // The clock does not move while consumers work.
+      maxIdle: -1,
     });
   }
 

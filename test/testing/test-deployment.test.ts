@@ -66,6 +66,17 @@ describe("a deployment in a test", () => {
     ]);
   });
 
+  test("does not wait in real time for what is due soon", async () => {
+    const soon = defineQueue("soon", { backoff: ["4s"] });
+    const app = testDeployment({ consumers: [soon.consumer(() => Promise.reject(new Error("busy")))] });
+    await app.queue(soon).enqueue(1);
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    await app.run();
+    const waits = timers.mock.calls.map(([, ms = 0]) => ms);
+    expect(waits.filter((ms) => ms > 2_000 && ms < 5_000)).toEqual([]);
+    expect(await app.tasks(soon)).toMatchObject([{ state: "delayed", attempt: 1 }]);
+  });
+
   test("enqueues what schedules say, at their time", async () => {
     const monday = new Date("2026-11-23T07:30:00Z");
     const app = testDeployment(cloudflare.sluice(options), { env, now: monday });
