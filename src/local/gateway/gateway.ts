@@ -65,7 +65,7 @@ const keepAlive = 600_000;
  * @throws {RedisUnavailable} if Redis does not answer; an Error if the port is in use
  * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
  */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const { token = randomBytes(24).toString("base64url"), log = () => {} } = options;
   const redis =
     options.redisUrl === undefined
