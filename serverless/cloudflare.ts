@@ -1,6 +1,11 @@
 import type { Environment } from "../src/config.ts";
+import type { AlarmName } from "./cloudflare/sluice-alarm.ts";
+import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts";
+import type { AlarmKind } from "./deployment/alarms.ts";
+import { withOptions } from "./deployment/options-of.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 
+export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
 export * from "./deployment/consumer.ts";
 export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
 
@@ -13,31 +18,48 @@ interface Fetcher {
   fetch(request: Request): Promise<Response>;
 }
 
-function platform(env: { readonly SLUICE_CONSUMER?: Fetcher }): Platform {
-  const { SLUICE_CONSUMER: consumer } = env;
+function platform(env: {
+  readonly SLUICE_CONSUMER?: Fetcher;
+  readonly SLUICE_ALARM?: AlarmNamespace;
+}): Platform {
+  const { SLUICE_CONSUMER: consumer, SLUICE_ALARM: alarms } = env;
   return {
     transport: overHttp,
     // Cloudflare lets work continue for 30 s after the response.
     budget: "25s",
     afterResponse: "bounded",
     wakeFetch: consumer && ((request) => consumer.fetch(request)),
+    // The objects of several deployments that share them are distinguished by the prefix.
+    alarms: alarms && ((prefix = "sluice") => new WorkerAlarms(alarms, prefix)),
   };
 }
 
 /**
  * Creates a Worker with a whole deployment: the HTTP interface, cron, wakes and consumers. Consumers work in
  * the invocation that enqueued, after its response, and in cron's. Bind `SLUICE_CONSUMER` to a Worker with
- * consumers, such as this one itself, to use as many more invocations as the work needs.
+ * consumers, such as this one itself, to use as many more invocations as the work needs. Bind `SLUICE_ALARM` to
+ * the Durable Object `SluiceAlarm` to start delayed tasks and schedules when they are due, not with the next cron.
  * @example
  * export default sluice({ consumers: { emails: ({ payload }) => send(payload) } });
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, platform);
-  return {
+  const app = {
     fetch: (request: Request, env: Env, context: Context): Promise<Response> =>
       deployment.fetch(request, env, (promise) => context.waitUntil(promise)),
     scheduled: (_event: unknown, env: Env): Promise<void> => deployment.service(env).cron(),
+    /** Handles alarms. `SluiceAlarm` calls it, by RPC; no HTTP request can. */
+    async ringSluice(names: readonly AlarmName[], env: Env, context: Context): Promise<void> {
+      const service = deployment.service(env);
+      const waitUntil = (promise: Promise<unknown>) => context.waitUntil(promise);
+      const ring = (name: AlarmName) => {
+        const [kind, queue] = name.split(" ") as [AlarmKind, string];
+        return service.ring(kind, queue, waitUntil);
+      };
+      await Promise.all(names.map(ring));
+    },
   };
+  return withOptions(app, options);
 }
 
 export default sluice();

@@ -58,8 +58,16 @@ export type SluiceErrorCode =
   /** Redis, or the server in front of it, sent an invalid reply. */
   | "unexpected_reply";
 
+/** One reason why a payload does not match its schema, in the words of the schema, which may quote the payload. */
+export interface PayloadIssue {
+  /** Such as `to.address`; empty for the payload as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
 /**
- * The error of every call that throws. It never holds a payload, a result or a token.
+ * The error of every call that throws. It never holds a token, a result or a payload, except what a schema
+ * quotes of a payload that it refuses.
  * @example
  * try {
  *   await emails.enqueue(payload);
@@ -73,11 +81,14 @@ export class SluiceError extends Error {
   readonly code: SluiceErrorCode;
   /** The invalid part of the caller's input, such as `tasks[3].delay`; undefined for other errors. */
   readonly path: string | undefined;
+  /** Why a payload does not match the schema of the queue, at most ten reasons; undefined for other errors. */
+  readonly issues: readonly PayloadIssue[] | undefined;
 
-  constructor(code: SluiceErrorCode, message: string, path?: string) {
+  constructor(code: SluiceErrorCode, message: string, path?: string, issues?: readonly PayloadIssue[]) {
     super(message);
     this.code = code;
     this.path = path;
+    this.issues = issues;
   }
 }
 

@@ -15,6 +15,7 @@ export {
   type DrainReport,
   type Handler,
   type Task,
+  type TaskFailure,
   type TaskOutcome,
 } from "./consumer/drain/types.ts";
 export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/drain/failures.ts";
@@ -22,7 +23,16 @@ export { withScaleOut } from "./consumer/wake/with-scale-out.ts";
 export type { TaskSource } from "./consumer/drain/source.ts";
 export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake/wake-receiver.ts";
 export { webhookWaker, type WebhookWakerOptions } from "./consumer/wake/webhook-waker.ts";
-export { SluiceError, type SluiceErrorCode } from "./errors.ts";
+export { applyQueues, type ApplyOptions, type ApplyReport } from "./declared/apply-queues.ts";
+export type { DeclaredSettings, QueueDeclaration } from "./declared/declaration.ts";
+export {
+  defineQueue,
+  type DeclaredQueue,
+  type DefinedQueue,
+  type QueueConsumer,
+  type WorkOptions,
+} from "./declared/define-queue.ts";
+export { type PayloadIssue, SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { delayAfter, type Backoff } from "./queue/core/backoff.ts";
 export type { PublishedEvent } from "./queue/tasks/events.ts";
 export {
@@ -32,6 +42,8 @@ export {
   type FaultReport,
 } from "./queue/repair/deep-sweep.ts";
 export { LeasedTask } from "./queue/tasks/leased-task.ts";
+export type { DeadLetter, OnDeadLetter } from "./queue/core/dead-letter.ts";
+export type { ErrorSummary } from "./queue/core/error-summary.ts";
 export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operate/operator.ts";
 export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
 export { Queue, type QueueOptions } from "./queue/tasks/queue.ts";
@@ -88,6 +100,7 @@ export type {
   WorkerInfo,
   WorkerPage,
 } from "./queue/operate/worker-operator.ts";
+export type { DefinedOptions, QueueDefinition, QueueOrName } from "./queue/tasks/definition.ts";
 export type { Waker } from "./queue/tasks/waker.ts";
 export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/tasks/watch.ts";
 export type {

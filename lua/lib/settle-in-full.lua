@@ -75,7 +75,7 @@ local function settle_in_full(keys, now, call, items, from, records)
     local state, reason, due = destination(task, outcome, ms)
     local flag = task.cancel_requested and 1 or 0
     if text ~= '' and outcome ~= 'complete' then
-      -- A long error has its short form in front of it.
+      -- An error has its short form in front if that is shorter.
       local short, rest = string.match(text, '^s([^\n]*)\n(.*)$')
       note_error(task, now, short or text)
       if short then

@@ -24,3 +24,15 @@ local function awake_text(now, window, text)
   window = tonumber(window or given)
   return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
+
+-- Records a wake in `tasks`, unless a consumer counts as awake or the queue is paused. Returns true if the
+-- caller must send it.
+-- found: the fields `~wake` and `~set`. patience: as for `nobody_awake`.
+local function record_wake(tasks, found, now, window, patience)
+  if not nobody_awake(found[1], now, patience) or parse_settings(found[2] or nil).paused then
+    return false
+  end
+  -- If Redis has no room for this, the wake is not recorded, and each sweep sends another.
+  store_fields(tasks, { '~wake', awake_text(now, window) })
+  return true
+end

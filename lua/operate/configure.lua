@@ -1,20 +1,23 @@
 -- configure: sets or removes settings of a queue or a group; limited -> fair if a limit is raised. (I3)
-local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
-local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
-local delayed = KEYS[4] -- zset  id -> due (ms)
-local tasks = KEYS[5] -- hash  records and control fields
-local operator_calls = KEYS[6] -- string  the last calls of operators
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
+local limited = KEYS[4] -- zset  id -> place, of tasks whose group is at its limit
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local operator_calls = KEYS[7] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, a new one for each call
 local group = ARGV[3] -- whose settings; empty: the queue's
+local wake = ARGV[4] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local changes = ARGV -- then for each: letter, value (empty: remove)
--- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
+-- Returns {'ok', settings as they now are ('' for none), 1 if the caller must wake a consumer}
+--      or {'newer_schema'}
 
 local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks)
 local plan = new_plan(keys, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
-local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
+local found = redis.call('HMGET', tasks, field, '~groups', '~rate', '~wake', '~set')
 if group ~= '' then
   open_groups(plan, { { group = group } })
 end
@@ -22,12 +25,23 @@ if newer(found[1]) or newer(plan.stored_before['~g:' .. group]) then
   return { 'newer_schema' }
 end
 local done, notes = earlier_answer(operator_calls, token)
-if done or #changes == 3 then
-  return { 'ok', found[1] or '' }
+
+-- 1 if tasks are ready, which a change may have released, and the caller must wake a consumer.
+-- awake: the field `~wake`; set: the queue's settings.
+local function wakes(awake, set, patience)
+  local ready = wake ~= '' and redis.call('EXISTS', pending, fair) == 1
+  return ready and record_wake(tasks, { awake, set }, plan.now, wake, patience) and 1 or 0
+end
+
+if done then
+  -- The earlier copy's reply, and with it the wake, may be lost.
+  return { 'ok', found[1] or '', wakes(found[4], found[5], 0) }
+elseif #changes == 4 then
+  return { 'ok', found[1] or '', 0 }
 end
 
 local was, settings = parse_settings(found[1]), parse_settings(found[1])
-for i = 4, #changes, 2 do
+for i = 5, #changes, 2 do
   local name, value = SETTING_NAMES[changes[i]] or changes[i], changes[i + 1]
   settings[name] = value ~= '' and value or nil
 end
@@ -86,4 +100,11 @@ if failed then
   return failed
 end
 note_call(operator_calls, notes, token, '')
-return { 'ok', text }
+local released = 0
+if was.paused and not settings.paused then
+  -- Consumers that met the pause have ended, even if they still count as awake.
+  released = wakes('', text)
+elseif settings.max_working ~= was.max_working or settings.rate ~= was.rate then
+  released = wakes(found[4], group == '' and text or found[5])
+end
+return { 'ok', text, released }

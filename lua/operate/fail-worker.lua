@@ -14,7 +14,10 @@ local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each l
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local worker = ARGV[2] -- '<name> <incarnation>', or '<name>': all its incarnations
 local limit = ARGV[3] -- at most this many tasks, 1 to 1,000
--- Returns {'ok', how many went back, how many ended, 1 if some are left} | {'newer_schema'}
+local wake = ARGV[4] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
+-- Returns {'ok', how many went back, how many ended, 1 if some are left, 1 if the caller must wake a
+--          consumer, then for each new dead letter: id, attempts}
+--      or {'newer_schema'}
 
 local keys = queue_keys(
   pending,
@@ -29,7 +32,9 @@ local keys = queue_keys(
   workers,
   worker_leases
 )
-local waiting, ended, left, failed, more = fail_worker(keys, worker, clock(test_now), tonumber(limit))
+local now = clock(test_now)
+local reply = { 'ok', 0, 0, 0, 0 }
+local waiting, ended, left, failed, more = fail_worker(keys, worker, now, tonumber(limit), reply)
 if failed then
   return failed
 elseif left > 0 and waiting + ended == 0 then
@@ -46,4 +51,8 @@ if not string.find(worker, ' ', 1, true) then
   end
 end
 unregister_workers(keys, removed, more)
-return { 'ok', waiting, ended, more and 1 or 0 }
+local wakes = wake ~= ''
+  and waiting > 0
+  and record_wake(tasks, redis.call('HMGET', tasks, '~wake', '~set'), now, wake)
+reply[2], reply[3], reply[4], reply[5] = waiting, ended, more and 1 or 0, wakes and 1 or 0
+return reply

@@ -13,12 +13,13 @@ local dry = ARGV[3] -- '1' to only count
 local interval = ARGV[4] -- between the due times of two tasks (ms, may have a fraction); '0': all at once
 local cursor = ARGV[5] -- where the previous call ended; empty for the first
 local filter = ARGV[6] -- which dead letters; see README.md
+local wake = ARGV[7] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local items = ARGV -- then for each: id, lease (the last lease number it must have; empty for any)
 -- If ids are given, at most 1,000, only these are redriven, and the filter is unused.
 -- Returns {'ok', how many were redriven, cursor for the next call (empty: no more), how many were left alone
---          because their records are a later release's or unreadable, then for each id, as far as the
---          call came: 'redriven' (now or by an earlier copy), 'not_found', 'not_dead_letter', 'lease_lost' or
---          'newer_schema'}
+--          because their records are a later release's or unreadable, 1 if the caller must wake a consumer,
+--          then for each id, as far as the call came: 'redriven' (now or by an earlier copy), 'not_found',
+--          'not_dead_letter', 'lease_lost' or 'newer_schema'}
 --      or {'newer_schema'}
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
@@ -35,6 +36,7 @@ local function choose(entry, number)
 end
 
 local answers = {} -- id -> its answer in the reply
+local ready, resent = false, false -- whether tasks are ready, and whether an earlier copy has redriven some
 
 local function choose_by_id(entry, number)
   local id, task = entry.id, entry.task
@@ -54,6 +56,7 @@ local function choose_by_id(entry, number)
     -- Rejected, and then waiting: an earlier copy has redriven it.
     local redriven = waits and string.find(task.history or '', 'r%d+[pd]%d+$')
     answers[id] = redriven and 'redriven' or 'not_dead_letter'
+    resent = resent or redriven
   end
 end
 
@@ -71,6 +74,7 @@ local function redrive(plan, ids, known, before)
   open_groups(plan, known)
   for i, task in ipairs(known) do
     local due = math.floor(first_due + (before + i - 1) * interval)
+    ready = ready or due <= now
     task.charged, task.reason, task.ended_at = '0', nil, nil
     wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
     note_event(plan, 'redriven', ids[i])
@@ -81,7 +85,7 @@ local function redrive(plan, ids, known, before)
 end
 
 local entries = {}
-for i = 7, #items, 2 do
+for i = 8, #items, 2 do
   entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
 end
 local by_id = #entries > 0
@@ -108,8 +112,13 @@ end
 if next_place ~= '' then
   next_place = began .. ' ' .. int(math.ceil(first_due + count * interval)) .. ' ' .. next_place
 end
-local reply = { 'ok', count, next_place, count_left_alone(entries, done) }
+-- An earlier copy's reply, and with it the wake, may be lost. So this copy asks for a wake again.
+local wakes = wake ~= ''
+  and dry ~= '1'
+  and (ready or resent)
+  and record_wake(tasks, redis.call('HMGET', tasks, '~wake', '~set'), now, wake, resent and 0)
+local reply = { 'ok', count, next_place, count_left_alone(entries, done), wakes and 1 or 0 }
 for i = 1, by_id and done or 0 do
-  reply[i + 4] = entries[i].left_alone and 'newer_schema' or answers[entries[i].id] or 'not_found'
+  reply[i + 5] = entries[i].left_alone and 'newer_schema' or answers[entries[i].id] or 'not_found'
 end
 return reply

@@ -14,8 +14,11 @@ local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each l
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
+local ahead = ARGV[4] -- '1' to also return when the next task is due or lease expires
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 if a limit was reached, records left to a
---          later release, 1 if the caller must wake a consumer}
+--          later release, 1 if the caller must wake a consumer, with ahead: when the next task is due or
+--          lease expires (ms; 0: never, or without ahead), then for each new dead letter, whose last lease
+--          expired: id, attempts}
 
 local MAX_BYTES = 8000000
 -- How long (ms) a sweep waits for a consumer that was woken.
@@ -81,28 +84,47 @@ local function expire()
   return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
 end
 
+-- The counts are set at the end. The dead letters go behind them.
+local reply = { 'ok', 0, 0, 0, 0, 0, 0, 0, 0 }
+-- This look replaces the reads of the two kinds of which nothing is due.
+local looked = ahead == '1' and look_ahead(working, delayed, function()
+  return now
+end)
 local expired, more, old_left = expire()
-local reclaimed, rejected, left, failed = reclaim(keys, now, most)
-if failed then
-  return failed
+local reclaimed, rejected, left = 0, 0, 0
+if not looked or looked.expired then
+  local failed
+  reclaimed, rejected, left, failed = reclaim(keys, now, most, reply)
+  if failed then
+    return failed
+  end
 end
-local promoted, returned, ended, unfinished = promote(keys, now, most)
+local promoted, returned, ended, unfinished = 0, 0, 0, false
+if not looked or looked.due then
+  promoted, returned, ended, unfinished = promote(keys, now, most, reply)
+end
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
+
+local next_due = looked and looked.next_due or 0
+if looked and (looked.due or looked.expired) then
+  local deadline = looked.deadline
+  if looked.expired then
+    deadline = lowest_score(working)
+  end
+  local _, following = upcoming(delayed, deadline)
+  next_due = following or 0
+end
 
 -- True if tasks are ready, and no consumer is awake or has come since the last wake. Records a wake then.
 local function wake_needed()
   if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
     return false
   end
-  local found = redis.call('HMGET', tasks, '~wake', '~set')
-  if not nobody_awake(found[1], now, UNHEARD) or parse_settings(found[2] or nil).paused then
-    return false
-  end
-  -- If Redis has no room for this, the wake is not recorded, and each sweep sends another.
-  store_fields(tasks, { '~wake', awake_text(now, wake) })
-  return true
+  return record_wake(tasks, redis.call('HMGET', tasks, '~wake', '~set'), now, wake, UNHEARD)
 end
 
-left = left + old_left
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, wake_needed() and 1 or 0 }
+reply[2], reply[3], reply[4], reply[5] = promoted, reclaimed, rejected, expired
+reply[6], reply[7], reply[8] = more and 1 or 0, left + old_left, wake_needed() and 1 or 0
+reply[9] = next_due
+return reply

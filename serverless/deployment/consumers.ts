@@ -1,17 +1,22 @@
 import { checkDrainOptions, drain, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
 import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
-import { observed } from "../../src/consumer/drain/source.ts";
 import { invalidArgument } from "../../src/errors.ts";
-import { cut } from "../../src/queue/core/codec.ts";
+import type { OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
 import { Queue } from "../../src/queue/tasks/queue.ts";
 import { checkedSchema } from "../../src/queue/tasks/schema.ts";
-import { requiredEncryption, type Encryption } from "../../src/queue/values/encryption.ts";
+import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
+import type { QueueConsumer, WorkOptions } from "../../src/declared/define-queue.ts";
+import { requiredEncryption } from "../../src/queue/values/encryption.ts";
+import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
-import type { Consumer, ConsumerOptions } from "./consumer.ts";
+import type { Alarms } from "./alarms.ts";
+import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
+import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
+import { logFailure } from "./task-log.ts";
 
 /** What consumers need from their deployment. */
 export interface ConsumerContext<Env> {
@@ -29,28 +34,37 @@ export interface ConsumerContext<Env> {
    * aborts the handlers.
    */
   readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
+  /**
+   * An invocation with an empty queue waits for the next task if it is due within this time, ms. So a retry need
+   * not wait for the next cron. Waiting costs no command. A process sets an alarm instead.
+   */
+  readonly maxIdle: number;
+  /** Sets alarms for what is due later. */
+  readonly alarms: Alarms | undefined;
+  /** In a process: keeps work running when the process closes. */
+  readonly waitUntil: WaitUntil | undefined;
+  /** Returns what is called with the dead letters of a drain. */
+  readonly onDeadLetterIn: (invocation: {
+    readonly waitUntil: WaitUntil;
+    readonly timeLeft: () => number;
+  }) => OnDeadLetter;
 }
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
 
-/**
- * A consumer with an empty queue waits for the next task if it is due within this time, ms. So a retry need
- * not wait for the next cron. Waiting costs no command.
- */
-const MAX_IDLE = { forInvocations: 5_000, inProcesses: 60_000 };
+/** How long an invocation waits for the next task by default, ms: see {@link ConsumerContext.maxIdle}. */
+export const MAX_IDLE = 5_000;
 
 /** The shortest useful budget of a drain, ms. */
 const MIN_BUDGET = 1_000;
 
-/** The log line for tasks that reached no handler. Each task keeps its own reason. */
-const INVALID =
-  "payloads that cannot be decrypted or do not match the schema; their tasks became dead letters";
-
-/** A checked consumer, with its encryption. */
-type CheckedConsumer<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
-  readonly encryption: Encryption | undefined;
-};
+/** A checked consumer, and the options of its queue. The payloads have the type that its handler takes. */
+interface CheckedConsumer<Env> {
+  readonly handler: ConsumerHandler<Env, never>;
+  readonly work: WorkOptions;
+  readonly queue: DefinedOptions<unknown, never>;
+}
 
 /** The consumers of a deployment. */
 export class Consumers<Env> {
@@ -62,14 +76,19 @@ export class Consumers<Env> {
   readonly #wokenAgain = new Set<string>();
 
   /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
-  constructor(consumers: Readonly<Record<string, Consumer<Env>>>, context: ConsumerContext<Env>) {
+  constructor(
+    consumers: readonly QueueConsumer<Env>[] | Readonly<Record<string, Consumer<Env>>>,
+    context: ConsumerContext<Env>,
+  ) {
     this.#context = context;
-    this.#all = new Map(
-      Object.entries(consumers).map(([name, given]) => [
-        queueName(name, `consumers.${name}`),
-        checked(given, `consumers.${name}`, context),
-      ]),
-    );
+    this.#all = Array.isArray(consumers)
+      ? declaredConsumers(consumers, context)
+      : new Map(
+          Object.entries(consumers).map(([name, given]) => [
+            queueName(name, `consumers.${name}`),
+            checked(given, `consumers.${name}`, context),
+          ]),
+        );
   }
 
   get none(): boolean {
@@ -81,8 +100,8 @@ export class Consumers<Env> {
   }
 
   /** The schema and encryption of the queue's consumer; undefined if the queue has none here. */
-  valuesOf(queue: string): Pick<CheckedConsumer<Env>, "schema" | "encryption"> | undefined {
-    return this.#all.get(queue);
+  valuesOf(queue: string): Pick<DefinedOptions<unknown, unknown>, "schema" | "encryption"> | undefined {
+    return this.#all.get(queue)?.queue;
   }
 
   /**
@@ -105,48 +124,74 @@ export class Consumers<Env> {
     return running.done;
   }
 
-  async #drainFor(name: string, time: number): Promise<DrainReport> {
+  #drainFor(name: string, time: number): Promise<DrainReport> {
     const end = performance.now() + time;
-    let report = await this.#drain(name, time);
-    for (;;) {
-      const left = end - performance.now();
-      const due = untilDue(report, Math.min(MAX_IDLE.forInvocations, left - 2 * MIN_BUDGET));
-      if (due === undefined) return report;
-      await sleep(due, undefined);
-      const next = await this.#drain(name, end - performance.now());
-      if (tasksOf(next) === 0) return sum(report, next);
-      report = sum(report, next);
-    }
+    const timeLeft = () => Math.max(0, end - performance.now());
+    return withWaitUntil(undefined, end, async (waitUntil) => {
+      const onDeadLetter = this.#context.onDeadLetterIn({ waitUntil, timeLeft });
+      let report = await this.#drain(name, time, onDeadLetter);
+      for (;;) {
+        const due = this.#untilDue(report, Math.min(this.#context.maxIdle, timeLeft() - 2 * MIN_BUDGET));
+        if (due === undefined) break;
+        await sleep(due, undefined);
+        const next = await this.#drain(name, timeLeft(), onDeadLetter);
+        report = sum(report, next);
+        if (tasksOf(next) === 0) break;
+      }
+      await this.#setAlarm(name, report);
+      return report;
+    });
+  }
+
+  /** Time until the next task is due, ms; undefined if there is none within `most`. */
+  #untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
+    if (ended !== "empty" || nextDueAt === null) return undefined;
+    // If the time of Redis is not known well, the drain finds nothing, and the next cron finds the task.
+    const due = timeUntil(this.#context.transport, nextDueAt);
+    return due <= most ? Math.max(due, 0) : undefined;
   }
 
   async #drainUntilEmpty(name: string): Promise<DrainReport> {
-    const { budget, ending } = this.#context;
+    const { budget, waitUntil = () => {}, onDeadLetterIn } = this.#context;
+    const onDeadLetter = onDeadLetterIn({ waitUntil, timeLeft: () => budget });
     let all: DrainReport | undefined;
     try {
       for (;;) {
         this.#wokenAgain.delete(name);
-        const report = await this.#drain(name, budget);
+        const report = await this.#drain(name, budget, onDeadLetter);
         all = all ? sum(all, report) : report;
         if (report.ended === "aborted") return all;
         if (report.ended === "budget" || this.#wokenAgain.has(name)) continue;
-        const due = untilDue(report, MAX_IDLE.inProcesses);
-        if (due === undefined) return all;
-        await this.#pause(name, due, ending?.closing);
-        if (ending?.closing?.aborted) return all;
+        await this.#setAlarm(name, report);
+        if (!this.#wokenAgain.has(name)) return all;
       }
     } finally {
       this.#drains.delete(name);
     }
   }
 
-  /** Waits until the time is over, a wake arrives, or the process begins to close. */
-  async #pause(name: string, ms: number, closing: AbortSignal | undefined): Promise<void> {
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    this.#onWake(name, end);
-    closing?.addEventListener("abort", end);
-    if (!closing?.aborted) await sleep(ms, ending.signal);
-    closing?.removeEventListener("abort", end);
+  /** Sets an alarm for the queue's next task; also if tasks are left that no other invocation is woken for. */
+  async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
+    const { alarms, transport, remoteWaker } = this.#context;
+    if (!alarms || nextDueAt === null) return;
+    if (ended !== "empty" && (ended !== "budget" || remoteWaker)) return;
+    try {
+      await alarms.set("wake", name, timeUntil(transport, nextDueAt));
+    } catch (error) {
+      toConsole("wake")(error, name);
+    }
+  }
+
+  /** Wakes consumers elsewhere, and sets alarms for tasks that a running drain requeues. */
+  #wakerOfDrain(): Waker | undefined {
+    const { alarms, remoteWaker, transport, isProcess, maxIdle } = this.#context;
+    if (!alarms) return remoteWaker;
+    const wakeAt = (queue: string, at: number) => {
+      const after = timeUntil(transport, at);
+      // What is due before is what the invocation waits for.
+      return isProcess || after > maxIdle ? alarms.set("wake", queue, after) : undefined;
+    };
+    return { wake: () => {}, ...remoteWaker, wakeAt };
   }
 
   #onWake(name: string, pullNow: () => void): void {
@@ -155,34 +200,42 @@ export class Consumers<Env> {
   }
 
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
-  async #drain(name: string, time: number): Promise<DrainReport> {
-    const { env, transport, prefix, remoteWaker: wake, ending } = this.#context;
-    const { handler, schema, encryption, ...options } = this.#all.get(name) as CheckedConsumer<Env>;
-    const queue = new Queue<unknown, never>(name, { transport, prefix, schema, encryption, wake });
-    const handle = async (task: Task<never>): Promise<unknown> => {
-      try {
-        return await handler(task, env);
-      } catch (error) {
-        const { id, attempt } = task;
-        console.error(JSON.stringify({ queue: name, task: id, attempt, failed: reasonOf(error) }));
-        throw error;
-      }
-    };
+  async #drain(name: string, time: number, onDeadLetter: OnDeadLetter): Promise<DrainReport> {
+    const { env, transport, prefix, remoteWaker, ending } = this.#context;
+    const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
+    const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter };
+    const queue = new Queue<unknown, never>({ name, options }, shared);
+    const handle = (task: Task<never>): unknown => handler(task, env);
     const budget = Math.max(Math.floor(time), MIN_BUDGET);
     const listen = (pullNow: () => void) => this.#onWake(name, pullNow);
-    let invalid = 0;
-    const source = observed(wake ? withScaleOut(queue) : queue, (tasks) => void (invalid += tasks.invalid));
-    const report = await drain(source, handle, { ...options, ...ending, budget, listen }).finally(() => {
-      if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: INVALID }));
-    });
+    const source = remoteWaker ? withScaleOut(queue) : queue;
+    const around = { ...ending, budget, listen, onFailure: logFailure };
+    const report = await drain(source, handle, { ...work, ...around });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
-    if (wake && (report.ended === "budget" || report.ended === "aborted")) {
+    if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
-      const next = new Queue(name, { transport, prefix, wake: { ...wake, window: HAND_OVER } });
+      const next = new Queue(name, { transport, prefix, wake: { ...remoteWaker, window: HAND_OVER } });
       await next.wakeAnother().catch(() => {});
     }
     return report;
   }
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+function declaredConsumers<Env>(
+  consumers: readonly QueueConsumer<Env>[],
+  { budget }: ConsumerContext<Env>,
+): Map<string, CheckedConsumer<Env>> {
+  const all = new Map<string, CheckedConsumer<Env>>();
+  for (const [i, { queue, handler, options }] of consumers.entries()) {
+    const path = `consumers[${i}]`;
+    if (typeof handler !== "function") throw invalidArgument(path, "must have a handler that is a function");
+    if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
+    onlyOptions(options, WORK_OPTIONS, `${path}.`);
+    checkDrainOptions({ ...options, budget }, `${path}.`);
+    all.set(queue.name, { handler, work: options, queue: queue.options as DefinedOptions<unknown, never> });
+  }
+  return all;
 }
 
 function checked<Env>(
@@ -192,25 +245,21 @@ function checked<Env>(
 ): CheckedConsumer<Env> {
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
   onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
-  const { handler, schema, encryption, ...draining } = options;
+  const { handler, schema, encryption, ...work } = options;
   if (typeof handler !== "function") {
     throw invalidArgument(path, "must be a function, or an object with a function `handler`");
   }
   checkedSchema(schema, `${path}.schema`);
-  checkDrainOptions({ ...draining, budget }, `${path}.`);
-  if (encryption === undefined) return { ...options, encryption };
-  if (typeof encryption !== "function") {
+  checkDrainOptions({ ...work, budget }, `${path}.`);
+  if (encryption !== undefined && typeof encryption !== "function") {
     throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
   }
-  return { ...options, encryption: requiredEncryption(encryption(env), `${path}.encryption()`) };
-}
-
-/** Time until the next task is due, ms; undefined if there is none within `most`. */
-function untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
-  if (ended !== "empty" || nextDueAt === null) return undefined;
-  // If this machine's clock is wrong, the drain finds nothing, and the next cron finds the task.
-  const due = nextDueAt - Date.now();
-  return due <= most ? Math.max(due, 0) : undefined;
+  const own = encryption && requiredEncryption(encryption(env), `${path}.encryption()`);
+  return {
+    handler,
+    work,
+    queue: { schema, encryption: own },
+  };
 }
 
 function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainReport): number {
@@ -227,11 +276,4 @@ function sum(first: DrainReport, then: DrainReport): DrainReport {
     ended: then.ended,
     nextDueAt: then.nextDueAt,
   };
-}
-
-/** The name and message of an error for the log, at most 500 characters. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "a value that is not an Error";
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return cut(`${error.name}: ${error.message}${cause}`, 500);
 }

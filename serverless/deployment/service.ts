@@ -8,39 +8,49 @@ import { createApp } from "../../src/http/app.ts";
 import type { App } from "../../src/http/services.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
+import { type DeadLetter, type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
-import { onlyOptions } from "../../src/queue/core/validation.ts";
+import { onlyOptions, optionalFunction } from "../../src/queue/core/validation.ts";
 import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
+import type { DeclaredQueue, QueueConsumer } from "../../src/declared/define-queue.ts";
+import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
 import { Queue, type QueueOptions } from "../../src/queue/tasks/queue.ts";
 import { Schedules } from "../../src/queue/schedules/schedules.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import type { AlarmKind, Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
-import { Consumers } from "./consumers.ts";
+import { Consumers, MAX_IDLE } from "./consumers.ts";
+import { declaredAmong, Declarations } from "./declarations.ts";
+import { deploymentWaker } from "./deployment-waker.ts";
+import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
+import { logDeadLetter } from "./task-log.ts";
 
-/** Lets work continue after the response. */
-export type WaitUntil = (promise: Promise<unknown>) => void;
+export type { WaitUntil } from "./pending-work.ts";
 
 /** Options that a request handler may set for a queue. The deployment sets the others. */
-type OwnQueueOptions<In, Out> = Omit<QueueOptions<In, Out>, "transport" | "prefix" | "wake" | "now">;
+type OwnQueueOptions<In, Out> = Omit<
+  QueueOptions<In, Out>,
+  "transport" | "prefix" | "wake" | "onDeadLetter" | "now"
+>;
 
-/** What a deployment passes to its request handler. */
+/** What a deployment passes to its request handler and its hook. */
 export interface RequestTools<Env = Environment> {
   readonly env: Env;
   /**
-   * A queue in the deployment's Redis. An enqueue wakes the queue's consumer. The queue has the schema and
-   * the encryption of its consumer in this deployment, unless the options set others; `encryption: null` sets
-   * none.
+   * A queue in the deployment's Redis, by its declaration or its name. An enqueue wakes the queue's consumer.
+   * By name, the queue has the schema and the encryption of its consumer in this deployment, unless the options
+   * set others; `encryption: null` sets none.
    */
   readonly queue: <In = unknown, Out = In>(
-    name: string,
+    queue: QueueOrName<In, Out>,
     options?: OwnQueueOptions<In, Out>,
   ) => Queue<In, Out>;
   /** The schedules of a queue, with the same encryption as {@link queue}. */
   readonly schedules: <T = unknown>(
-    queue: string,
+    queue: QueueOrName<T, unknown>,
     options?: Pick<QueueOptions, "encryption">,
   ) => Schedules<T>;
   /** Lets work continue after the response; undefined if the platform does not support it. */
@@ -48,8 +58,14 @@ export interface RequestTools<Env = Environment> {
 }
 
 export interface ServiceOptions<Env = Environment> {
-  /** The consumers, by queue. @default none */
-  readonly consumers?: Readonly<Record<string, Consumer<Env>>> | undefined;
+  /** The consumers of declared queues, or an object of consumers by the name of the queue. @default none */
+  readonly consumers?: readonly QueueConsumer<Env>[] | Readonly<Record<string, Consumer<Env>>> | undefined;
+  /**
+   * Declared queues that have no consumer here. Cron applies the settings and schedules of these and of those
+   * with a consumer.
+   * @default none
+   */
+  readonly queues?: readonly DeclaredQueue[] | undefined;
   /**
    * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it
    * returns nothing, `/` redirects to `/docs`, and other paths get 404.
@@ -58,8 +74,25 @@ export interface ServiceOptions<Env = Environment> {
   readonly fetch?:
     | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
     | undefined;
+  /**
+   * Called once with each dead letter that this deployment makes or finds, of any queue: by its consumers,
+   * its sweeps, and requests to its HTTP interface. It runs in the time of the invocation, with `waitUntil`
+   * if the platform has it. If it fails, one line is logged. It is not called if Redis's reply is lost after
+   * the script ran, and called again if a consumer over HTTP sends its settlement again.
+   * @default none; each dead letter is logged anyway
+   * @example onDeadLetter: (letter, { queue }) => queue("graveyard").enqueue(letter)
+   */
+  readonly onDeadLetter?: ((letter: DeadLetter, tools: RequestTools<Env>) => unknown) | undefined;
   /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
+}
+
+/** One call of the deployment by its platform. */
+interface Invocation {
+  /** Keeps work running: after the response, or before it if the platform cannot. */
+  readonly waitUntil: WaitUntil;
+  /** How much longer a consumer may work here, ms; undefined if none may. */
+  readonly timeLeft: (() => number) | undefined;
 }
 
 /** What differs between platforms. */
@@ -87,6 +120,15 @@ export interface Platform {
    * aborts the handlers.
    */
   readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
+  /**
+   * Creates the alarms of a deployment with that prefix of its keys. A long-running process always has them.
+   * @default none: cron finds what is due
+   */
+  readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
+  /** How long an invocation waits for the next task, ms. @default 5 s */
+  readonly maxIdle?: number | undefined;
+  /** In a process: keeps work running when the process closes. */
+  readonly waitUntil?: WaitUntil | undefined;
 }
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */
@@ -105,10 +147,13 @@ export class Service<Env extends object = Environment> {
   readonly #wakeVerifier: WakeVerifier | undefined;
   readonly #budget: number;
   readonly #consumers: Consumers<Env>;
+  readonly #declared: Declarations;
+  readonly #alarms: Alarms | undefined;
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
-    onlyOptions(options, ["consumers", "fetch", "budget"]);
+    onlyOptions(options, ["consumers", "queues", "fetch", "onDeadLetter", "budget"]);
+    optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#env = env;
     this.#options = options;
     this.#platform = platform;
@@ -116,6 +161,7 @@ export class Service<Env extends object = Environment> {
     this.#transport = platform.transport(this.#config.redis);
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
     const { tokens, cronSecrets, prefix, wakeUrl, wakeSecrets } = this.#config;
+    this.#alarms = platform.alarms?.(prefix);
     const [secret] = wakeSecrets;
     this.#wakeVerifier = secret === undefined ? undefined : new WakeVerifier(wakeSecrets);
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
@@ -125,7 +171,9 @@ export class Service<Env extends object = Environment> {
     }
     this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
-    this.#consumers = new Consumers(options.consumers ?? {}, {
+    const { consumers = {}, queues = [] } = options;
+    this.#declared = new Declarations([...declaredAmong(consumers), ...queues]);
+    this.#consumers = new Consumers(consumers, {
       env,
       transport: this.#transport,
       prefix,
@@ -133,8 +181,13 @@ export class Service<Env extends object = Environment> {
       budget: this.#budget,
       isProcess: platform.afterResponse === "any",
       ending: platform.ending,
+      maxIdle: platform.maxIdle ?? MAX_IDLE,
+      alarms: this.#alarms,
+      waitUntil: platform.waitUntil,
+      onDeadLetterIn: (invocation) => this.#onDeadLetterIn(invocation),
     });
-    const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
+    const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
+    const wake = this.#waker(timeLeft);
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
     this.#app = createApp({
       transport: this.#transport,
@@ -144,6 +197,7 @@ export class Service<Env extends object = Environment> {
       wake,
       coalesce: platform.coalesce,
       limits,
+      onDeadLetter: (letter, waitUntil = () => {}) => this.#onDeadLetterIn({ waitUntil, timeLeft })(letter),
     });
   }
 
@@ -154,31 +208,55 @@ export class Service<Env extends object = Environment> {
   async fetch(request: Request, waitUntil?: WaitUntil, time = this.#budget): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === "/wake") return this.#receiveWake(request, waitUntil, time);
-    const own = this.#options.fetch;
-    const response =
-      own && !SLUICE_PATHS.test(pathname) ? await own(request, this.#requestTools(waitUntil)) : undefined;
-    if (response !== undefined) return response;
-    const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: {} };
-    return this.#app.fetch(request, this.#env, context);
+    return withWaitUntil(waitUntil, performance.now() + time, async (waitUntilEnd) => {
+      const own = SLUICE_PATHS.test(pathname) ? undefined : this.#options.fetch;
+      const timeLeft = waitUntil && (() => this.#budget);
+      const onDeadLetter = this.#onDeadLetterIn({ waitUntil: waitUntilEnd, timeLeft });
+      const response = await own?.(request, this.#tools(waitUntil, timeLeft, onDeadLetter));
+      if (response !== undefined) return response;
+      const context = { waitUntil: waitUntilEnd, passThroughOnException: () => {}, props: {} };
+      return this.#app.fetch(request, this.#env, context);
+    });
   }
 
   /**
-   * Handles cron: sweeps every queue. Then the consumers of queues with pending tasks work here, or are woken
-   * elsewhere. Logs a line if the sweep moved a task or failed for a queue.
+   * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending
+   * tasks work here, or are woken elsewhere. Logs a line if the sweep moved a task or failed for a queue.
    * @param time how long this invocation may work, ms; at most the budget. @default the budget
    * @param waitUntil if given, the call does not wait for the consumers
    */
   async cron(time = this.#budget, waitUntil?: WaitUntil): Promise<void> {
-    const budget = Math.min(time, this.#budget);
+    await this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
+    await this.#sweep(undefined, Math.min(time, this.#budget), waitUntil);
+  }
+
+  /**
+   * Handles an alarm: the consumer of the queue works here. If it is elsewhere, or a schedule is due, the queue
+   * is swept, which wakes the consumer.
+   * @param waitUntil if given, the call does not wait for the consumer
+   */
+  async ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil): Promise<void> {
+    if (kind === "sweep" || !this.#consumers.has(queue)) return this.#sweep(queue, this.#budget, waitUntil);
+    const working = this.#consumers.work(queue, this.#budget);
+    if (!waitUntil) await working;
+    else waitUntil(working.catch((error: unknown) => toConsole("drain")(error, queue)));
+  }
+
+  /** @param queue the only one to sweep. @default every queue */
+  async #sweep(queue: string | undefined, budget: number, waitUntil: WaitUntil | undefined): Promise<void> {
     const end = performance.now() + budget;
-    const waker = this.#waker(true, () => end - performance.now());
-    const wake = waker && { ...waker, waitUntil };
-    const report = await sweep(this.#transport, {
-      budget: this.#sweepBudget(budget),
-      prefix: this.#config.prefix,
-      wake,
-      signal: this.#platform.ending?.closing,
-    });
+    const timeLeft = () => Math.max(0, end - performance.now());
+    const waker = this.#waker(timeLeft);
+    const report = await withWaitUntil(waitUntil, end, (waitUntilEnd) =>
+      sweep(this.#transport, {
+        queue,
+        budget: this.#sweepBudget(budget),
+        prefix: this.#config.prefix,
+        wake: waker && { ...waker, waitUntil },
+        onDeadLetter: this.#onDeadLetterIn({ waitUntil: waitUntilEnd, timeLeft }),
+        signal: this.#platform.ending?.closing,
+      }),
+    );
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
     else if (scheduled + promoted + reclaimed + rejected + expired > 0)
@@ -190,23 +268,43 @@ export class Service<Env extends object = Environment> {
     return Math.floor(budget * 0.4);
   }
 
-  #requestTools(waitUntil: WaitUntil | undefined): RequestTools<Env> {
+  /** What the deployment does with each dead letter: it logs a line, and calls the deployment's hook. */
+  #onDeadLetterIn(invocation: Invocation): OnDeadLetter {
+    const hook = this.#options.onDeadLetter;
+    return (letter) => {
+      logDeadLetter(letter);
+      if (!hook) return;
+      const { waitUntil, timeLeft } = invocation;
+      const tools = this.#tools(waitUntil, timeLeft, this.#onDeadLetterIn(invocation));
+      waitUntil(reportDeadLetter(() => hook(letter, tools), letter));
+    };
+  }
+
+  #tools(
+    waitUntil: WaitUntil | undefined,
+    timeLeft: Invocation["timeLeft"],
+    onDeadLetter: OnDeadLetter,
+  ): RequestTools<Env> {
     const { prefix } = this.#config;
-    const waker = this.#waker(waitUntil !== undefined, () => this.#budget);
-    const shared = { transport: this.#transport, prefix, wake: waker && { ...waker, waitUntil } };
+    const waker = this.#waker(timeLeft);
+    const wake = waker && { ...waker, waitUntil };
+    const shared = { transport: this.#transport, prefix, wake, onDeadLetter };
     const consumers = this.#consumers;
     return {
       env: this.#env,
       waitUntil,
-      queue: <In, Out>(name: string, options: OwnQueueOptions<In, Out> = {}) => {
-        const own = consumers.valuesOf(name);
+      queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) => {
+        const own = typeof queue === "string" ? consumers.valuesOf(queue) : undefined;
         // If the consumer takes another type than the caller, its schema refuses the payload.
         const { encryption = own?.encryption, schema = own?.schema as typeof options.schema } = options;
         const { coalesce = this.#platform.coalesce } = options;
-        return new Queue(name, { ...options, encryption, schema, coalesce, ...shared });
+        return new Queue(queue, { ...options, encryption, schema, coalesce, ...shared });
       },
-      schedules: (queue, { encryption = consumers.valuesOf(queue)?.encryption, ...others } = {}) =>
-        new Schedules(queue, { ...others, encryption, transport: this.#transport, prefix }),
+      schedules: (queue, options = {}) => {
+        const own = typeof queue === "string" ? consumers.valuesOf(queue) : undefined;
+        const { encryption = own?.encryption, ...others } = options;
+        return new Schedules(queue, { ...others, encryption, ...shared });
+      },
     };
   }
 
@@ -224,23 +322,16 @@ export class Service<Env extends object = Environment> {
     return answerWake(request, { verifier, drain, waitUntil });
   }
 
-  /**
-   * The waker. It starts the queue's consumer in this invocation if that is allowed. Otherwise it sends a
-   * wake to the wake URL, if there is one. The deployment there must have the same consumers as this one. If
-   * this one has none, wakes are sent for every queue.
-   * @param time how long a consumer here may work, ms
-   */
-  #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
-    const consumers = this.#consumers;
-    const remoteWaker = this.#remoteWaker;
-    const closing = this.#platform.ending?.closing;
-    const here = (queue: string) => mayWorkHere && !closing?.aborted && consumers.has(queue);
-    if (!remoteWaker && (consumers.none || !mayWorkHere)) return undefined;
-    return {
-      queues: (queue) =>
-        here(queue) || (remoteWaker !== undefined && (consumers.none || consumers.has(queue))),
-      wake: (queue) => (here(queue) ? consumers.work(queue, time()) : remoteWaker?.wake(queue)),
+  /** See {@link deploymentWaker}. */
+  #waker(timeLeft: Invocation["timeLeft"]): Waker | undefined {
+    const context = {
+      transport: this.#transport,
+      consumers: this.#consumers,
+      remoteWaker: this.#remoteWaker,
+      alarms: this.#alarms,
+      closing: this.#platform.ending?.closing,
     };
+    return deploymentWaker(context, timeLeft);
   }
 }
 

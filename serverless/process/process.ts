@@ -4,11 +4,14 @@ import { type Environment, readPort } from "../../src/config.ts";
 import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
 import { onlyOptions, wholeNumber } from "../../src/queue/core/validation.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
+import { sleep } from "../../src/sleep.ts";
 import { loadRedisClient } from "../../src/transport/resp-client.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import { toConsole } from "../../src/queue/tasks/waker.ts";
+import { PendingWork, endsWithin } from "../deployment/pending-work.ts";
 import { Deployment, type ServiceOptions } from "../deployment/service.ts";
-import { PendingWork, endsWithin } from "./pending-work.ts";
+import { ProcessAlarms } from "./process-alarms.ts";
 
 /** Options of a server: those of a deployment, and those of its process. */
 export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
@@ -74,6 +77,9 @@ export interface Runtime {
 /** The time to settle the tasks of aborted handlers, before the server closes, ms. */
 const ABORT_TIME = 2_000;
 
+/** An alarm is set for what is due within a sweep's interval and this time, ms: later sweeps set the others. */
+const HORIZON = 60_000;
+
 /**
  * How long the platform's cron waits for consumers, ms. If cron ended first, the platform might stop the
  * instance while they work.
@@ -82,7 +88,9 @@ const CRON_WAIT = 50_000;
 
 const OPTIONS = [
   "consumers",
+  "queues",
   "fetch",
+  "onDeadLetter",
   "budget",
   "env",
   "port",
@@ -101,7 +109,7 @@ export async function start<Env extends object>(
   options: ServeOptions<Env>,
 ): Promise<Server> {
   onlyOptions(options, OPTIONS);
-  const { hostname, signals = true, consumers, fetch: own, budget = "1h" } = options;
+  const { hostname, signals = true, consumers, queues, fetch: own, onDeadLetter, budget = "1h" } = options;
   const env = options.env ?? (process.env as Environment as Env);
   const port = wholeNumber(options.port ?? readPort(env as Environment) ?? 8787, "port", 0, 65_535);
   const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
@@ -109,13 +117,23 @@ export async function start<Env extends object>(
 
   const [closing, ending] = [new AbortController(), new AbortController()];
   const pendingWork = new PendingWork();
+  const alarms = new ProcessAlarms({
+    horizon: every + HORIZON,
+    ring: (kind, queue) => {
+      const handled = deployment.service(env).ring(kind, queue);
+      pendingWork.add(handled.catch((error: unknown) => toConsole("wake")(error, queue)));
+    },
+  });
+  closing.signal.addEventListener("abort", () => alarms.close());
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
-  const deployment = new Deployment<Env>({ consumers, fetch: own, budget }, () => ({
+  const deployment = new Deployment<Env>({ consumers, queues, fetch: own, onDeadLetter, budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
     budget,
     afterResponse: "any",
+    waitUntil: pendingWork.add,
     coalesce: "in-flight",
     ending: { closing: closing.signal, signal: ending.signal },
+    alarms: () => alarms,
   }));
   if (!runtime.startsUnconfigured) deployment.service(env);
 
@@ -134,9 +152,20 @@ export async function start<Env extends object>(
   const platformCron = options.every === undefined ? runtime.cron : undefined;
   // Before any await: Deno Deploy looks for cron jobs only while the module loads.
   platformCron?.(async () => {
+    const end = performance.now() + CRON_WAIT;
     await cron();
-    await endsWithin(CRON_WAIT, pendingWork.settled());
+    await idle(end);
   }, closing.signal);
+
+  /** Waits for the consumers, and for alarms that ring before the end. */
+  const idle = async (end: number): Promise<void> => {
+    for (;;) {
+      const inTime = await endsWithin(Math.max(end - performance.now(), 0), pendingWork.settled());
+      const next = alarms.next;
+      if (!inTime || next === undefined || performance.now() + next > end) return;
+      await sleep(next, closing.signal);
+    }
+  };
 
   let listener: Listener;
   try {

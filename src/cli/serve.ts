@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { readConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
+import type { Duration } from "../queue/core/duration.ts";
 import { serve as serveFromNode } from "../../serverless/node.ts";
 import { requirePackages } from "./packages.ts";
 import { onPort, readPortOption } from "./port.ts";
@@ -25,7 +26,9 @@ export const serve: Subcommand = {
   summary: "serve the HTTP interface and sweep every minute",
   usage,
   async run(args, env) {
-    const { host: hostname, every, ...options } = readOptions(args);
+    const { host: hostname, ...options } = readOptions(args);
+    // `serve` checks it.
+    const every = options.every as Duration | undefined;
     const port = readPortOption("--port", options.port);
     const overTcp = "redisUrl" in readConfig(env).redis;
     await requirePackages("sluice serve", [

@@ -1,6 +1,7 @@
 import { milliseconds } from "../queue/core/duration.ts";
 import { onlyOptions } from "../queue/core/validation.ts";
 import type { ListQueuesOptions, QueuePage } from "../queue/sweep/registry.ts";
+import type { QueueOrName } from "../queue/tasks/definition.ts";
 import type { SweepOptions, SweepReport } from "../queue/sweep/sweep.ts";
 import { jsonOf } from "./body.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
@@ -10,11 +11,14 @@ import { type ClientQueueOptions } from "./new-task.ts";
 export interface Client {
   /**
    * Returns a queue, without a request.
-   * @param options defaults for tasks and dequeues, as for a `Queue`
-   * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
+   * @param options defaults for tasks and dequeues, as for a `Queue`; those of a declared queue are theirs
    * @throws {SluiceError} `invalid_argument`
    */
-  queue<In = unknown, Out = In>(name: string, options?: ClientQueueOptions<In, Out>): ClientQueue<In, Out>;
+  queue<In = unknown, Out = In>(
+    queue: QueueOrName<In, Out>,
+    options?: ClientQueueOptions<In, Out>,
+  ): ClientQueue<In, Out>;
 
   /**
    * Lists a page of the registered queues for which the token has the scope `admin`, in no particular order.

@@ -135,6 +135,9 @@ const TIMER = { min: 1, max: LONGEST_TIMER };
 
 function checkedToken(value: unknown): string {
   if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
+  if (value === undefined || value === "") {
+    throw invalidArgument("token", "is missing: pass one of the server's bearer tokens, as { url, token }");
+  }
   throw invalidArgument("token", "must be visible ASCII characters without spaces");
 }
 

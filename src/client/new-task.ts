@@ -1,15 +1,24 @@
-import { encodeValue } from "../queue/core/codec.ts";
+import { encodePayload } from "../queue/core/codec.ts";
+import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
-import { onlyOptions, requestKey } from "../queue/core/validation.ts";
+import { instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
 import { checkedPayload } from "../queue/tasks/schema.ts";
 import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
 import { jsonWith } from "./body.ts";
 
-/** The defaults for the tasks of a client's queue, and how it reads and writes payloads. */
+/** The defaults for the tasks of a client's queue, how it reads and writes payloads, and its hook. */
 export interface ClientQueueOptions<In = unknown, Out = In>
-  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {}
+  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {
+  /**
+   * Called once with each task that a settle of this queue makes a dead letter, and with each invalid payload
+   * that a dequeue does. The call does not wait for it. If it fails, one line is written to the console. The
+   * server has a hook of its own for the tasks whose last lease has expired.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
+}
 
 /**
  * The JSON of a new task, with the defaults of its queue.
@@ -31,6 +40,7 @@ export async function taskJson<In, Out>(
   const fields = {
     ...given,
     id,
+    at: given.at === undefined ? undefined : instantMs(given.at, at === "" ? "at" : `${at}.at`, LAST_DUE),
     lease: given.lease ?? defaults.lease,
     maxAttempts: given.maxAttempts ?? defaults.maxAttempts,
     resultTtl: given.resultTtl ?? defaults.resultTtl,
@@ -38,7 +48,7 @@ export async function taskJson<In, Out>(
     delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
     unique: given.unique ?? (given.id === undefined || given.again ? undefined : defaults.unique),
   };
-  const encoded = encodeValue(await checkedPayload(schema, payload, path), path);
+  const encoded = encodePayload(await checkedPayload(schema, payload, path), path);
   const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
   return jsonWith(fields, at || "options", "payload", text);
 }

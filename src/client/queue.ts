@@ -1,5 +1,7 @@
+import { reportSettled } from "../queue/core/dead-letter.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
-import { listOf, onlyOptions, queueName, taskId } from "../queue/core/validation.ts";
+import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../queue/core/validation.ts";
+import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
@@ -34,7 +36,7 @@ import { taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 
 const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay", "unique"];
-const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];
+const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption", "onDeadLetter"];
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */
 type SharedMethods =
@@ -60,9 +62,11 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   readonly #values: ValuesQueue;
 
   /** @throws {SluiceError} `invalid_argument` */
-  constructor(connection: Connection, name: string, options: ClientQueueOptions<In, Out>) {
+  constructor(connection: Connection, queue: QueueOrName<In, Out>, given: ClientQueueOptions<In, Out>) {
+    const { name, options } = nameAndOptions(queue, given);
     onlyOptions(options, OPTIONS);
     checkedSchema(options.schema);
+    optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);
     this.#values = { name, encryption: checkedEncryption(options.encryption) };
     this.#connection = connection;
@@ -124,7 +128,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const items = await this.#settlements(settlements);
     if (settlements.length === 0) return [];
     const body = () => jsonWith(fields, "options", "settlements", items);
-    return (await this.#settle(request, body)).results;
+    return this.#reported(settlements, (await this.#settle(request, body)).results);
   }
 
   /**
@@ -141,7 +145,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const request = await this.#dequeueRequest(options);
     const body = () => `{"settlements":${items.slice(1)},"pull":${request.body()}}`;
     const { results, pull } = await this.#settle(request.options, body, request.wait);
-    return { settled: results, tasks: await request.decode(pull) };
+    return { settled: this.#reported(settlements, results), tasks: await request.decode(pull) };
   }
 
   /**
@@ -160,11 +164,11 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       ...rest,
       ...(encoding !== undefined && { result: valueOf(rest.result, encoding) }),
       ...(errorEncoding !== undefined && { error: valueOf(rest.error, errorEncoding) }),
-      errors: rest.errors.map(({ encoding: each, ...one }) => ({
+      errors: rest.errors.map(({ encoding: each, ...one }: ErrorReply) => ({
         ...one,
         error: valueOf(one.error, each) as AttemptError["error"],
       })),
-    };
+    } as TaskInfo;
     return decryptTask(this.#values, task, id);
   }
 
@@ -236,6 +240,12 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     return reply === "worker_lost" ? { ok: false, code: reply } : { ok: true, ...reply };
   }
 
+  /** Reports the dead letters among settlements. */
+  #reported(settlements: readonly Settlement[], settled: Settled[]): Settled[] {
+    reportSettled(this.#options.onDeadLetter, this.name, settlements, settled);
+    return settled;
+  }
+
   async #settlements(settlements: readonly Settlement[]): Promise<string> {
     listOf(settlements, "settlements", MAX_BATCH);
     const items = settlements.map((one, i) => settlementJson(this.#values, one, `settlements[${i}]`));
@@ -284,10 +294,12 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 }
 
 /** A task as the server writes it: bytes are in base64. */
-interface TaskReply extends TaskInfo {
+type TaskReply = TaskInfo & {
   readonly encoding?: string;
   readonly errorEncoding?: string;
-  readonly errors: readonly (AttemptError & { readonly encoding?: string })[];
-}
+};
+
+/** The error of an attempt as the server writes it. */
+type ErrorReply = AttemptError & { readonly encoding?: string };
 
 type CancelRefusal = Exclude<Cancelled, { ok: true }>["code"];

@@ -40,7 +40,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * Reaches Redis over HTTP, by the REST protocol of Upstash. It keeps no connection, except for a
  * subscription. It needs no Node, so it runs in Workers, Edge functions, Lambda, Deno and Bun too.
  *
- * @param from the environment with the database's URL and token, or `{ url, token }`
+ * @param from the environment with the database's URL and token, or `{ url, token }`. Default: the environment
+ *   of the process. A Worker passes its `env`
  * @param options.retry times in ms. Default: tries of 5 s each, for 10 s in all
  * @param options.keyLocking whether scripts lock only their own keys. Default: true
  * @returns a transport for a `Queue` or `Producer`
@@ -49,9 +50,12 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * @example upstash({ url, token }, { retry: { deadline: 3_000 } })
  */
 export function upstash(
-  from: UpstashCredentials | UpstashEnvironment | Variables,
+  from: UpstashCredentials | UpstashEnvironment | Variables = processEnvironment(),
   options: UpstashOptions = {},
 ): Transport {
+  if (typeof from !== "object" || from === null) {
+    throw invalidArgument("the first argument", "must be an environment, such as env, or { url, token }");
+  }
   const { url, token, ...beside } = credentials(from);
   const { retry, keyLocking = true } = { ...beside, ...options };
   return {
@@ -129,6 +133,12 @@ function failure(error: unknown, commands: readonly CommandWords[]): Error {
   return new Transient(`an HTTP error (${text})`);
 }
 
+/** The environment of the process; empty if there is none, as in a Worker without `nodejs_compat`. */
+function processEnvironment(): Variables {
+  const { process } = globalThis as { process?: { env?: Variables } };
+  return process?.env ?? {};
+}
+
 /** @throws {SluiceError} `invalid_argument`, without the token */
 function credentials(from: UpstashCredentials | UpstashEnvironment | Variables): CheckedCredentials {
   if (isCredentials(from)) {
@@ -159,5 +169,8 @@ function bearerToken(value: unknown, name: string): string {
 
 function required(value: unknown, name: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw invalidArgument(name, "is missing");
+  throw invalidArgument(
+    name,
+    "is missing: pass the environment that has it, as upstash(env), or { url, token }",
+  );
 }

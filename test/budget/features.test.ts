@@ -62,7 +62,7 @@ describe("a setting of the queue costs its calls", () => {
       { enqueue: 8, hundred: [8, 7, 6] },
     ],
     ["maxWorking: 1 for a dequeue", { maxWorking: 999 }, { dequeue: 7, hundred: [5, 8, 6] }],
-    ["rate: nothing", { rate: { max: 999, per: "1h" } }, {}],
+    ["rate: nothing", { rate: { most: 999, per: "1h" } }, {}],
   ])("%s", async (_, changes, more) => {
     await billed.operator.configure(changes);
     expect(await prices({})).toEqual({ ...nothing, ...more });
@@ -85,7 +85,7 @@ describe("groups and priorities cost the calls of their tasks", () => {
     [
       "1 less to complete with a rate, whose count is kept",
       { group: "a" },
-      { rate: { max: 999, per: "1h" } },
+      { rate: { most: 999, per: "1h" } },
       { ...grouped, complete: 7, hundred: [7, 13, 7] },
     ],
   ])("%s", async (_, options, changes, more) => {
@@ -116,7 +116,7 @@ describe("a refused call", () => {
     await operator.configure({ maxWorking: 1 });
     await queue.dequeue();
     expect(await cost(() => queue.dequeue())).toBe(8);
-    await operator.configure({ maxWorking: null, rate: { max: 1, per: "1h" } });
+    await operator.configure({ maxWorking: null, rate: { most: 1, per: "1h" } });
     await queue.dequeue();
     expect(await cost(() => queue.dequeue())).toBe(5);
     expect(await cost(() => queue.dequeue({ max: 10 }))).toBe(7);
@@ -138,7 +138,7 @@ describe("operating a queue", () => {
     const { operator } = billed;
     expect(await cost(() => operator.pause())).toBe(6);
     expect(await cost(() => operator.resume())).toBe(6);
-    expect(await cost(() => operator.configure({ rate: { max: 5, per: "1s" }, statistics: true }))).toBe(6);
+    expect(await cost(() => operator.configure({ rate: { most: 5, per: "1s" }, statistics: true }))).toBe(6);
     expect(await cost(() => operator.settings())).toBe(2);
     expect(await cost(() => operator.statistics())).toBe(3);
   });
@@ -164,7 +164,7 @@ describe("operating a queue", () => {
 describe("a unique id or key", () => {
   test("costs 2 more with a dedup key, 1 more with `again`, 5 more if a task begins again", async () => {
     const { queue } = billed;
-    const dedup = { key: "k", window: "1h" };
+    const dedup = { key: "k", window: "1h" } as const;
     expect(await cost(() => queue.enqueue(1, { dedup }))).toBe(4 + 2);
     expect(await cost(() => queue.enqueue(1, { dedup }))).toBe(3);
     expect(await cost(() => queue.enqueue(1, { id: "a", again: true }))).toBe(4 + 1);

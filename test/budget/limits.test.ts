@@ -82,7 +82,7 @@ describe("a group at its maxWorking", () => {
 
 describe("a group at its rate", () => {
   test("costs 1 more to dequeue, 2 if it sets a timer; 1 more to complete; 9 to find nothing", async () => {
-    await operator.configureGroup("a", { rate: { max: 2, per: "1h" } });
+    await operator.configureGroup("a", { rate: { most: 2, per: "1h" } });
     await add(10);
     const [first, second] = [await dequeued(1), await dequeued(1)];
     expect([first.commands, second.commands]).toEqual([13 + 2, 13 + 1]);
@@ -93,7 +93,7 @@ describe("a group at its rate", () => {
 });
 
 test("setting a group that holds tasks costs 1 more if it admits none", async () => {
-  await operator.configureGroup("a", { rate: { max: 1, per: "1h" } });
+  await operator.configureGroup("a", { rate: { most: 1, per: "1h" } });
   await add(50);
   await queue.dequeue();
   expect(await cost(() => operator.configureGroup("a", { weight: 5 }))).toBe(7 + 1);

@@ -81,7 +81,7 @@ describe("a deep sweep", () => {
     const { operator } = billed;
     await operator.configure({ statistics: true, maxWorking: 500, maxPending: 5_000 });
     await operator.configureGroup("capped", { maxWorking: 2 });
-    const kinds = [{}, { group: "a" }, { group: "capped" }, { priority: 3 }, { delay: "1h" }];
+    const kinds = [{}, { group: "a" }, { group: "capped" }, { priority: 3 }, { delay: "1h" }] as const;
     await queue.enqueueMany(
       Array.from({ length: 100 }, (__, i) => ({ payload: "x".repeat(500), id: `t${i}`, ...kinds[i % 5] })),
     );

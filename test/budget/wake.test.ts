@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Operator, Queue, sweep, type Waker } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
@@ -50,6 +51,110 @@ describe("waking", () => {
   });
 });
 
+describe("the wake of an operator's call", () => {
+  const by = (waker?: Waker) =>
+    new Operator(billed.queue.name, { transport: billed.queue["transport"], wake: waker });
+  const dead = async () => {
+    await billed.queue.enqueue(1);
+    await (await billed.queue.dequeue())[0]?.reject("no");
+    // As if no consumer was awake.
+    await billed.queue.dequeue();
+  };
+  const worker = { name: "w" };
+
+  test.each<[string, () => Promise<unknown>, (operator: Operator) => Promise<unknown>]>([
+    ["a redrive", dead, (operator) => operator.redrive({ limit: 1 })],
+    [
+      "a failed worker",
+      async () => {
+        await billed.queue.enqueue(1);
+        await billed.queue.dequeue();
+        await billed.queue.enqueue(1);
+        await billed.queue.dequeue({ worker });
+      },
+      (operator) => operator.failWorker("w"),
+    ],
+    [
+      "a resume",
+      async () => {
+        await by().pause();
+        await billed.queue.enqueue(1);
+      },
+      (operator) => operator.resume(),
+    ],
+    [
+      "a limit",
+      async () => {
+        await by().configure({ maxWorking: null });
+        await billed.queue.enqueue(1);
+      },
+      (operator) => operator.configure({ maxWorking: 1 }),
+    ],
+  ])("costs %s 2, and nothing without a waker", async (_, prepare, call) => {
+    await prepare();
+    await call(by());
+    await by().deleteQueue({ force: true });
+    await prepare();
+    const plain = await cost(() => call(by()));
+    await by().deleteQueue({ force: true });
+    await prepare();
+    expect(await cost(() => call(by(wake)))).toBe(plain + 2);
+  });
+
+  test("costs a redrive 1 if a consumer is awake, and a resume 1 if no task is ready", async () => {
+    await dead();
+    await producer().enqueue(1);
+    const ids = (await by().list({ state: "rejected" })).tasks.map(({ id }) => id);
+    const plain = await cost(() => by().redrive({ ids, dryRun: true }));
+    expect(await cost(() => by(wake).redrive({ ids, dryRun: true }))).toBe(plain);
+    expect(await cost(() => by(wake).redrive({ ids }))).toBe(8 + 1);
+    await billed.queue.dequeue({ max: 10 });
+    await by().pause();
+    expect(await cost(() => by(wake).resume())).toBe(6 + 1);
+    expect(await cost(() => by(wake).resume())).toBe(5);
+  });
+});
+
+describe("looking ahead", () => {
+  const later: Waker = { ...wake, wakeAt: () => {}, sweepAt: () => {} };
+  const swept = (waker: Waker) => cost(() => sweep(billed.queue["transport"], { wake: waker }));
+
+  test("costs an enqueue, a settle and a schedule nothing", async () => {
+    const plain = new Queue(billed.queue.name, { transport: billed.queue["transport"], wake });
+    const ahead = new Queue(billed.queue.name, { transport: billed.queue["transport"], wake: later });
+    const delay = { delay: "1h" } as const;
+    expect(await cost(() => ahead.enqueue(1, delay))).toBe(await cost(() => plain.enqueue(1, delay)));
+    await billed.queue.enqueueMany(many(2));
+    const [a, b] = [await plain.dequeue(), await ahead.dequeue()];
+    expect(await cost(async () => b[0]?.requeue(delay))).toBe(await cost(async () => a[0]?.requeue(delay)));
+  });
+
+  test("costs a sweep nothing if nothing is due; 2 more if tasks are, 3 more if leases have expired", async () => {
+    expect(await swept(later)).toBe(await swept(wake));
+    const operator = new Operator(billed.queue.name, { transport: billed.queue["transport"] });
+    const sweptAfter = async (prepare: () => Promise<unknown>, waker: Waker) => {
+      await operator.deleteQueue({ force: true });
+      await billed.queue.enqueueMany(many(3, { delay: "1h" }));
+      await prepare();
+      await sleep(5);
+      return swept(waker);
+    };
+    const due = () => billed.queue.enqueueMany(many(3, { delay: "1ms" }));
+    expect(await sweptAfter(due, later)).toBe((await sweptAfter(due, wake)) + 2);
+    const expired = async () => {
+      await billed.queue.enqueueMany(many(3, { lease: "1ms" }));
+      await billed.queue.dequeue({ max: 3 });
+    };
+    expect(await sweptAfter(expired, later)).toBe((await sweptAfter(expired, wake)) + 3);
+  });
+
+  test("costs a sweep of one queue 2, instead of the 3 that list all queues", async () => {
+    const all = await swept(later);
+    const { name } = billed.queue;
+    expect(await cost(() => sweep(billed.queue["transport"], { wake: later, queue: name }))).toBe(all - 1);
+  });
+});
+
 describe("waiting without a result", () => {
   test("costs 5 at its start and its end, in between 1 twice a second, and 1 every two seconds", async () => {
     const commands = await cost(() => billed.queue.dequeue({ wait: "3s" }));
@@ -61,11 +166,11 @@ describe("waiting without a result", () => {
   test.each<[string, (operator: Operator) => Promise<unknown>, object]>([
     ["a pause", (operator) => operator.pause(), {}],
     ["the queue's maxWorking", (operator) => operator.configure({ maxWorking: 1 }), {}],
-    ["the queue's rate", (operator) => operator.configure({ rate: { max: 1, per: "1h" } }), {}],
+    ["the queue's rate", (operator) => operator.configure({ rate: { most: 1, per: "1h" } }), {}],
     ["a group's maxWorking", (operator) => operator.configureGroup("a", { maxWorking: 1 }), { group: "a" }],
     [
       "a group's rate",
-      (operator) => operator.configureGroup("a", { rate: { max: 1, per: "1h" } }),
+      (operator) => operator.configureGroup("a", { rate: { most: 1, per: "1h" } }),
       { group: "a" },
     ],
   ])("costs at most 13 a second if %s holds the tasks", async (_, hold, options) => {

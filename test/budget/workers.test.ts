@@ -13,7 +13,7 @@ const billed = useBilled(async ({ queue, operator }) => {
   await sweep(queue["transport"]);
 });
 const { cost } = billed;
-const worker = { name: "one", incarnation: "a", silentAfter: "1h" };
+const worker = { name: "one", incarnation: "a", silentAfter: "1h" } as const;
 let queue: Queue;
 let operator: Operator;
 beforeEach(() => {

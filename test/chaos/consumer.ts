@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   drain,
+  type Duration,
   type LeasedTask,
   NonRetryableError,
   type Settlement,
@@ -36,7 +37,7 @@ async function pullOnce(
     as,
     max = 1 + roll(8),
     wait = "1s",
-  }: { as?: BeatingWorker | undefined; max?: number; wait?: string | number } = {},
+  }: { as?: BeatingWorker | undefined; max?: number; wait?: Duration } = {},
 ): Promise<void> {
   const tasks = await source.dequeue({ max, lease: LEASE, wait, worker: as?.worker });
   for (const { receipt } of tasks) as?.receipts.add(receipt);

@@ -56,7 +56,7 @@ export class RunProcess {
   /** A queue, reached as this process does: straight through the gateway, or through the HTTP interface. */
   queue(name: string): Queue<Errand> | ClientQueue<Errand> {
     const { CHAOS_THROUGH: through, CHAOS_SERVER: url, CHAOS_TOKEN: token } = this.env;
-    const fixed = { resultTtl: "1m" };
+    const fixed = { resultTtl: "1m" } as const;
     return through === "server"
       ? createClient({ url, token }).queue<Errand>(name, fixed)
       : new Queue<Errand>(name, { transport: this.transport(), ...fixed });

@@ -132,7 +132,7 @@ export class Stack {
       await operator.configure({ maxWorking: 60, events: true, statistics: true });
       await new Operator(QUEUES.recalled, { transport }).configure({ events: true, statistics: true });
       await operator.configureGroup("g0", { maxWorking: 5 });
-      await operator.configureGroup("g1", { rate: { max: 30, per: "2s" } });
+      await operator.configureGroup("g1", { rate: { most: 30, per: "2s" } });
       await operator.configureGroup("g2", { weight: 3 });
       const schedules = new Schedules<Errand>(QUEUES.ticks, { transport });
       const payload: Errand = { mark: "tick", does: "quick" };

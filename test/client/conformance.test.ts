@@ -56,7 +56,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
         { payload: null, id: "a", headers: { h: "1" } },
         { payload: 0, id: "b", group: "g" },
         { payload: "", id: "c", delay: "1h" },
-      ];
+      ] as const;
       return each(
         () => queue.dequeue(),
         () => queue.enqueueMany(tasks),
@@ -156,7 +156,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.enqueue(loose(undefined)),
       () => queue.enqueue(10n),
       () => queue.enqueue(1, { id: " x" }),
-      () => queue.enqueue(1, { delay: "soon" }),
+      () => queue.enqueue(1, { delay: loose("soon") }),
       () => queue.enqueue(1, { delay: "1s", at: 5 }),
       () => queue.enqueue(1, { again: true }),
       () => queue.enqueue(1, { unique: "24h" }),
@@ -189,7 +189,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.settle([{ receipt: strayReceipt, outcome: "extend", progress: "x".repeat(1_024) }]),
       () => queue.settle([{ receipt: strayReceipt, outcome: "extend", progress: Uint8Array.of(1) }]),
       () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", delay: 1, backoff: true }]),
-      () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", backoff: () => "never" }]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", backoff: () => loose("never") }]),
       () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", unstarted: true, error: 1 }]),
       () => queue.settleAndDequeue([{ receipt: strayReceipt, outcome: "complete" }], { max: 0 }),
       () => queue.get(""),
@@ -219,7 +219,14 @@ describe("a client's queue answers as a queue does", () => {
   });
 
   test("the queue's options apply to its tasks and dequeues", async () => {
-    const options = { lease: "1h", maxAttempts: 1, resultTtl: 0, deadTtl: 0, delay: "30s", maxBytes: 10 };
+    const options = {
+      lease: "1h",
+      maxAttempts: 1,
+      resultTtl: 0,
+      deadTtl: 0,
+      delay: "30s",
+      maxBytes: 10,
+    } as const;
     const { direct, overHttp } = await server.both(async (queue) => {
       await queue.enqueueMany([
         { id: "delayed", payload: 1 },

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { Duration } from "../../src/index.ts";
 import { failure, payload, problemOf } from "./failure.ts";
 import { FaultyWay, useServer, type Fault } from "./rig.ts";
 
 const server = useServer();
 
 describe("until the deadline", () => {
-  const until = (faults: Fault[], retry: { deadline: string; tryTimeout?: string }) => {
+  const until = (faults: Fault[], retry: { deadline: Duration; tryTimeout?: Duration }) => {
     server.way().faults = faults;
     return server.client({ retry }).queue("emails");
   };

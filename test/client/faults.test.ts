@@ -34,7 +34,7 @@ async function day(queue: ClientQueue): Promise<unknown[]> {
   const settlements = tasks.map((task) => ({
     receipt: task.receipt,
     outcome: "requeue" as const,
-    delay: "1h",
+    delay: "1h" as const,
   }));
   note(await queue.settle(settlements));
   note([...(await queue.dequeue({ max: 10 }))]);
@@ -59,7 +59,7 @@ async function run(fault: Fault | undefined, nth: number, tryTimeout?: number) {
   way.clear();
   way.faults = [...Array.from({ length: nth }, () => undefined), fault];
   const comparable = new ComparableAnswers();
-  const retry = { deadline: "1m", tryTimeout };
+  const retry = { deadline: "1m", tryTimeout } as const;
   const answers = comparable.of(await day(server.client({ retry }).queue("emails")));
   await way.runLate();
   return { answers, finalState: comparable.of(await finalState()), copies: [...way.copies] };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Queue } from "../../src/index.ts";
+import type { Duration, Queue } from "../../src/index.ts";
 import { drain, drainBatches } from "../../src/consumer/drain/drain.ts";
 import type { TaskSource } from "../../src/consumer/drain/source.ts";
 import { abreast } from "../support/abreast.ts";
@@ -153,7 +153,7 @@ describe("a drain costs", () => {
     expect(cost).toMatchObject({ requests: 2 });
   });
 
-  test.each([
+  test.each<[cost: string, wait: Duration | undefined, pulls: number]>([
     ["ten requests more", undefined, 11],
     ["no request more, having waited,", "1s", 1],
   ])("%s if a queue reports ready tasks each time and gives none", async (_, wait, pulls) => {

@@ -28,7 +28,7 @@ async function traffic(roll: () => number): Promise<void> {
   const below = (count: number) => Math.floor(roll() * count);
   const open: LeasedTask[] = [];
   await rig.operator().configureGroup("capped", { maxWorking: 2 });
-  await rig.operator().configureGroup("slow", { rate: { max: 3, per: "1s" } });
+  await rig.operator().configureGroup("slow", { rate: { most: 3, per: "1s" } });
   for (let step = 0; step < STEPS; step++) {
     const blow = below(10);
     const task = open.splice(below(open.length), 1)[0];

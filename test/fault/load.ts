@@ -109,7 +109,7 @@ export class Load {
   }
 
   async #consume(run: { over: boolean }, signal: AbortSignal, name: string): Promise<void> {
-    const worker = { name, silentAfter: "1m" };
+    const worker = { name, silentAfter: "1m" } as const;
     while (!run.over) {
       const askedAt = performance.now();
       await this.#work(await this.#queue().dequeue({ max: 8, worker, signal }), askedAt, signal);

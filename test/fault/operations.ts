@@ -1,11 +1,16 @@
 /** One call of the library for each script, and its answer if its first copy has run without an answer. */
 import {
+  applyQueues,
   deepSweep,
+  defineQueue,
   listQueues,
   sweep,
   type DeepSweepReport,
+  type NewTask,
   type PurgeReport,
   type Settlement,
+  type SweepReport,
+  type WorkerFailed,
 } from "../../src/index.ts";
 import { seen } from "../support/day.ts";
 import { QUEUE } from "../support/rig.ts";
@@ -44,9 +49,11 @@ const untold =
     faults: report.faults.filter(({ fault }) => !faults.includes(fault)),
   });
 
+const declaring = ({ transport }: Caller) =>
+  applyQueues(transport, [defineQueue(QUEUE, { maxWorking: 7, maxPending: 90 })], { now });
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
-const someTasks = [
+const someTasks: readonly NewTask<unknown>[] = [
   { payload: 1 },
   { id: "new", payload: 2, group: "capped" },
   { id: "done-1", payload: 3, again: true },
@@ -116,6 +123,22 @@ export const operations: readonly Operation[] = [
     call: sweeping,
     again: nothingLeft("promoted", "reclaimed", "rejected", "expired"),
   },
+  {
+    script: "sweep",
+    what: "that wakes, and looks ahead",
+    call: async (by) => {
+      const later: unknown[] = [];
+      const wakeAt = (...what: unknown[]) => later.push(what);
+      const report = await sweep(by.transport, { now, wake: { ...by.wake, wakeAt } });
+      return [report, by.woken.toSorted(), later.map(String).toSorted()];
+    },
+    // The wakes were lost. The next enqueue after the window, or the next sweep, sends others.
+    again: ([report, , later]: [SweepReport, string[], unknown]) => [
+      { ...report, promoted: 0, reclaimed: 0, rejected: 0, expired: 0, woken: 0 },
+      [],
+      later,
+    ],
+  },
   { script: "listQueues", what: "within a sweep", counts: true, call: sweeping },
   { script: "unregister", counts: true, call: sweeping },
   { script: "register", what: "within a sweep", counts: true, call: sweeping },
@@ -153,6 +176,11 @@ export const operations: readonly Operation[] = [
   },
   {
     script: "redrive",
+    what: "by id, that wakes",
+    call: async (by) => [await by.wakingOperator().redrive({ ids: ["dead0", "dead1"] }), by.woken],
+  },
+  {
+    script: "redrive",
     what: "in bulk",
     call: (by) => by.operator.redrive({ text: "no", rate: 10 }),
     again: nothingLeft("redriven"),
@@ -179,6 +207,16 @@ export const operations: readonly Operation[] = [
     what: "of a group",
     call: (by) => by.operator.configureGroup("capped", { maxWorking: 2 }, { idempotencyKey: "k" }),
   },
+  {
+    script: "configure",
+    what: "that wakes",
+    call: async (by) => [
+      await by.wakingOperator().configure({ maxWorking: 500 }, { idempotencyKey: "k" }),
+      by.woken,
+    ],
+  },
+  { script: "declare", what: "that begins to apply a declaration", call: declaring },
+  { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "statistics", call: (by) => by.operator.statistics() },
   { script: "deleteQueue", call: (by) => by.operator.deleteQueue({ force: true, idempotencyKey: "k" }) },
@@ -192,6 +230,13 @@ export const operations: readonly Operation[] = [
     script: "failWorker",
     call: (by) => by.operator.failWorker("w"),
     again: nothingLeft("returned", "rejected"),
+  },
+  {
+    script: "failWorker",
+    what: "that wakes",
+    call: async (by) => [await by.wakingOperator().failWorker("w"), by.woken],
+    // The next sweep makes up for the wake that was lost.
+    again: ([failed]: [WorkerFailed, string[]]) => [{ ...failed, returned: 0, rejected: 0 }, []],
   },
   { script: "listWorkers", call: (by) => by.operator.workers() },
   {

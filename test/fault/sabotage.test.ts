@@ -42,7 +42,7 @@ test.each([
   async (_, deepSweepers) => {
     const open = (): Queue<number> => rig.queue<number>({ now: undefined, lease: 80, maxAttempts: 0 });
     await rig.operator().configureGroup("capped", { maxWorking: 3 });
-    await rig.operator().configureGroup("slow", { rate: { max: 30, per: "50ms" } });
+    await rig.operator().configureGroup("slow", { rate: { most: 30, per: "50ms" } });
     const completed = new Map<string, number>();
     const destroyed = new Set<string>();
     const strike = saboteur(rig, seed, ids, destroyed);

@@ -16,7 +16,7 @@ async function usedQueue() {
   const options = { transport };
   const queue = new Queue("emails", options);
   const operator = new Operator("emails", options);
-  await operator.configure({ statistics: true, rate: { max: 1_000, per: "1m" } });
+  await operator.configure({ statistics: true, rate: { most: 1_000, per: "1m" } });
   await operator.configureGroup("capped", { maxWorking: 1 });
   await new Schedules("emails", options).put("daily", { cron: "0 9 * * *", payload: 1 });
   await queue.enqueueMany([

@@ -9,7 +9,7 @@ import { key, QUEUE, START, type Rig } from "../support/rig.ts";
 /** When the calls are made: everything delayed until then is due. */
 const NOW = START + 240_000;
 export const now = (): number => NOW;
-export const worker = { name: "w", incarnation: "1", silentAfter: "1h" };
+export const worker = { name: "w", incarnation: "1", silentAfter: "1h" } as const;
 
 /** What a call works with. Its transport has no memory of earlier calls. */
 export class Caller {
@@ -42,6 +42,11 @@ export class Caller {
     return this.queue({ wake: this.wake });
   }
 
+  /** An operator that notes each wake instead of sending it. */
+  wakingOperator(): Operator {
+    return new Operator(QUEUE, { transport: this.transport, now, wake: this.wake });
+  }
+
   readonly wake = { wake: (queue: string) => this.woken.push(queue) };
 }
 
@@ -56,7 +61,7 @@ async function fill(rig: Rig): Promise<string[]> {
   rig.now = START;
   await operator.configure({ statistics: true, events: true });
   await operator.configureGroup("capped", { maxWorking: 1 });
-  await operator.configureGroup("slow", { rate: { max: 2, per: "1h" } });
+  await operator.configureGroup("slow", { rate: { most: 2, per: "1h" } });
   await queue.enqueueMany([
     ...numbered(1, { resultTtl: "1m" }, "old"),
     ...numbered(2, {}, "done"),

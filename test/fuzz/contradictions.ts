@@ -81,8 +81,8 @@ const inBody: Readonly<Record<string, readonly Rule[]>> = {
     ["ids", { ids: ["a"], limit: 1 }],
   ],
   purge: [...ofBudget, noCursor, ["group", { state: "pending", reason: "rejected" }, ["group", "cursor"]]],
-  configureQueue: [["rate.per", { rate: { max: 1, per: 0 } }]],
-  configureGroup: [["rate.per", { rate: { max: 1, per: "0d" } }]],
+  configureQueue: [["rate.per", { rate: { most: 1, per: 0 } }]],
+  configureGroup: [["rate.per", { rate: { most: 1, per: "0d" } }]],
   putSchedule: [
     ...inTask,
     ["cron", { cron: "@daily", every: 1_000 }, ["timeZone", "from"]],

@@ -113,7 +113,7 @@ export function settlementOf(settlement: Fields): { sent: Fields; asked: Operati
 export function rateOf(changes: Fields): { rate?: Rate | null } {
   const { rate } = changes;
   if (!isObject(rate)) return rate === null ? { rate: null } : {};
-  return { rate: { max: rate["max"] as number, per: ms(rate["per"]) as number } };
+  return { rate: { most: rate["most"] as number, per: ms(rate["per"]) as number } };
 }
 
 /** Null unsets. */

@@ -29,7 +29,7 @@ const times = <T>(count: number, call: (i: number) => Promise<T>) =>
 test("enqueues, pulls and settles of one task share a request, each with its own answer", async () => {
   const { sent, transport } = recording();
   const woken: string[] = [];
-  const wake = { wake: (queue: string) => woken.push(queue), window: "1h" };
+  const wake = { wake: (queue: string) => woken.push(queue), window: "1h" } as const;
   const app = createApp({ transport, tokens, cronSecret: secrets.cron, coalesce: "in-flight", wake });
   const ask = asker((request) => app.fetch(request));
   const at = "/v1/queues/shared/tasks";

@@ -64,9 +64,9 @@ const fields: Readonly<Record<string, Send>> = {
   "Redrive.budget": posted("redrive"),
   "Purge.budget": posted("purge", { state: "pending" }),
   "QueueChanges.rate.per": (per) =>
-    ask("PATCH", `${path()}/settings`, { json: { rate: { max: 1_000, per } } }),
+    ask("PATCH", `${path()}/settings`, { json: { rate: { most: 1_000, per } } }),
   "GroupChanges.rate.per": (per) =>
-    ask("PATCH", `${path()}/groups/g`, { json: { rate: { max: 1_000, per } } }),
+    ask("PATCH", `${path()}/groups/g`, { json: { rate: { most: 1_000, per } } }),
   "NewSchedule.every": ofSchedule("every"),
   "NewSchedule.lease": ofSchedule("lease"),
   "NewSchedule.resultTtl": ofSchedule("resultTtl"),

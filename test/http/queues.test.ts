@@ -98,8 +98,8 @@ describe("a queue", () => {
 
   it("takes one setting at a time or several; null unsets", async () => {
     expect((await settings()).body).toEqual(unset);
-    const set = await configure({ maxWorking: 1, rate: { max: 10, per: "1m" }, statistics: true });
-    const expected = { ...unset, maxWorking: 1, rate: { max: 10, per: 60_000 }, statistics: true };
+    const set = await configure({ maxWorking: 1, rate: { most: 10, per: "1m" }, statistics: true });
+    const expected = { ...unset, maxWorking: 1, rate: { most: 10, per: 60_000 }, statistics: true };
     expect([set.status, set.body]).toEqual([200, expected]);
     expect((await settings()).body).toEqual(expected);
     expect((await configure({ rate: null, statistics: null })).body).toEqual({ ...unset, maxWorking: 1 });
@@ -129,10 +129,10 @@ describe("a queue", () => {
     ["maxWorking", { maxWorking: "5" }],
     ["maxPending", { maxPending: 100_000_001 }],
     ["rate", { rate: 5 }],
-    ["rate.per", { rate: { max: 1 } }],
-    ["rate.per", { rate: { max: 1, per: 0 } }],
-    ["rate.max", { rate: { max: 1_000_001, per: 1 } }],
-    ["rate.burst", { rate: { max: 1, per: 1, burst: 1 } }],
+    ["rate.per", { rate: { most: 1 } }],
+    ["rate.per", { rate: { most: 1, per: 0 } }],
+    ["rate.most", { rate: { most: 1_000_001, per: 1 } }],
+    ["rate.burst", { rate: { most: 1, per: 1, burst: 1 } }],
     ["events", { events: "yes" }],
     ["paused", { paused: true }],
     ["weight", { weight: 1 }],
@@ -193,7 +193,7 @@ describe("a group", () => {
     ["weight", { weight: 101 }],
     ["weight", { weight: 0.5 }],
     ["maxPending", { maxPending: 1 }],
-    ["rate.per", { rate: { max: 1, per: "soon" } }],
+    ["rate.per", { rate: { most: 1, per: "soon" } }],
   ])("names the invalid field %j of settings: %j", async (field, json) => {
     const { errors } = expectProblem(await ask("PATCH", group("g"), { json }), "invalid_request");
     expect(errors).toEqual([{ path: field, message: expect.any(String) }]);

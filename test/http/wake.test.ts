@@ -1,27 +1,36 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Operator, Queue } from "../../src/index.ts";
 import { secrets, serve } from "./served.ts";
 
 // Wakes from the HTTP interface, and a pull that waits.
 
 let served: Awaited<ReturnType<typeof serve>>;
 let woken: string[];
+let arranged: [kind: string, queue: string, at: number][];
 let after: Promise<unknown>[];
 beforeAll(async () => {
   served = await serve({
-    wake: { wake: (queue) => woken.push(queue), queues: (queue) => queue !== "sleepers", window: "1h" },
+    wake: {
+      wake: (queue) => woken.push(queue),
+      wakeAt: (queue, at) => arranged.push(["wake", queue, at]),
+      sweepAt: (queue, at) => arranged.push(["sweep", queue, at]),
+      queues: (queue) => queue !== "sleepers",
+      window: "1h",
+    },
   });
 });
 afterAll(() => served.stop());
 beforeEach(() => {
   woken = [];
+  arranged = [];
   after = [];
 });
 
-const post = (path: string, json: object, context?: object) =>
+const post = (path: string, json: object, context?: object, method = "POST") =>
   served.app.request(
     `/v1${path}`,
     {
-      method: "POST",
+      method,
       headers: { authorization: `Bearer ${secrets.all}`, "content-type": "application/json" },
       body: JSON.stringify(json),
     },
@@ -49,6 +58,46 @@ describe("the HTTP interface", () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await (await post("/sweep", {})).json()).toMatchObject({ promoted: 1, woken: 1 });
     expect(woken).toEqual(["c"]);
+  });
+
+  const reject = async (queue: Queue) => (await queue.dequeue())[0]?.reject("no");
+  test.each<[string, string, object, string, (queue: Queue, operator: Operator) => Promise<unknown>]>([
+    ["a redrive", "redrive", { ids: ["x"] }, "POST", reject],
+    ["a failed worker", "workers/w/fail", {}, "POST", (queue) => queue.dequeue({ worker: { name: "w" } })],
+    ["a resume", "resume", {}, "POST", (_, operator) => operator.pause()],
+    ["a loosened limit", "settings", { maxWorking: 9 }, "PATCH", async () => {}],
+    ["a loosened limit of a group", "groups/g", { maxWorking: 9 }, "PATCH", async () => {}],
+  ])("wakes the consumer after %s", async (what, path, body, method, prepare) => {
+    const name = what.replaceAll(" ", "-");
+    const { transport } = served;
+    const queue = new Queue(name, { transport });
+    await queue.enqueue(1, { id: "x" });
+    await prepare(queue, new Operator(name, { transport }));
+    expect((await post(`/queues/${name}/${path}`, body, undefined, method)).status).toBe(200);
+    expect(woken).toEqual([name]);
+  });
+
+  test("arranges a wake for what is delayed, and a sweep for a schedule", async () => {
+    const before = Date.now();
+    await post("/queues/later/tasks", { payload: 1, delay: "1m" });
+    await post("/queues/later/schedules/x", { every: "1h", payload: 1 }, undefined, "PUT");
+    await post("/queues/later/tasks", { payload: 2 });
+    const [{ receipt }] = (await (await post("/queues/later/tasks/pull", {})).json()).tasks;
+    await post("/queues/later/tasks/settle", {
+      settlements: [{ receipt, outcome: "requeue", delay: "2m" }],
+    });
+    await post("/sweep", {});
+    expect(arranged.filter(([, queue]) => queue === "later").map(([kind]) => kind)).toEqual([
+      "wake",
+      "sweep",
+      "wake",
+      "wake",
+      "sweep",
+    ]);
+    const [first, , third, fourth] = arranged.filter(([, queue]) => queue === "later");
+    expect((first?.[2] ?? 0) - before).toBeGreaterThanOrEqual(60_000);
+    expect((third?.[2] ?? 0) - (first?.[2] ?? 0)).toBeGreaterThanOrEqual(60_000);
+    expect(Math.abs((fourth?.[2] ?? 0) - (first?.[2] ?? 0))).toBeLessThan(30_000);
   });
 
   test("wakes no consumer if it has no waker", async () => {

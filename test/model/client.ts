@@ -5,10 +5,12 @@ import {
   Queue,
   Schedules,
   sweep,
+  type OnDeadLetter,
   type Settlement,
   type Transport,
 } from "../../src/index.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
+import { reportExpired } from "../../src/queue/core/dead-letter.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
 import { sweepScript } from "../../src/queue/redis/sweep-scripts.ts";
@@ -27,24 +29,35 @@ export class Client {
   readonly name: string;
   readonly transport: Transport;
   readonly now: () => number;
+  readonly onDeadLetter: OnDeadLetter;
   readonly wake: { readonly wake: () => void; readonly window: number };
   readonly queue: Queue;
   /** The same queue, with enqueues that wake consumers. */
   readonly waking: Queue;
   readonly operator: Operator;
+  /** The same operator, whose calls wake consumers. */
+  readonly wakingOperator: Operator;
   readonly schedules: Schedules;
   /** Its deep sweep that has not ended yet. */
   sweeping: StepwiseDeepSweep | undefined;
 
-  constructor(name: string, transport: Transport, now: () => number, wake: () => void) {
-    const options = { transport, now };
+  constructor(
+    name: string,
+    transport: Transport,
+    now: () => number,
+    wake: () => void,
+    onDeadLetter: OnDeadLetter,
+  ) {
+    const options = { transport, now, onDeadLetter };
     this.name = name;
     this.transport = transport;
     this.now = now;
+    this.onDeadLetter = onDeadLetter;
     this.wake = { wake, window: WINDOW };
     this.queue = new Queue(name, options);
     this.waking = new Queue(name, { ...options, wake: this.wake });
     this.operator = new Operator(name, options);
+    this.wakingOperator = new Operator(name, { ...options, wake: this.wake });
     this.schedules = new Schedules(name, options);
   }
 
@@ -80,22 +93,30 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   },
   remove: ({ operator }, { id }) => operator.remove(id),
   get: ({ queue }, { id }) => queue.get(id),
-  redrive: ({ operator }, { does: _, ...options }) => operator.redrive(options),
-  redriveIds: ({ operator }, { ids }) => operator.redrive({ ids }),
+  redrive: (client, { does: _, waker, ...options }) => operatorOf(client, waker).redrive(options),
+  redriveIds: (client, { ids, waker }) => operatorOf(client, waker).redrive({ ids }),
   purge: ({ operator }, { does: _, ...options }) => operator.purge(options),
-  configure: ({ operator }, { changes, key }) => operator.configure(changes, { idempotencyKey: key }),
-  pause: ({ operator }, { key }) => operator.pause({ idempotencyKey: key }),
-  resume: ({ operator }, { key }) => operator.resume({ idempotencyKey: key }),
+  configure: (client, { changes, key, waker }) =>
+    operatorOf(client, waker).configure(changes, { idempotencyKey: key }),
+  pause: (client, { key, waker }) => operatorOf(client, waker).pause({ idempotencyKey: key }),
+  resume: (client, { key, waker }) => operatorOf(client, waker).resume({ idempotencyKey: key }),
   configureGroup: ({ operator }, { group, changes, key }) =>
     operator.configureGroup(group, changes, { idempotencyKey: key }),
   drop: ({ operator }, { force, key }) => operator.deleteQueue({ force, idempotencyKey: key }),
   heartbeat: ({ queue }, { worker, lease, receipts }) => queue.heartbeat(worker, { lease, receipts }),
-  fail: ({ operator }, { worker, limit }) => operator.failWorker(worker, { limit }),
-  sweep: async ({ name, transport, now, wake }, { limit, once, waker }) => {
-    if (!once) return sweep(transport, { now, limit, ...(waker && { wake }) });
-    const args = { testNow: String(now()), limit: String(limit), wake: waker ? String(WINDOW) : "" };
+  fail: (client, { worker, limit, waker }) => operatorOf(client, waker).failWorker(worker, { limit }),
+  sweep: async ({ name, transport, now, wake, onDeadLetter }, { limit, once, waker }) => {
+    if (!once) return sweep(transport, { now, limit, onDeadLetter, ...(waker && { wake }) });
+    const args = {
+      testNow: String(now()),
+      limit: String(limit),
+      wake: waker ? String(WINDOW) : "",
+      ahead: "1",
+    };
     const outcomes = await transport.send([callOf(sweepScript, queueKeys(name), args)]);
-    return sweepScript.decode(lastReply(outcomes));
+    const { deadLetters, ...counts } = sweepScript.decode(lastReply(outcomes));
+    reportExpired(onDeadLetter, name, deadLetters);
+    return counts;
   },
   wakeAnother: ({ waking }) => waking.wakeAnother(),
   counts: ({ queue }) => queue.counts(),
@@ -133,6 +154,9 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
     );
   },
 };
+
+const operatorOf = ({ operator, wakingOperator }: Client, waker: boolean | undefined) =>
+  waker ? wakingOperator : operator;
 
 const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => ({
   token,

@@ -1,17 +1,27 @@
 /** The expected answer of each operation. Computing it changes the model. */
-import type { LeasedTask } from "../../src/index.ts";
+import type { LeasedTask, Settled } from "../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
 import { INVALID } from "./invalid.ts";
 import { counts, list, outOfTurn, usesGroups, statistics, workers } from "./reads.ts";
-import { cancel, configure, configureGroup, drop, purge, redrive, redriveByIds, remove } from "./operate.ts";
+import {
+  cancel,
+  configure,
+  configureGroup,
+  drop,
+  purge,
+  redrive,
+  redriveByIds,
+  remove,
+  wasRedriven,
+} from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import type { Happened } from "./real.ts";
 import { drafted, listed, occur, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
-import { infoOf } from "./state.ts";
+import { infoOf, type ModelDeadLetter } from "./state.ts";
 import { sweep, sweepAll } from "./sweep.ts";
-import { wakeAnother } from "./wake.ts";
+import { wakeAnother, wakesOnReady, wakesOnRelease } from "./wake.ts";
 import { failWorker, heartbeat, leaveFailed, type LeaseProof } from "./workers.ts";
 import type { World } from "./world.ts";
 
@@ -49,6 +59,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
   settle: (world, { key, items, pull }, happened, copy) => {
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
+    world.queue.deadLetters.push(...settled.flatMap(deadLetterOf));
     if (!pull) return settled;
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
     return { settled, tasks: world.pulled(pull, tasks, happened, { copy, afterSettle: true }) };
@@ -57,21 +68,23 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),
   remove: ({ queue, now }, { id }) => remove(queue, now, id),
   get: ({ queue }, { id }) => infoOf(queue, NAME, id),
-  redrive: ({ queue, now }, operation) => ({ redriven: redrive(queue, now, operation), refused: [] }),
-  redriveIds: ({ queue, now }, { ids }) => redriveByIds(queue, now, ids),
+  redrive: (world, operation) => {
+    const redriven = redrive(world.queue, world.now, operation);
+    if (redriven > 0 && !operation.dryRun) wakeForReady(world, operation.waker, "first");
+    return { redriven, refused: [] };
+  },
+  redriveIds: (world, { ids, waker }) => {
+    const { queue, now } = world;
+    const waiting = ids.map(({ id }) => id).filter((id) => isRedriven(queue, id));
+    const answer = redriveByIds(queue, now, ids);
+    const isCopy = waiting.some((id) => !answer.refused.some((refused) => refused.id === id));
+    if (answer.redriven > 0) wakeForReady(world, waker, isCopy ? "later" : "first");
+    return answer;
+  },
   purge: ({ queue, now }, operation) => ({ purged: purge(queue, now, operation) }),
-  configure: (world, { key, changes }) => {
-    world.once(key, () => configure(world.queue, world.now, changes));
-    return settingsOf(world);
-  },
-  pause: (world, { key }) => {
-    world.once(key, () => configure(world.queue, world.now, { paused: true }));
-    return settingsOf(world);
-  },
-  resume: (world, { key }) => {
-    world.once(key, () => configure(world.queue, world.now, { paused: false }));
-    return settingsOf(world);
-  },
+  configure: (world, operation) => configured(world, operation, operation.changes),
+  pause: (world, operation) => configured(world, operation, { paused: true }),
+  resume: (world, operation) => configured(world, operation, { paused: false }),
   configureGroup: (world, { key, group, changes }) => {
     world.once(key, () => configureGroup(world.queue, world.now, group, changes));
     return configureGroup(world.queue, world.now, group, {});
@@ -87,8 +100,12 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     const reported = receipts && [...new Set(receipts)].map(leaseOf);
     return heartbeat(queue, now, { ...signOf(worker), lease, reported });
   },
-  fail: ({ queue, now }, { worker, limit }) =>
-    failWorker(queue, now, typeof worker === "string" ? worker : signOf(worker).worker, limit),
+  fail: (world, { worker, limit, waker }) => {
+    const { queue, now } = world;
+    const failed = failWorker(queue, now, typeof worker === "string" ? worker : signOf(worker).worker, limit);
+    if (failed.returned > 0) wakeForReady(world, waker, "first");
+    return failed;
+  },
   sweep: (world, operation, { registered }) => swept(world, operation, registered),
   wakeAnother: (world) => {
     const woken = wakeAnother(world.queue, world.now, WINDOW);
@@ -180,6 +197,33 @@ function noted(
   }) as { readonly existed: boolean; readonly next: number } | undefined;
 }
 
+const windowOf = (waker: boolean | undefined) => (waker ? WINDOW : undefined);
+
+function wakeForReady(world: World, waker: boolean | undefined, copy: "first" | "later"): void {
+  if (wakesOnReady(world.queue, world.now, windowOf(waker), copy)) world.woken++;
+}
+
+function isRedriven(queue: World["queue"], id: string): boolean {
+  const task = queue.tasks.get(id);
+  return task !== undefined && wasRedriven(task);
+}
+
+function configured(
+  world: World,
+  { key, waker }: { readonly key: string; readonly waker?: boolean },
+  changes: Parameters<typeof configure>[2],
+) {
+  let change: Parameters<typeof wakesOnRelease>[3] | undefined = "made before";
+  world.once(key, () => {
+    const { paused, maxWorking, rate } = world.queue.settings;
+    const now = configure(world.queue, world.now, changes);
+    const loosened = JSON.stringify([maxWorking, rate]) !== JSON.stringify([now.maxWorking, now.rate]);
+    change = paused && !now.paused ? "resumed" : loosened ? "loosened" : undefined;
+  });
+  if (change && wakesOnRelease(world.queue, world.now, windowOf(waker), change)) world.woken++;
+  return settingsOf(world);
+}
+
 function swept(world: World, { limit, once, waker }: Of<"sweep">, registered: boolean) {
   const { queue, now } = world;
   const wake = waker ? WINDOW : undefined;
@@ -201,6 +245,14 @@ export const signOf = ({ name, incarnation = "", silentAfter }: OperationWorker)
 function leaseOf(receipt: string): LeaseProof {
   const [, , lease = "", token = "", ...id] = receipt.split(".");
   return { id: id.join("."), lease: Number(lease), token };
+}
+
+/** What a settlement reports: also if it is repeated. */
+function deadLetterOf(settled: Settled): ModelDeadLetter[] {
+  if (!settled.ok || settled.state !== "rejected") return [];
+  const { reason, receipt } = settled;
+  if (reason === undefined || reason === "cancelled") return [];
+  return [{ id: leaseOf(receipt).id, reason, attempts: Number(receipt.split(".")[1]) }];
 }
 
 const settlementOf = (settlement: OperationSettlement): ModelSettlement => ({

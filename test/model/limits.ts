@@ -25,7 +25,7 @@ export function redated(rate: Rate, used: Used, now: number): Used {
 
 /** How many more may follow now. */
 export function left(rate: Rate, used: Used, now: number): number {
-  return counted(rate, used, now).reduce((most, [, count]) => most - count, rate.max);
+  return counted(rate, used, now).reduce((most, [, count]) => most - count, rate.most);
 }
 
 /** When one more may follow; undefined if it may now. */

@@ -137,7 +137,7 @@ export function redriveByIds(
 }
 
 /** Whether it was rejected and waits again, so that an earlier copy has run. */
-function wasRedriven({ state, history }: ModelTask): boolean {
+export function wasRedriven({ state, history }: ModelTask): boolean {
   const [before, last] = history.slice(-2);
   const waits = state === "pending" || state === "delayed";
   return waits && before?.to === "rejected" && (last?.to === "pending" || last?.to === "delayed");

@@ -38,7 +38,7 @@ type Switches = "pause" | "resume";
 /** One call. `key` is its idempotency key. */
 export type Operation =
   | { [D in Looks]: { readonly does: D } }[Looks]
-  | { [D in Switches]: { readonly does: D; readonly key: string } }[Switches]
+  | { [D in Switches]: { readonly does: D; readonly key: string; readonly waker?: boolean } }[Switches]
   | {
       readonly does: "putSchedule";
       readonly key: string;
@@ -81,9 +81,11 @@ export type Operation =
       readonly dryRun: boolean;
       readonly rate?: number | undefined;
       readonly limit?: number | undefined;
+      readonly waker?: boolean;
     } & ModelFilter)
   | {
       readonly does: "redriveIds";
+      readonly waker?: boolean;
       readonly ids: readonly { readonly id: string; readonly lease?: number | undefined }[];
     }
   | ({
@@ -94,6 +96,7 @@ export type Operation =
   | {
       readonly does: "configure";
       readonly key: string;
+      readonly waker?: boolean;
       readonly changes: Partial<Omit<QueueLimits, "paused">>;
     }
   | {
@@ -109,7 +112,12 @@ export type Operation =
       readonly lease?: number | undefined;
       readonly receipts?: readonly string[] | undefined;
     }
-  | { readonly does: "fail"; readonly worker: string | OperationWorker; readonly limit: number }
+  | {
+      readonly does: "fail";
+      readonly worker: string | OperationWorker;
+      readonly limit: number;
+      readonly waker?: boolean;
+    }
   | { readonly does: "sweep"; readonly limit: number; readonly waker: boolean; readonly once: boolean }
   | { readonly does: "wakeAnother" }
   | ({

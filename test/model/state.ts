@@ -4,7 +4,14 @@
  * with them.
  */
 import type { ModelSchedule } from "./schedules.ts";
-import type { AttemptError, RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
+import type {
+  AttemptError,
+  DeadLetter,
+  RejectReason,
+  TaskInfo,
+  TaskState,
+  Transition,
+} from "../../src/index.ts";
 
 export const RESEND_WINDOW = 300_000;
 const HISTORY = 16;
@@ -97,7 +104,7 @@ export function newTask(
 }
 
 export interface Rate {
-  readonly max: number;
+  readonly most: number;
   readonly per: number;
 }
 
@@ -134,6 +141,9 @@ export interface ModelWorker {
   silentAfter: number | undefined;
 }
 
+/** A new dead letter, as a call reports it. */
+export type ModelDeadLetter = Pick<DeadLetter, "id" | "reason" | "attempts">;
+
 export class QueueState {
   /** Ids of pending tasks with neither group nor priority, the next one first; with ghosts. */
   line: string[] = [];
@@ -164,6 +174,8 @@ export class QueueState {
   readonly groups = new Map<string, ModelGroup>();
   readonly dedup = new Map<string, { readonly until: number; readonly id: string }>();
   readonly workers = new Map<string, ModelWorker>();
+  /** What the current call reports of new dead letters. */
+  deadLetters: ModelDeadLetter[] = [];
   /** Workers from which tasks were taken. */
   readonly lost = new Set<string>();
   /** When to check for silent workers. */
@@ -237,7 +249,7 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
   if (!task || task.state === "removed" || task.state === "ghost") return null;
   const [workerName, incarnation] = (task.worker ?? "").split(" ");
   const ended = task.state === "completed" ? "result" : "error";
-  return {
+  const info: Partial<Record<keyof TaskInfo, unknown>> = {
     id,
     queue: name,
     state: task.state,
@@ -251,7 +263,7 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
     errors: task.errors,
     enqueuedAt: task.enqueuedAt,
     ...(task.state === "delayed" && { dueAt: Math.floor(queue.delayed.get(id) as number) }),
-    ...(task.state === "working" && { deadlineAt: queue.working.get(id) as number }),
+    ...(task.state === "working" && { deadlineAt: queue.working.get(id) }),
     ...(task.dequeuedAt !== undefined && { dequeuedAt: task.dequeuedAt }),
     ...(task.requeuedAt !== undefined && { requeuedAt: task.requeuedAt }),
     ...(task.endedAt !== undefined && { endedAt: task.endedAt }),
@@ -263,4 +275,5 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
     ...(task.kept && task.headers && { headers: task.headers }),
     ...(task.text !== undefined && { [ended]: task.text }),
   };
+  return info as TaskInfo;
 }

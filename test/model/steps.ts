@@ -54,7 +54,7 @@ export function allSteps({
       const receipt = receiptAt(world, one.receipt);
       return receipt === undefined ? [] : [settlementOf(one, receipt)];
     });
-  const rate = option(record({ max: oneOf(1, 3, 6), per: oneOf(100, 1_000, 3_000) }), { nil: null });
+  const rate = option(record({ most: oneOf(1, 3, 6), per: oneOf(100, 1_000, 3_000) }), { nil: null });
   const most = option(oneOf(1, 2, 4), { nil: null });
 
   return oneof(
@@ -109,6 +109,7 @@ export function allSteps({
       tuple(filter(grouped), boolean(), maybe(oneOf(0.5, 3), 2)),
       ([meant, dryRun, each]) => ({
         does: "redrive",
+        waker,
         ...meant,
         dryRun,
         rate: each,
@@ -116,6 +117,7 @@ export function allSteps({
     ),
     step(3, "redrive ids", array(tuple(id, nat(2)), { minLength: 1, maxLength: 4 }), (drawn, world) => ({
       does: "redriveIds",
+      waker,
       ids: drawn.map(([named, which]) => ({ id: named, lease: knownLease(world, named, which) })),
     })),
     step(
@@ -153,6 +155,7 @@ export function allSteps({
         does: "fail",
         worker: byName ? who.name : who,
         limit,
+        waker,
       }),
     ),
     step(
@@ -172,10 +175,12 @@ export function allSteps({
         does: "configure",
         key: world.newKey(),
         changes,
+        waker,
       }),
     ),
     step(2, "pause or resume", oneOf("pause", "resume", "resume"), (does, world) => ({
       does,
+      waker,
       key: world.newKey(),
     })),
     step(

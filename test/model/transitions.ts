@@ -138,6 +138,7 @@ export function takeBack(
     if (task.flagged || exhausted(task)) {
       ended++;
       const reason = task.flagged ? "cancelled" : "lease_expired";
+      if (reason !== "cancelled") queue.deadLetters.push({ id, reason, attempts: task.attempt });
       finish(queue, task, { now, state: "rejected", reason, text: task.text });
     } else waitAgain(queue, task, ends, { now, place: "front" });
   }

@@ -42,3 +42,30 @@ export function wakeAnother(queue: QueueState, now: number, window: number): boo
 export function heardOf(queue: QueueState, now: number): void {
   if (queue.wake) queue.wake = { ...queue.wake, until: now + queue.wake.window };
 }
+
+/**
+ * Wakes a consumer for tasks that an operator's call has made ready. If an earlier copy of the call has, its wake
+ * may be lost.
+ */
+export function wakesOnReady(
+  queue: QueueState,
+  now: number,
+  window: number | undefined,
+  copy: "first" | "later",
+): boolean {
+  if (window === undefined || queue.settings.paused) return false;
+  return asleep(queue, now, copy === "later" ? 0 : undefined) && send(queue, now, window);
+}
+
+/** As {@link wakesOnReady}, if tasks are ready. After a pause, no consumer is awake. */
+export function wakesOnRelease(
+  queue: QueueState,
+  now: number,
+  window: number | undefined,
+  change: "resumed" | "loosened" | "made before",
+): boolean {
+  if (window === undefined || queue.line.length + queue.grouped.length === 0 || queue.settings.paused)
+    return false;
+  if (change === "resumed") return send(queue, now, window);
+  return wakesOnReady(queue, now, window, change === "loosened" ? "first" : "later");
+}

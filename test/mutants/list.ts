@@ -8,11 +8,13 @@ import type { Mutant } from "./mutant.ts";
 import { operating } from "./operating.ts";
 import { pulling } from "./pulling.ts";
 import { repairing } from "./repairing.ts";
+import { reporting } from "./reporting.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
 import { uniqueIds } from "./unique-ids.ts";
 import { waiting } from "./waiting.ts";
+import { waking } from "./waking.ts";
 
 /** All mutants by area. Those of the first release were chosen without knowledge of the tests. */
 export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
@@ -24,10 +26,12 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   rooms,
   pulling,
   waiting,
+  waking,
   lanes,
   library,
   attempts,
   "unique ids": uniqueIds,
   consuming,
+  reporting,
   interfaces,
 };

@@ -1,6 +1,7 @@
 /** As {@link nearest}, for lua/lib. Slow tests come last. */
 export const nearestLib: Readonly<Record<string, readonly string[]>> = {
   "lua/lib/dequeue-in-full.lua": [
+    "integration/tasks/dead-letters",
     "integration/tasks/dequeue",
     "fault/resend",
     "integration/groups/limits",
@@ -95,6 +96,8 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
   ],
   "lua/lib/transitions.lua": [
     "integration/tasks/errors-of-attempts",
+    "integration/tasks/dead-letters",
+    "integration/sweep/dead-letter-hook",
     "budget/features",
     "integration/tasks/settle",
     "integration/tasks/dequeue",
@@ -130,7 +133,11 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/silent-workers",
     "integration/workers/worker-leases",
   ],
-  "lua/lib/wake.lua": ["integration/tasks/wake", "integration/tasks/wake-faults"],
+  "lua/lib/wake.lua": [
+    "integration/tasks/wake",
+    "integration/tasks/wake-faults",
+    "integration/operate/wakes",
+  ],
   "lua/lib/due.lua": [
     "integration/sweep/sweep",
     "integration/groups/limits-clock",

@@ -52,10 +52,12 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
   ],
   "lua/sweep/sweep.lua": [
+    "integration/sweep/dead-letter-hook",
     "integration/sweep/sweep",
     "integration/repair/invalid-records",
     "integration/operate/redrive",
     "integration/tasks/wake",
+    "integration/tasks/wake-later",
     "integration/tasks/life-cycle",
     "integration/tasks/settle",
     "integration/tasks/unique-ids",
@@ -83,6 +85,8 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/worker-leases",
   ],
   "lua/operate/fail-worker.lua": [
+    "integration/operate/wakes",
+    "integration/sweep/dead-letter-hook",
     "integration/workers/worker-failure",
     "integration/workers/failed-workers-groups",
     "integration/workers/silent-workers",
@@ -108,6 +112,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/repair/invalid-records",
   ],
   "lua/operate/redrive.lua": [
+    "integration/operate/wakes",
     "integration/operate/redrive",
     "integration/operate/redrive-calls",
     "integration/repair/invalid-records",
@@ -118,6 +123,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/unique-ids",
   ],
   "lua/operate/configure.lua": [
+    "integration/operate/wakes",
     "integration/operate/settings",
     "integration/groups/group-settings",
     "integration/groups/limits",
@@ -126,6 +132,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/pause",
     "integration/repair/invalid-records",
   ],
+  "lua/operate/declare.lua": ["integration/declared/apply-queues", "fault/every-script"],
   "lua/operate/settings.lua": [
     "integration/operate/settings",
     "integration/groups/group-settings",

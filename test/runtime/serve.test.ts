@@ -180,7 +180,7 @@ describe("a server of Node", () => {
     ["an unknown option", { prot: 1 } as ServeOptions, "prot"],
     ["no port", { port: 65_536 }, "port"],
     ["a sweep too often", { every: 999 }, "every"],
-    ["an invalid grace", { grace: "soon" }, "grace"],
+    ["an invalid grace", { grace: "soon" as never }, "grace"],
     ["an invalid budget", { budget: "1ms" }, "budget"],
     ["an invalid PORT", { port: undefined, env: { PORT: "http" } }, "PORT"],
     ["an environment without Redis", { env: {} }, "UPSTASH_REDIS_REST_URL"],

@@ -156,7 +156,7 @@ export const sharedDay: Scenario = async (queue, transport, rig) => {
     return answer;
   };
   const operator = new Operator(QUEUE, { transport, now: () => rig.now });
-  note(await operator.configureGroup("capped", { maxWorking: 1, rate: { max: 3, per: "1s" } }));
+  note(await operator.configureGroup("capped", { maxWorking: 1, rate: { most: 3, per: "1s" } }));
   note(await operator.configure({ statistics: true, maxWorking: 6 }));
   const options = [{ group: "capped" }, { group: "free", priority: 1 }, { group: "free" }, {}];
   const tasks = Array.from({ length: 12 }, (_, i) => ({ id: `t${i}`, payload: i, ...options[i % 4] }));
@@ -203,7 +203,7 @@ export const togetherDay: Scenario = async (queue, _, rig) => {
     answers.push(batches.map(seen));
     return batches.flat();
   };
-  const dedup = { key: "k", window: "10s" };
+  const dedup = { key: "k", window: "10s" } as const;
   await together(
     queue.enqueue("generated", { idempotencyKey: "key-0" }),
     queue.enqueue("chosen", { id: "chosen" }),

@@ -48,15 +48,33 @@ describe("upstash takes", () => {
 });
 
 describe("upstash refuses", () => {
+  const missing = (name: string) =>
+    `${name} is missing: pass the environment that has it, as upstash(env), or { url, token }`;
+
+  test("a call without arguments, if the process has no such variables", () => {
+    const before = process.env;
+    process.env = {};
+    expect(refusal(() => upstash()).message).toBe(missing("UPSTASH_REDIS_REST_URL"));
+    process.env = { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token };
+    expect(upstash()).toHaveProperty("send");
+    process.env = before;
+  });
+
+  test("what is no environment", () => {
+    expect(refusal(() => upstash("secret" as never)).message).toBe(
+      "the first argument must be an environment, such as env, or { url, token }",
+    );
+  });
+
   test.each([
-    [{}, "UPSTASH_REDIS_REST_URL is missing", "UPSTASH_REDIS_REST_URL"],
+    [{}, missing("UPSTASH_REDIS_REST_URL"), "UPSTASH_REDIS_REST_URL"],
     [
       { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: "" },
-      "UPSTASH_REDIS_REST_TOKEN is missing",
+      missing("UPSTASH_REDIS_REST_TOKEN"),
       "UPSTASH_REDIS_REST_TOKEN",
     ],
-    [{ url: undefined, token }, "url is missing", "url"],
-    [{ url, token: undefined }, "token is missing", "token"],
+    [{ url: undefined, token }, missing("url"), "url"],
+    [{ url, token: undefined }, missing("token"), "token"],
     [{ url: "secret", token }, "url must be a URL that begins with https:// or http://", "url"],
     [{ url: "redis://secret@host", token }, "url must be a URL that begins with https:// or http://", "url"],
     [

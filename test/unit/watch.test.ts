@@ -20,7 +20,7 @@ function task(version: number, state: TaskInfo["state"] = "working"): TaskInfo {
     transitions: [{ version, to: state, at: 1_000 + version }],
     errors: [],
     enqueuedAt: 1_000,
-  };
+  } as TaskInfo;
 }
 
 /** Runs a watch, and returns when it read (ms since its start), its events, and the task that it sees. */

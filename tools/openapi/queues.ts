@@ -132,7 +132,7 @@ export const queues: readonly OperationText[] = [
       schemas: ["QueueChanges"],
       required: true,
       examples: {
-        limits: { maxWorking: 50, rate: { max: 100, per: "1m" }, maxPending: 10_000 },
+        limits: { maxWorking: 50, rate: { most: 100, per: "1m" }, maxPending: 10_000 },
         "without limits": { maxWorking: null, rate: null },
         "counts and events": { statistics: true, events: true },
       },
@@ -141,7 +141,7 @@ export const queues: readonly OperationText[] = [
       200: {
         description: "The new settings.",
         schemas: ["QueueSettings"],
-        examples: { some: { ...settings, maxWorking: 50, rate: { max: 100, per: 60_000 } } },
+        examples: { some: { ...settings, maxWorking: 50, rate: { most: 100, per: 60_000 } } },
       },
     },
   },
@@ -183,7 +183,7 @@ export const queues: readonly OperationText[] = [
     body: {
       schemas: ["GroupChanges"],
       required: true,
-      examples: { "a double share": { weight: 2 }, "a limit": { rate: { max: 10, per: "1s" } } },
+      examples: { "a double share": { weight: 2 }, "a limit": { rate: { most: 10, per: "1s" } } },
     },
     responses: {
       200: {

@@ -12,7 +12,7 @@ export const WAKE = "sluice.wake";
 
 const RETRY = { tries: 3, firstWait: 200, longestWait: 400 };
 
-export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
+export interface WebhookWakerOptions extends Omit<Waker, "wake" | "wakeAt" | "sweepAt"> {
   /** Where the consumer receives wakes, for example with {@link wakeReceiver}. */
   readonly url: string;
   /**

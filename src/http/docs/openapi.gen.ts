@@ -1917,7 +1917,7 @@ export const openapi: OpenApiDocument = {
                   "value": {
                     "maxWorking": 50,
                     "rate": {
-                      "max": 100,
+                      "most": 100,
                       "per": "1m"
                     },
                     "maxPending": 10000
@@ -1956,7 +1956,7 @@ export const openapi: OpenApiDocument = {
                       "paused": false,
                       "maxWorking": 50,
                       "rate": {
-                        "max": 100,
+                        "most": 100,
                         "per": 60000
                       },
                       "maxPending": 10000,
@@ -2116,7 +2116,7 @@ export const openapi: OpenApiDocument = {
                   "summary": "a limit",
                   "value": {
                     "rate": {
-                      "max": 10,
+                      "most": 10,
                       "per": "1s"
                     }
                   }
@@ -4003,7 +4003,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1000000,
@@ -4015,7 +4015,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ],
                 "additionalProperties": false
@@ -4024,7 +4024,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`."
           },
           "maxPending": {
             "anyOf": [
@@ -4099,7 +4099,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1000000,
@@ -4111,7 +4111,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ],
                 "additionalProperties": false
@@ -4120,7 +4120,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`."
           }
         },
         "additionalProperties": false,
@@ -5396,7 +5396,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 0
                   },
@@ -5407,7 +5407,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ]
               },
@@ -5415,7 +5415,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
           },
           "maxPending": {
             "anyOf": [
@@ -5472,7 +5472,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 0
                   },
@@ -5483,7 +5483,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ]
               },
@@ -5491,7 +5491,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
           }
         },
         "required": [
@@ -5531,7 +5531,7 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "object",
                 "properties": {
-                  "max": {
+                  "most": {
                     "type": "integer",
                     "minimum": 0
                   },
@@ -5542,7 +5542,7 @@ export const openapi: OpenApiDocument = {
                   }
                 },
                 "required": [
-                  "max",
+                  "most",
                   "per"
                 ]
               },
@@ -5550,7 +5550,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit."
+            "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
           },
           "ready": {
             "type": "integer",

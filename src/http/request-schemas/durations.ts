@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { durationRule, MAX_DURATION } from "../../queue/core/duration.ts";
+import { durationRule, MAX_DURATION, type Duration } from "../../queue/core/duration.ts";
 
 /** The longest time that a pull, or a request for one task, may wait, ms. Every platform allows it. */
 export const longestWait = 60_000;
@@ -18,14 +18,16 @@ const durationTexts = {
 } as const;
 
 /** Milliseconds, or a text such as `"30s"`. The queue refuses a text for a longer duration than `max`. */
-const durationOf = (min: keyof typeof durationTexts, max: number, message = durationRule(min, max)) =>
-  v.union(
+function durationOf(min: keyof typeof durationTexts, max: number, message = durationRule(min, max)) {
+  const schema = v.union(
     [
       v.pipe(v.number(), v.integer(message), v.minValue(min, message), v.maxValue(max, message)),
       v.pipe(v.string(), v.regex(durationTexts[min], message)),
     ],
     message,
   );
+  return schema as v.GenericSchema<Duration>;
+}
 
 /** A delay or a retention time. */
 export const duration = durationOf(

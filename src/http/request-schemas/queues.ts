@@ -24,13 +24,13 @@ const setting = <Schema extends v.GenericSchema>(schema: Schema, meaning: string
   v.exactOptional(described(v.nullable(schema), meaning));
 
 const rate = fields({
-  max: whole(1, 1_000_000, "The most pulled tasks."),
+  most: whole(1, 1_000_000, "The most pulled tasks."),
   per: described(positiveDuration, "The length of the period, at least 1 ms."),
 });
 
 const limits = {
   maxWorking: setting(integer(1, 1_000_000), "The most tasks that are working at the same time."),
-  rate: setting(rate, "The most tasks (`max`) that are pulled in any period of the length `per`."),
+  rate: setting(rate, "The most tasks (`most`) that are pulled in any period of the length `per`."),
 };
 
 const unsetNote = "Fields that are left out keep their value. null removes the setting.";

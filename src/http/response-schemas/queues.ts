@@ -39,8 +39,8 @@ const limit = (meaning: string) => described(v.nullable(count), `${meaning}; nul
 const limits = {
   maxWorking: limit("The most tasks that are working at the same time"),
   rate: described(
-    v.nullable(v.object({ max: count, per: described(count, "Milliseconds.") })),
-    "The most tasks (`max`) that are pulled in any period of the length `per`; null: no limit.",
+    v.nullable(v.object({ most: count, per: described(count, "Milliseconds.") })),
+    "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit.",
   ),
 };
 

@@ -10,8 +10,9 @@ import * as schemas from "../request-schemas/queues.ts";
 
 /** List, count, delete, pause and configure queues, and configure groups. */
 export function queueRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow } = services;
-  const operator = (c: RequestContext) => new Operator(c.get("queue").name, services);
+  const { transport, prefix, allow, wakerOf } = services;
+  const operator = (c: RequestContext) =>
+    new Operator(c.get("queue").name, { ...services, wake: wakerOf(c) });
 
   app.get("/v1/queues", allow("admin"), async (c) => {
     const page = await listQueues(transport, { prefix, ...readQuery(c, schemas.queuesQuery) });

@@ -13,8 +13,9 @@ const path = "/v1/queues/:queue/schedules";
 
 /** The schedules of a queue. */
 export function scheduleRoutes(app: App, services: Services): void {
-  const { allow } = services;
-  const schedules = (c: RequestContext) => new Schedules(c.get("queue").name, services);
+  const { allow, wakerOf } = services;
+  const schedules = (c: RequestContext) =>
+    new Schedules(c.get("queue").name, { ...services, wake: wakerOf(c) });
 
   app.get(path, allow("admin"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);

@@ -11,8 +11,9 @@ import { listedReply } from "../responses/task-reply.ts";
 
 /** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
-  const { allow } = services;
-  const operator = (c: RequestContext) => new TaskOperator(c.get("queue").name, services);
+  const { allow, wakerOf } = services;
+  const operator = (c: RequestContext) =>
+    new TaskOperator(c.get("queue").name, { ...services, wake: wakerOf(c) });
 
   app.get("/v1/queues/:queue/tasks", allow("admin"), async (c) => {
     const options = readQuery(c, schemas.tasksQuery);

@@ -1,7 +1,7 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
 import { ENVELOPE_OVERHEAD, isEnvelope } from "./envelope.ts";
-import { lostNumber } from "./lost-number.ts";
+import { notJson } from "./not-json.ts";
 
 /** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
 export const MAX_VALUE_BYTES = 1_048_576;
@@ -37,8 +37,8 @@ export function byteLengths(texts: readonly string[], limit: number): number {
  * Encodes a value as Redis stores it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
  * surrogates, so the text is always valid UTF-8.
  * @param limit in bytes
- * @throws {SluiceError} `invalid_argument` if JSON cannot express the value, with the path of the number if
- *   it is NaN or infinite; `too_large` over the limit
+ * @throws {SluiceError} `invalid_argument` with the path of the part that JSON cannot express or would change;
+ *   `too_large` over the limit
  */
 export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
   let text: string;
@@ -50,10 +50,7 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
   } else {
     const json = toJson(value, path);
     // JSON writes NaN and infinite numbers as null, so only a text with that word is searched.
-    const lost = json.includes("null") ? lostNumber(value, path) : undefined;
-    if (lost !== undefined) {
-      throw invalidArgument(cut(lost, MAX_PATH), "must be a finite number, at most about 1.8e308 either way");
-    }
+    if (json.includes("null")) refuseLoss(value, path);
     text = `j${json}`;
     size = byteLength(json, limit);
   }
@@ -64,23 +61,47 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
 }
 
 /**
+ * Encodes a payload, as {@link encodeValue}. Also refuses objects of which JSON keeps nothing, such as a
+ * Promise or a Map. A result may have them: refusing it would fail a task whose work is done.
+ * @throws {SluiceError} as {@link encodeValue}
+ */
+export function encodePayload(payload: unknown, path: string): string {
+  const text = encodeValue(payload, path);
+  if (text.startsWith("j") && text.includes("{}")) refuseLoss(payload, path, true);
+  return text;
+}
+
+/**
  * JSON of a value, as `JSON.stringify` writes it: NaN and infinite numbers as null.
- * @throws {SluiceError} `invalid_argument` if JSON cannot express the value
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value, with the path of the part
  */
 export function toJson(value: unknown, path: string): string {
-  let json: string | undefined;
-  try {
-    json = JSON.stringify(value);
-  } catch {
-    // The message of the engine may quote the value.
-  }
+  const json = orNothing(() => JSON.stringify(value) as string | undefined);
   if (json === undefined) {
-    throw invalidArgument(
-      path,
-      "must be a Uint8Array or something that JSON can express: no undefined, function, symbol, bigint or cycle",
-    );
+    refuseLoss(value, path);
+    const kind = typeof value === "object" ? "" : `is ${describeKind(value)}; it `;
+    throw invalidArgument(path, `${kind}must be a Uint8Array or something that JSON can express`);
   }
   return json;
+}
+
+/** @throws {SluiceError} `invalid_argument` for the first part of a value that JSON cannot express as it is */
+function refuseLoss(value: unknown, path: string, emptied = false): void {
+  const lost = orNothing(() => notJson(value, path, emptied));
+  if (lost) throw invalidArgument(cut(lost.path, MAX_PATH), lost.problem);
+}
+
+/** The result of a function that may call a `toJSON` of the value. Its error may quote the value. */
+function orNothing<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
+function describeKind(value: unknown): string {
+  return value === undefined ? "undefined" : `a ${typeof value}`;
 }
 
 /**
@@ -117,7 +138,11 @@ export function encodeError(error: unknown, path: string): string {
   }
 }
 
-function describeError(error: Error, most: number): Record<string, string> {
+/** Name and message of an error, and the message of its cause, each cut to `most` characters. */
+export function describeError(
+  error: Error,
+  most: number,
+): { readonly name: string; readonly message: string; readonly cause?: string } {
   const cause = causeOf(error);
   return {
     name: cut(error.name, most),

@@ -1,9 +1,12 @@
 import { invalidArgument } from "../../errors.ts";
 
-/** Milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. */
-export type Duration = number | string;
-
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/**
+ * Whole milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`: a whole number
+ * and a unit.
+ */
+export type Duration = number | `${number}${keyof typeof UNITS}`;
 
 /** The longest duration that is accepted: 10 years, in ms. */
 export const MAX_DURATION = 3_650 * UNITS.d;

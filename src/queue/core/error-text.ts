@@ -1,6 +1,9 @@
 /** The short texts of errors that a task keeps for each attempt. */
-import { byteLength, encodeValue, toJson } from "./codec.ts";
+import { SluiceError } from "../../errors.ts";
+import { byteLength, decodeValue, encodeValue, toJson } from "./codec.ts";
 import { isEnvelope } from "./envelope.ts";
+import type { AttemptError } from "./types.ts";
+import { unescaped } from "./validation.ts";
 
 /** The most characters (code points) of a short text. */
 export const MAX_ERROR_TEXT = 200;
@@ -36,4 +39,23 @@ function cutText(text: string): string {
   // A code point has at most two units.
   const first = Array.from(text.slice(0, 2 * MAX_ERROR_TEXT + 1));
   return first.length > MAX_ERROR_TEXT ? `${first.slice(0, MAX_ERROR_TEXT - 1).join("")}…` : text;
+}
+
+/**
+ * Reads the errors of attempts in a record: for each the number of the attempt, the ms since enqueue, and the
+ * error, if there is one. An encrypted error is returned as bytes.
+ * @throws {SluiceError} `unexpected_reply` for an invalid text
+ */
+export function readErrors(text: string, enqueuedAt: number): AttemptError[] {
+  if (text === "") return [];
+  return text.split("\t").map((entry) => {
+    const [, attempt, ms, error] = /^(\d+) (\d+)(?: (.*))?$/s.exec(entry) ?? [];
+    if (attempt === undefined) {
+      throw new SluiceError("unexpected_reply", "a record has an invalid error of an attempt");
+    }
+    const ended = { attempt: Number(attempt), at: enqueuedAt + Number(ms) };
+    if (error === undefined) return { ...ended, error: null };
+    const value = decodeValue(unescaped(error));
+    return { ...ended, error: isEnvelope(value) ? (value as Uint8Array) : errorText(value) };
+  });
 }

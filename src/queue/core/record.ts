@@ -1,9 +1,8 @@
 import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "./codec.ts";
-import { isEnvelope } from "./envelope.ts";
-import { errorText } from "./error-text.ts";
+import { readErrors } from "./error-text.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
-import type { AttemptError, RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
+import type { TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
 export const RECORD_DEFAULTS = {
@@ -171,7 +170,7 @@ export function leaseOf(record: string): number | undefined {
  * @throws {SluiceError} `unexpected_reply` for an invalid record
  */
 export function readWritten(written: string) {
-  const { fields, rest } = splitRecord(`1${written}`, []);
+  const { fields, rest } = splitRecord(`1;${written}`, []);
   return { ...readOptions(fields), ...readBody(fields, rest) };
 }
 
@@ -213,25 +212,6 @@ function readHistory(text: string, version: number, enqueuedAt: number): Transit
     to: STATES[letter] ?? "pending",
     at: enqueuedAt + ms,
   }));
-}
-
-/**
- * The errors of attempts: for each the number of the attempt, the ms since enqueue, and the error, if there
- * is one. An encrypted error is returned as bytes.
- */
-function readErrors(text: string, enqueuedAt: number): AttemptError[] {
-  if (text === "") return [];
-  return text.split("\t").map((entry) => {
-    const [, attempt, ms, error] = /^(\d+) (\d+)(?: (.*))?$/s.exec(entry) ?? [];
-    const at = enqueuedAt + instant(ms);
-    if (error === undefined) return { attempt: instant(attempt), at, error: null };
-    const value = decodeValue(unescaped(error));
-    return {
-      attempt: instant(attempt),
-      at,
-      error: isEnvelope(value) ? (value as Uint8Array) : errorText(value),
-    };
-  });
 }
 
 /** An object with the property, or an empty one if the record lacks it. */
@@ -277,11 +257,11 @@ export function readTaskInfo(
     W: worker,
   }: Record<string, string | undefined> = changing.fields;
   const enqueuedAt = instant(enqueued);
-  return {
+  const task: Partial<Record<keyof TaskInfo, unknown>> = {
     id,
     queue,
     state: found.state,
-    ...(reason !== undefined && { reason: reason as RejectReason }),
+    ...(reason !== undefined && { reason }),
     attempt: Number(attempt),
     charged: Number(charged),
     lease: Number(lease),
@@ -305,4 +285,6 @@ export function readTaskInfo(
       [found.state === "completed" ? "result" : "error"]: decodeValue(changing.rest),
     }),
   };
+  // A valid record has what its state needs.
+  return task as TaskInfo;
 }

@@ -49,8 +49,8 @@ export interface Dedup {
 export interface EnqueueOptions extends TaskDefaults {
   /** The caller's id: `^[A-Za-z0-9][!-~]{0,127}$`. @default a generated, time-ordered id */
   readonly id?: string | undefined;
-  /** Instant (epoch ms) at which the task becomes pending, instead of `delay`. */
-  readonly at?: number | undefined;
+  /** When the task becomes pending, instead of `delay`: a `Date`, or epoch ms. */
+  readonly at?: Date | number | undefined;
   /** The tenant or client of the task, named like an id. Groups share a queue fairly. @default none */
   readonly group?: string | undefined;
   /** 0 to 9. Tasks of a higher priority are delivered before all others. @default 0 */
@@ -277,12 +277,10 @@ export interface AttemptError {
   readonly error: string | Uint8Array | null;
 }
 
-/** A task as `get` returns it. Instants are epoch ms. */
-export interface TaskInfo {
+/** What `get` returns of a task in any state. Instants are epoch ms. */
+interface AnyTaskInfo {
   readonly id: string;
   readonly queue: string;
-  readonly state: TaskState;
-  readonly reason?: RejectReason | undefined;
   /** How many times the task was delivered. */
   readonly attempt: number;
   /** Attempts that count towards `maxAttempts`. */
@@ -304,17 +302,89 @@ export interface TaskInfo {
   readonly priority?: number | undefined;
   /** The worker that has the task, or had it last, if the dequeue named one. */
   readonly worker?: WorkerName | undefined;
-  /** The last progress that a holder reported with `extend`. */
-  readonly progress?: unknown;
   readonly enqueuedAt: number;
-  readonly dueAt?: number | undefined;
+  /** The last delivery. */
   readonly dequeuedAt?: number | undefined;
-  readonly deadlineAt?: number | undefined;
+  /** When a holder last requeued the task. */
   readonly requeuedAt?: number | undefined;
-  readonly endedAt?: number | undefined;
-  readonly cancelRequested?: true | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Of a delayed task: when it becomes pending. */
+  readonly dueAt?: number | undefined;
+  /** Of a working task: when its lease ends. */
+  readonly deadlineAt?: number | undefined;
+  /** Of a working task: its holder is asked to stop, because the task was cancelled. */
+  readonly cancelRequested?: true | undefined;
+  /** Of a task that has not ended: the last progress that a holder reported with `extend`. */
+  readonly progress?: unknown;
+  /** Of a completed or rejected task: when it ended. */
+  readonly endedAt?: number | undefined;
+  /** Of a rejected task: why. */
+  readonly reason?: RejectReason | undefined;
+  /** Of a completed task: what its handler returned. */
   readonly result?: unknown;
-  /** The last error, in full. */
+  /** Of a task that is not completed: the error of the last attempt that failed, in full. */
   readonly error?: unknown;
 }
+
+/** A pending task, as `get` returns it. */
+export interface PendingTaskInfo extends AnyTaskInfo {
+  readonly state: "pending";
+  readonly dueAt?: undefined;
+  readonly deadlineAt?: undefined;
+  readonly cancelRequested?: undefined;
+  readonly endedAt?: undefined;
+  readonly reason?: undefined;
+  readonly result?: undefined;
+}
+
+/** A delayed task, as `get` returns it. */
+export interface DelayedTaskInfo extends AnyTaskInfo {
+  readonly state: "delayed";
+  readonly dueAt: number;
+  readonly deadlineAt?: undefined;
+  readonly cancelRequested?: undefined;
+  readonly endedAt?: undefined;
+  readonly reason?: undefined;
+  readonly result?: undefined;
+}
+
+/** A working task, as `get` returns it. */
+export interface WorkingTaskInfo extends AnyTaskInfo {
+  readonly state: "working";
+  readonly deadlineAt: number;
+  readonly dequeuedAt: number;
+  readonly dueAt?: undefined;
+  readonly endedAt?: undefined;
+  readonly reason?: undefined;
+  readonly result?: undefined;
+}
+
+/** A completed task, as `get` returns it. */
+export interface CompletedTaskInfo extends AnyTaskInfo {
+  readonly state: "completed";
+  readonly endedAt: number;
+  readonly dueAt?: undefined;
+  readonly deadlineAt?: undefined;
+  readonly cancelRequested?: undefined;
+  readonly reason?: undefined;
+  readonly error?: undefined;
+}
+
+/** A rejected task, as `get` returns it: a dead letter, or a cancelled task. */
+export interface RejectedTaskInfo extends AnyTaskInfo {
+  readonly state: "rejected";
+  readonly reason: RejectReason;
+  readonly endedAt: number;
+  readonly dueAt?: undefined;
+  readonly deadlineAt?: undefined;
+  readonly cancelRequested?: undefined;
+  readonly result?: undefined;
+}
+
+/** A task as `get` returns it. Its `state` says which fields it has. Instants are epoch ms. */
+export type TaskInfo =
+  | PendingTaskInfo
+  | DelayedTaskInfo
+  | WorkingTaskInfo
+  | CompletedTaskInfo
+  | RejectedTaskInfo;

@@ -118,6 +118,22 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
 }
 
 /**
+ * An instant, epoch ms.
+ * @param value a `Date`, or epoch ms
+ * @param last the last instant that is allowed
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function instantMs(value: unknown, path: string, last: number): number {
+  // The tag is that of a Date of any realm.
+  const isDate = Object.prototype.toString.call(value) === "[object Date]";
+  const ms = isDate ? Number(value) : value;
+  if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0 || ms > last) {
+    throw invalidArgument(path, `must be a valid Date, or an instant in epoch ms from 0 to ${last}`);
+  }
+  return ms;
+}
+
+/**
  * Refuses unknown options. If a misspelt option were ignored, a task would lose its delay, or a purge its
  * filter. Checks `signal` too.
  * @param at what errors put before the names of options, such as `tasks[3].`
@@ -142,6 +158,12 @@ export function abortSignal(value: unknown, path: string): void {
   if (value !== undefined && typeof addEventListener !== "function") {
     throw invalidArgument(path, "must be an AbortSignal");
   }
+}
+
+/** @throws {SluiceError} `invalid_argument` if it is neither undefined nor a function */
+export function optionalFunction<F>(value: F, path: string): F {
+  if (value !== undefined && typeof value !== "function") throw invalidArgument(path, "must be a function");
+  return value;
 }
 
 /**

@@ -48,7 +48,7 @@ export type QueueDeleted =
  * minute.
  * @example
  * const operator = new Operator("emails", { transport: upstash(env) });
- * await operator.configure({ maxWorking: 10, rate: { max: 5, per: "1s" } });
+ * await operator.configure({ maxWorking: 10, rate: { most: 5, per: "1s" } });
  */
 export class Operator extends WorkerOperator {
   /**
@@ -99,8 +99,11 @@ export class Operator extends WorkerOperator {
       testNow: this.testNow(),
       token: await this.token("configure", options),
       group: recordName(name, "group"),
+      wake: this.wakeWindow,
     };
-    return groupSettings(await this.run(configureScript, args, groupChanges(changes), options));
+    const { settings, wake } = await this.run(configureScript, args, groupChanges(changes), options);
+    if (wake) await this.waker?.wake(this.name);
+    return groupSettings(settings);
   }
 
   /**
@@ -162,12 +165,15 @@ export class Operator extends WorkerOperator {
   async #configureQueue(changes: readonly SettingItem[], options: RequestOptions): Promise<QueueSettings> {
     // Registers a queue without tasks too, and makes producers of this instance follow the settings at once.
     const note = registration(this.transport, this.keys, this.name, this.testNow());
-    const args = { testNow: this.testNow(), token: await this.token("configure", options), group: "" };
+    const token = await this.token("configure", options);
+    const args = { testNow: this.testNow(), token, group: "", wake: this.wakeWindow };
     const call = callOf(configureScript, this.keys, args, changes);
     const outcomes = await this.transport.send([...note.commands, call], options);
-    const settings = queueSettings(configureScript.decode(lastReply(outcomes)));
+    const reply = configureScript.decode(lastReply(outcomes));
+    const settings = queueSettings(reply.settings);
     const concernsEnqueues = settings.maxPending !== null || settings.events || settings.statistics;
     if (outcomes[0] && "reply" in outcomes[0]) note.done(concernsEnqueues);
+    if (reply.wake) await this.waker?.wake(this.name);
     return settings;
   }
 }

@@ -4,10 +4,10 @@ import { milliseconds, type Duration } from "../core/duration.ts";
 import { settingItem, type readSettings, type SettingName } from "../core/settings-record.ts";
 import { onlyOptions, trueOrFalse, wholeNumber } from "../core/validation.ts";
 
-/** At most `max` dequeues in any period of the length `per`. */
+/** At most `most` dequeues in any period of the length `per`. */
 export interface Rate<Period = Duration> {
   /** 1 to 1,000,000. */
-  readonly max: number;
+  readonly most: number;
   /** At least 1 ms. Settings that are read have it in ms. */
   readonly per: Period;
 }
@@ -16,7 +16,7 @@ export interface Rate<Period = Duration> {
 export interface QueueChanges {
   /** Most tasks working at once, 1 to 1,000,000. */
   readonly maxWorking?: number | null | undefined;
-  /** Most dequeues in a period, such as `{ max: 5, per: "1s" }`. */
+  /** Most dequeues in a period, such as `{ most: 5, per: "1s" }`. */
   readonly rate?: Rate | null | undefined;
   /**
    * Most pending tasks, 1 to 100,000,000: an enqueue of more throws `queue_full`. Delayed tasks do not count
@@ -45,7 +45,7 @@ export interface GroupChanges {
   readonly weight?: number | null | undefined;
   /** Most tasks of the group working at once, 1 to 1,000,000. */
   readonly maxWorking?: number | null | undefined;
-  /** Most dequeues of its tasks in a period, such as `{ max: 5, per: "1s" }`. */
+  /** Most dequeues of its tasks in a period, such as `{ most: 5, per: "1s" }`. */
   readonly rate?: Rate | null | undefined;
 }
 
@@ -71,11 +71,11 @@ const flag = (value: boolean, path: string) => (trueOrFalse(value, path) ? "1" :
 
 function rate(value: Rate, path: string): string {
   if (typeof value !== "object" || value === null) {
-    throw invalidArgument(path, 'must be { max, per }, such as { max: 5, per: "1s" }');
+    throw invalidArgument(path, 'must be { most, per }, such as { most: 5, per: "1s" }');
   }
-  onlyOptions(value, ["max", "per"], `${path}.`);
-  const max = count(1_000_000)(value.max, `${path}.max`);
-  return `${max}/${milliseconds(value.per, `${path}.per`, { min: 1 })}`;
+  onlyOptions(value, ["most", "per"], `${path}.`);
+  const most = count(1_000_000)(value.most, `${path}.most`);
+  return `${most}/${milliseconds(value.per, `${path}.per`, { min: 1 })}`;
 }
 
 const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
@@ -116,8 +116,8 @@ function readCount(text: string | undefined): number | null {
 }
 
 function readRate(text = ""): Rate<number> | null {
-  const [max, per] = text.split("/").map(Number);
-  return max !== undefined && per !== undefined ? { max, per } : null;
+  const [most, per] = text.split("/").map(Number);
+  return most !== undefined && per !== undefined ? { most, per } : null;
 }
 
 export function queueSettings(stored: StoredSettings): QueueSettings {

@@ -1,6 +1,7 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { RUN_BOUNDS, MAX_STEP, runPages, type RunOptions, type RunReport } from "./paged-run.ts";
 import { decodeValue } from "../core/codec.ts";
+import type { callOf } from "../redis/binding.ts";
 import { MAX_BATCH } from "../core/limits.ts";
 import { QueueBase } from "../tasks/queue-base.ts";
 import {
@@ -25,12 +26,13 @@ import {
   type TaskState,
 } from "../core/types.ts";
 
-export interface ListedTask extends TaskInfo {
+/** A task as `list` returns it. */
+export type ListedTask = TaskInfo & {
   /** The payload, if the list was called with `payloads` and the task still has one. */
   readonly payload?: unknown;
   /** Why payload, result, error and progress are left out: one of them cannot be decrypted. */
   readonly undecryptable?: string;
-}
+};
 
 export interface ListTasksOptions extends TaskFilter, ListOptions {
   readonly state: TaskState;
@@ -88,6 +90,9 @@ export interface PurgeOptions extends TaskFilter, RunOptions {
 export interface PurgeReport extends RunReport {
   readonly purged: number;
 }
+
+/** The arguments of the redrive script, except the clock. */
+type RedriveArguments = Omit<Parameters<typeof callOf<typeof redriveScript>>[2], "testNow">;
 
 const RUN_OPTIONS = [...FILTER_OPTIONS, ...RUN_BOUNDS, ...REQUEST_OPTIONS];
 const LIST_TASKS_OPTIONS = ["state", "payloads", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
@@ -202,6 +207,7 @@ export class TaskOperator extends QueueBase {
       dry: trueOrFalse(options.dryRun ?? false, "dryRun") ? "1" : "",
       interval: rate === undefined ? "0" : (1_000 / rate).toFixed(6),
       filter,
+      wake: this.wakeWindow,
     };
     if (ids !== undefined) {
       if (filter !== "" || options.limit !== undefined || options.cursor !== undefined) {
@@ -211,14 +217,14 @@ export class TaskOperator extends QueueBase {
     }
     const cursor = writeCursor(options.cursor, "redrive");
     const { count, ...report } = await runPages({ ...options, cursor }, (cursor, limit) =>
-      this.run(redriveScript, { ...args, testNow: this.testNow(), limit, cursor }, [], options),
+      this.#redrivePage({ ...args, limit, cursor }, [], options),
     );
     return { redriven: count, ...report, refused: [] };
   }
 
   async #redriveByIds(
     ids: NonNullable<RedriveOptions["ids"]>,
-    args: { dry: string; interval: string; filter: string },
+    args: Omit<RedriveArguments, "limit" | "cursor">,
     options: RequestOptions,
   ): Promise<RedriveReport> {
     listOf(ids, "ids", MAX_BATCH);
@@ -232,8 +238,7 @@ export class TaskOperator extends QueueBase {
     let rest = Array.from(leases, ([id, lease]) => ({ id, lease }));
     let cursor = "";
     while (rest.length > 0) {
-      const more = { ...args, testNow: this.testNow(), limit: String(MAX_STEP), cursor };
-      const reply = await this.run(redriveScript, more, rest, options);
+      const reply = await this.#redrivePage({ ...args, limit: String(MAX_STEP), cursor }, rest, options);
       for (const [i, code] of reply.answers.entries()) {
         if (code !== "redriven") refused.push({ id: rest[i]?.id ?? "", code });
       }
@@ -241,6 +246,21 @@ export class TaskOperator extends QueueBase {
       cursor = reply.cursor;
     }
     return { redriven: leases.size - refused.length, refused, cursor: null, unreadable: 0 };
+  }
+
+  /** Redrives a page. Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */
+  async #redrivePage(
+    args: RedriveArguments,
+    items: readonly { readonly id: string; readonly lease: string }[],
+    options: RequestOptions,
+  ) {
+    const reply = await this.run(redriveScript, { ...args, testNow: this.testNow() }, items, options);
+    if (reply.wake) await this.waker?.wake(this.name);
+    const interval = Number(args.interval);
+    if (interval > 0 && reply.count > 1 && args.dry === "") {
+      await this.waker?.wakeAt(this.name, this.scriptTime() + interval);
+    }
+    return reply;
   }
 
   /**

@@ -1191,58 +1191,65 @@ end
 end
 end
 `;
-const $DN = `local function DN(a,b,c,d)
-local e,f,g=0,0,0
-for k=#b,1,-DF do
-local l=math.max(k-DF+1,1)
-local m={'~set','~stats'}
-for q=l,k do
-m[#m+1]='.'..b[q]
+const $DN = `local function DN(a,b,c,d,e)
+local f,g,h=0,0,0
+for l=#b,1,-DF do
+local m=math.max(l-DF+1,1)
+local n={'~set','~stats'}
+for r=m,l do
+n[#n+1]='.'..b[r]
 end
-local n=redis.call('HMGET',a.tasks,unpack(m))
-local o=CZ(a,c)
-if DA(o,n[1],n[2])then
-return e,f,g+k,nil
+local o=redis.call('HMGET',a.tasks,unpack(n))
+local p=CZ(a,c)
+if DA(p,o[1],o[2])then
+return f,g,h+l,nil
 end
-local p,q={},{}
-for u=l,k do
-p[u],q[u]=AN('',n[u-l+3])
+local q,r={},{}
+for v=m,l do
+q[v],r[v]=AN('',o[v-m+3])
 end
-BY(o,{unpack(p,l,k)})
-for u=l,k do
-local v,w=b[u],p[u]
-if AC(n[u-l+3])then
-g=g+1
-elseif d(w,v)then
-DI(o,v,w)
-H(w,'expired_leases',1)
-DG(w,c,nil)
-CV(o,'reclaimed',v)
-if w.cancel_requested then
-DL(o,v,w,q[u],'rejected','cancelled')
-elseif AV(w)then
-DL(o,v,w,q[u],'rejected','lease_expired')
+BY(p,{unpack(q,m,l)})
+for v=m,l do
+local w,x=b[v],q[v]
+if AC(o[v-m+3])then
+h=h+1
+elseif d(x,w)then
+DI(p,w,x)
+H(x,'expired_leases',1)
+DG(x,c,nil)
+CV(p,'reclaimed',w)
+if x.cancel_requested then
+DL(p,w,x,r[v],'rejected','cancelled')
+elseif AV(x)then
+x.is_dead_letter=true
+DL(p,w,x,r[v],'rejected','lease_expired')
 else
-DK(o,v,w,q[u],'front')
+DK(p,w,x,r[v],'front')
 end
 end
 end
-CP(o)
-local r=DE(o)
-if r then
-return e,f,g,r
+CP(p)
+local s=DE(p)
+if s then
+return f,g,h,s
 end
-e=e+U(o,'ZREM working')-U(o,'ZADD expiry')/2
-f=f+U(o,'ZADD expiry')/2
+local t=U(p,'ZADD expiry')/2
+f=f+U(p,'ZREM working')-t
+g=g+t
+for x=m,t>0 and l or 0 do
+if q[x].is_dead_letter then
+F(e,b[x],tonumber(q[x].attempts))
 end
-return e,f,g,nil
+end
+end
+return f,g,h,nil
 end
 `;
-const $DP = `local function DP(a,b,c)
-local d=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DN(a,d,b,function()
+const $DP = `local function DP(a,b,c,d)
+local e=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
+return DN(a,e,b,function()
 return true
-end)
+end,d)
 end
 `;
 const $DQ = `local DQ=3600000
@@ -1283,82 +1290,83 @@ pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $DW = `local function DW(a,b,c,d)
-local e,f='['..b..' ','('..b..'!'
-local g=
-redis.call('ZRANGE',a.worker_leases,f,e,'BYLEX','REV','LIMIT','0',C(d+1))
-local h=#g>d
-g[d+1]=nil
-local i,j,k,l={},{},{},{}
-for p,q in ipairs(g)do
-local r,s,t=string.match(q,'^(%S+ %S*) (%d+) (%S+)$')
-i[p]={id=t,owner=r,number=tonumber(s),member=q}
-j[t]=i[p]
+const $DW = `local function DW(a,b,c,d,e)
+local f,g='['..b..' ','('..b..'!'
+local h=
+redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',C(d+1))
+local i=#h>d
+h[d+1]=nil
+local j,k,l,m={},{},{},{}
+for q,r in ipairs(h)do
+local s,t,u=string.match(r,'^(%S+ %S*) (%d+) (%S+)$')
+j[q]={id=u,owner=s,number=tonumber(t),member=r}
+k[u]=j[q]
 end
-table.sort(i,function(m,n)
-return m.number<n.number
+table.sort(j,function(n,o)
+return n.number<o.number
 end)
-local m={}
-for q,r in ipairs(i)do
-m[q]=r.id
+local n={}
+for r,s in ipairs(j)do
+n[r]=s.id
 end
-local n,o,p,q=DN(a,m,c,function(n,o)
-local p=j[o]
+local o,p,q,r=DN(a,n,c,function(o,p)
+local q=k[p]
 if
-n.state==AD.working
-and n.worker==p.owner
-and tonumber(n.lease_number)==p.number
+o.state==AD.working
+and o.worker==q.owner
+and tonumber(o.lease_number)==q.number
 then
-k[p.owner]=true
+l[q.owner]=true
 return true
 end
-l[#l+1]=p.member
-end)
-I('ZREM',a.worker_leases,l)
-if n+o>0 then
-DV(a,k,c)
+m[#m+1]=q.member
+end,e)
+I('ZREM',a.worker_leases,m)
+if o+p>0 then
+DV(a,l,c)
 end
-return n,o,p,q,h and n+o+#l>0
+return o,p,q,r,i and o+p+#m>0
 end
 `;
-const $DX = `local function DX(a,b)
-local c=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
-local d,e,f,g,h,i={},{},{},{},0,0
-for m,n in ipairs(c)do
-d[m]='~w:'..n
+const $DX = `local function DX(a,b,c)
+local d=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
+local e,f,g,h,i,j={},{},{},{},0,0
+for n,o in ipairs(d)do
+e[n]='~w:'..o
 end
-local j=K('HMGET',a.tasks,d)
-for n,o in ipairs(c)do
-if h+i==B then
+local k=K('HMGET',a.tasks,e)
+for o,p in ipairs(d)do
+if i+j==B then
 break
 end
-local p,q
-local r=j[n]and not string.find(j[n],'^1;%d+;%d')
-if not r then
-local s,t,u
-s,t,u,p,q=DW(a,o,b,B-h-i)
-h,i=h+s,i+t
+local q,r
+local s=k[o]and not string.find(k[o],'^1;%d+;%d')
+if not s then
+local t,u,v
+t,u,v,q,r=
+DW(a,p,b,B-i-j,c)
+i,j=i+t,j+u
 end
-if r and DT(a,o,'0',1)[1]then
-F(g,C(b+DQ),o)
+if s and DT(a,p,'0',1)[1]then
+F(h,C(b+DQ),p)
 else
-F((p or q)and f or e,o)
+F((q or r)and g or f,p)
 end
 end
-I('ZADD',a.workers,g)
-DU(a,e)
-DU(a,f,true)
-local k,l=M(a.workers),CZ(a,b)
-if k then
-T(l,'timers',C(k),'~w')
-DE(l)
-if P(a.tasks,{'~alarm',C(k)})then
+I('ZADD',a.workers,h)
+DU(a,f)
+DU(a,g,true)
+local l,m=M(a.workers),CZ(a,b)
+if l then
+T(m,'timers',C(l),'~w')
+DE(m)
+if P(a.tasks,{'~alarm',C(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
 else
 redis.call('HDEL',a.tasks,'~alarm')
 end
-return h,i,k and k<=b and h+i+#e+#g>0
+return i,j,l and l<=b and i+j+#f+#h>0
 end
 `;
 const $DY = `local function DY(a)
@@ -1378,59 +1386,67 @@ b=tonumber(b or f)
 return C(c and d or a)..' '..C(a+b)..' '..C(b)
 end
 `;
-const $EB = `local EB=60000
+const $EB = `local function EB(a,b,c,d,e)
+if not DZ(b[1],c,e)or AZ(b[2]or nil).paused then
+return false
+end
+P(a,{'~wake',EA(c,d)})
+return true
+end
 `;
-const $EC = `local function EC(a,b)
+const $EC = `local EC=60000
+`;
+const $ED = `local function ED(a,b)
 local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
 local d=c[2]and math.floor(tonumber(L(c[2])))
 local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
 return d,e and math.min(e,b or e)or b
 end
 `;
-const $ED = `local function ED(a,b,c)
+const $EE = `local function EE(a,b,c)
 local d=M(a)
-local e,f=EC(b,d)
+local e,f=ED(b,d)
 local g=(e or d)and tonumber(c())
 local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $EE = `local function EE(a,b,c)
-local d,e=pcall(ED,a,b,c)
+const $EF = `local function EF(a,b,c)
+local d,e=pcall(EE,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EF = `local function EF(a,b,c)
+const $EG = `local function EG(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local d,e,f=CZ(a,c),{},false
-for j,k in ipairs(b)do
-if string.sub(k,2,2)=='g'then
-e[#e+1]={group=string.sub(k,4)}
+local e,f,g=CZ(a,c),{},false
+for k,l in ipairs(b)do
+if string.sub(l,2,2)=='g'then
+f[#f+1]={group=string.sub(l,4)}
 else
-f=true
+g=true
 end
 end
-BY(d,e)
-for j,k in ipairs(e)do
-BZ(d,k)
+BY(e,f)
+for k,l in ipairs(f)do
+BZ(e,l)
 end
-CP(d)
-if DE(d)then
-local g=CZ(a,c)
-for k,l in ipairs(e)do
-T(g,'timers',C(c+EB),'~g:'..l.group)
+CP(e)
+if DE(e)then
+local h=CZ(a,c)
+for l,m in ipairs(f)do
+T(h,'timers',C(c+EC),'~g:'..m.group)
 end
-DE(g)
+DE(h)
 end
-if f then
-return DX(a,c)
+if g then
+return DX(a,c,d)
 end
 return 0,0,false
 end
 `;
-const $EG = `local function EG(a,b,c)
+const $EH = `local function EH(a,b,c)
 local d,e,f,g=CZ(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=C(g*BN)
@@ -1458,7 +1474,7 @@ CP(d)
 DE(d)
 end
 `;
-const $EH = `local function EH(a,b,c)
+const $EI = `local function EI(a,b,c)
 for g=1,#b,DF do
 local h={}
 for l=g,math.min(g+DF-1,#b)do
@@ -1472,54 +1488,54 @@ end
 BY(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
-T(j,'ZADD delayed',C(c+EB)..'.5',b[g+o-1])
+T(j,'ZADD delayed',C(c+EC)..'.5',b[g+o-1])
 else
 CN(j,b[g+o-1],p,'back')
 end
 end
 if DE(j)then
 for o=g,#b do
-redis.call('ZADD',a.delayed,C(c+EB)..'.5',b[o])
+redis.call('ZADD',a.delayed,C(c+EC)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $EI = `local function EI(a,b,c)
-local d=100
-local e,f=C(b)..'.5',C(c+d)
-local g=redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
-local h,i,j,k,l={},{},{},{},0
-for p=1,#g,2 do
-local q,r=g[p],g[p+1]
-if string.sub(q,1,1)=='~'then
-l=l+(#k==d and 1 or 0)
-F(k,#k<d and q or nil)
-elseif#h<c then
-h[#h+1]=q
-local s=string.sub(r,-2)=='.5'and j or i
-s[#s+1]=q
+const $EJ = `local function EJ(a,b,c,d)
+local e=100
+local f,g=C(b)..'.5',C(c+e)
+local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
+local i,j,k,l,m={},{},{},{},0
+for q=1,#h,2 do
+local r,s=h[q],h[q+1]
+if string.sub(r,1,1)=='~'then
+m=m+(#l==e and 1 or 0)
+F(l,#l<e and r or nil)
+elseif#i<c then
+i[#i+1]=r
+local t=string.sub(s,-2)=='.5'and k or j
+t[#t+1]=r
 end
 end
-I('ZREM',a.delayed,h)
-I('LPUSH',a.pending,i)
-EH(a,j,b)
-local m=l>0 or#g==2*(c+d)
-if#k==0 then
-return#h,0,0,m
+I('ZREM',a.delayed,i)
+I('LPUSH',a.pending,j)
+EI(a,k,b)
+local n=m>0 or#h==2*(c+e)
+if#l==0 then
+return#i,0,0,n
 end
-local n,o,p=EF(a,k,b)
-return#h,n,o,p or m
+local o,p,q=EG(a,l,b,d)
+return#i,o,p,q or n
 end
 `;
-const $EJ = `local EJ=8
+const $EK = `local EK=8
 `;
-const $EK = `local function EK(a,b)
+const $EL = `local function EL(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-const $EL = `local function EL(a,b,c,d,e,f)
+const $EM = `local function EM(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -1543,30 +1559,30 @@ unpack(g)
 )
 end
 `;
-const $EM = `local function EM(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EJ)
+const $EN = `local function EN(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EK)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-const $EN = `local function EN(a,b,c,d)
+const $EO = `local function EO(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $EO = `local function EO(a)
+const $EP = `local function EP(a)
 return a.listed or not a.score
 end
 `;
-const $EP = `local function EP(a)
+const $EQ = `local function EQ(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-const $EQ = `local function EQ(a,b)
-EP(a)
+const $ER = `local function ER(a,b)
+EQ(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
@@ -1592,9 +1608,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-const $ER = `local function ER(a,b)
+const $ES = `local function ES(a,b)
 if a.times then
-return EQ(a,b)
+return ER(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -1604,13 +1620,13 @@ end
 return#c
 end
 `;
-const $ES = `local function ES(a,b)
+const $ET = `local function ET(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if EO(i)then
+if EP(i)then
 c[#c+1]=i.id
 if i.score then
 a.times.list_tag=i.score%BK
@@ -1625,44 +1641,46 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-const $ET = `local function ET(a,b,c,d)
-local e,f=a.keys,a.ahead or ED(a.keys.working,a.keys.delayed,d)
+const $EU = `local function EU(a,b,c,d)
+local e,f=a.keys,a.ahead or EE(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-ES(a,b)
+ET(a,b)
 local g=f.deadline
 local h=f.expired
+local i=a.dead_letters or{}
 if f.expired then
-DP(e,d(),math.max(c,32))
+DP(e,d(),math.max(c,32),i)
 end
 if f.due then
-local i,j,k=EI(e,d(),math.max(c,32))
-h=h or j+k>0
+local j,k,l=EJ(e,d(),math.max(c,32),i)
+h=h or k+l>0
 end
+a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local i,j=EC(e.delayed,g)
-a.next_due=j or 0
+local j,k=ED(e.delayed,g)
+a.next_due=k or 0
 end
 return f.due or f.expired
 end
 `;
-const $EU = `local function EU(a,b,c)
+const $EV = `local function EV(a,b,c)
 local d=#a+1
-a.drained=ER(a,b)<b
+a.drained=ES(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and ET(a,d,b,c)
+and EU(a,d,b,c)
 then
-a.drained=ER(a,b)<b
+a.drained=ES(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-const $EV = `local function EV(a,b)
+const $EW = `local function EW(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
 local d=b.now+BE
@@ -1678,13 +1696,13 @@ end
 return c
 end
 `;
-const $EW = `local function EW(a,b)
+const $EX = `local function EX(a,b)
 local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
 c.ghosts,c.broken,c.ghost_entries=0,0,{}
 return c
 end
 `;
-const $EX = `local function EX(a,b,c,d)
+const $EY = `local function EY(a,b,c,d)
 if not a.entries[b]then
 local e,f=AN(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
@@ -1692,9 +1710,9 @@ end
 return a.entries[b]
 end
 `;
-const $EY = `local function EY(a,b,c)
+const $EZ = `local function EZ(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and EO(c)then
+if tonumber(d.ghosts or 0)>0 and EP(c)then
 H(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -1711,9 +1729,9 @@ end
 return false
 end
 `;
-const $EZ = `local function EZ(a,b,c)
+const $FA = `local function FA(a,b,c)
 local d=b.task
-if EO(c)or not BQ(d)then
+if EP(c)or not BQ(d)then
 return false
 end
 local e=BZ(a,d)
@@ -1725,7 +1743,7 @@ end
 return false
 end
 `;
-const $FA = `local function FA(a,b)
+const $FB = `local function FB(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -1740,45 +1758,45 @@ c.state=AD.working
 return true
 end
 `;
-const $FB = `local function FB(a,b,c,d)
+const $FC = `local function FC(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EL(a.keys.tasks,b,f,c,d)
+e=EM(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-const $FC = `local function FC(a,b,c,d,e,f)
+const $FD = `local function FD(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EJ+2*(l-d)+1],f[EJ+2*(l-d)+2]
+local m,n=f[EK+2*(l-d)+1],f[EK+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=EX(c,b[l].id,m,n).task
+g[#g+1]=EY(c,b[l].id,m,n).task
 end
 BY(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-ES(b,l)
+ET(b,l)
 return true
 end
-if EY(c,n,m)then
+if EZ(c,n,m)then
 if m.listed then
 b.list_refund=b.list_refund+BJ
 elseif m.score and BQ(n.task)then
 CI(a,n.task,m.score,n.id)
 end
-elseif not EZ(a,n,m)then
-if not FA(c,n)then
-ES(b,l)
+elseif not FA(a,n,m)then
+if not FB(c,n)then
+ET(b,l)
 return true
 end
 if b.times then
@@ -1787,12 +1805,12 @@ end
 end
 end
 if h then
-ES(b,#c>0 and h or 1)
+ET(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $FD = `local function FD(a,b)
+const $FE = `local function FE(a,b)
 local c,d={},{}
 for h,i in ipairs(a.ghost_entries)do
 if not i.written then
@@ -1816,9 +1834,9 @@ redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $FE = `local FE=490
+const $FF = `local FF=490
 `;
-const $FF = `local function FF(a,b,c,d,e)
+const $FG = `local function FG(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
@@ -1852,7 +1870,7 @@ end
 return i
 end
 `;
-const $FG = `local function FG(a,b,c)
+const $FH = `local function FH(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
@@ -1863,7 +1881,7 @@ end
 a.drained=false
 end
 `;
-const $FH = `local function FH(a,b,c,d)
+const $FI = `local function FI(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
@@ -1879,35 +1897,35 @@ if a.settings.rate then
 local f,g,h=BC(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FE do
-local j=math.min(i+FE-1,#c)
-local k=c[i]and FF(a,c,d,i,j)
+for i=1,#c,FF do
+local j=math.min(i+FF-1,#c)
+local k=c[i]and FG(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FG(b,c,i)
+FH(b,c,i)
 end
 end
 end
 `;
-const $FI = `local function FI(a,b)
+const $FJ = `local function FJ(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FJ = `local function FJ(a,b,c)
+const $FK = `local function FK(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FK = `local function FK(a,b,c,d,e)
+const $FL = `local function FL(a,b,c,d,e)
 F(a,b,tonumber(c.attempts))
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FL = `local function FL(a,b,c,d)
+const $FM = `local function FM(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -1919,19 +1937,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FK(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+FL(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FM = `local function FM(a,b)
+const $FN = `local function FN(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FN = `local function FN(a,b,c,d)
+const $FO = `local function FO(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -1939,19 +1957,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FO = `local FO=4
+const $FP = `local FP=4
 `;
-const $FP = `local function FP(a,b,c)
-for g=c+1,#b,FO do
+const $FQ = `local function FQ(a,b,c)
+for g=c+1,#b,FP do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FQ = `local function FQ(a,b,c,d,e,f)
-local g=(#d-e)/FO
+const $FR = `local function FR(a,b,c,d,e,f)
+local g=(#d-e)/FP
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FO+1,e+i*FO)
+local j,k,l,m=unpack(d,e+(i-1)*FP+1,e+i*FP)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -2097,13 +2115,13 @@ DM(a,l)
 return u
 end
 `;
-const $FR = `local function FR(a,b,c,d,e)
+const $FS = `local function FS(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=CZ(a,b.now),EN(a,c,d,e)
-local p=EW(j,tonumber(b.max_bytes))
+local n,o=CZ(a,b.now),EO(a,c,d,e)
+local p=EX(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -2111,7 +2129,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FJ(i,k,l)
+FK(i,k,l)
 end
 end
 local function w(x)
@@ -2119,7 +2137,7 @@ q=tonumber(x.lease or 0)or error('~lease is not a number')
 r,s,t=x.rate or'',x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local y=FL(a,u(),l,string.sub(x.slot,#l+1))
+local y=FM(a,u(),l,string.sub(x.slot,#l+1))
 local z=#y==2 and not AC(x.set)and AZ(x.set or nil).paused
 return z and{'paused'}or y,false
 elseif DA(n,x.set,x.stats)then
@@ -2141,15 +2159,15 @@ end
 end
 end
 local function x()
-EU(o,j,u)
-local y,z=1,EK(o,1)
-local aa=FB(o,k,y,z)
-local ab=EM(aa)
+EV(o,j,u)
+local y,z=1,EL(o,1)
+local aa=FC(o,k,y,z)
+local ab=EN(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-ES(o,1)
-if ad and n.settings.max_working and not o.next_due and ET(o,1,j,u)then
+ET(o,1)
+if ad and n.settings.max_working and not o.next_due and EU(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -2158,39 +2176,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-ES(o,1)
+ET(o,1)
 local ae=BW(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EG(a,n.now,ae)
+EH(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and ET(o,1,j,u)then
+if not o.next_due and ae.limited>0 and EU(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-EU(o,p.most)
+EV(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-ES(o,p.most+1)
+ET(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FC(n,o,p,y,z,aa or FB(o,k,y,z))
+FD(n,o,p,y,z,aa or FC(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-ES(o,y)
+ET(o,y)
 elseif
 y>#o
 and not o.drained
@@ -2198,7 +2216,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-EU(o,math.max(p.most-#p,math.min(#o,128)),u)
+EV(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -2207,9 +2225,10 @@ end
 end
 local y,z=pcall(x)
 if not y then
-ES(o,1)
+ET(o,1)
 return O(z)
 elseif z then
+F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
 DS(n,m,b.info,s)
@@ -2223,7 +2242,7 @@ end
 if m~=''then
 DS(n,m,b.info,s)
 end
-EP(o)
+EQ(o)
 n.drained=o.drained
 CL(n)
 local aa=m~=''and m or nil
@@ -2232,34 +2251,37 @@ local ab=
 if t and#p>0 then
 T(n,'HSET tasks','~wake',EA(n.now,nil,t))
 end
-local ac=FH(n,o,p,ab)or DE(n)
+local ac=FI(n,o,p,ab)or DE(n)
 if ac then
-ES(o,1)
+ET(o,1)
 return ac
 end
-FD(p,i)
+FE(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
-return{'more',u()}
+local ad={'more',u()}
+F(ad,o.dead_letters)
+return ad
 elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',EV(o,n)}
+local ad={'ok',EW(o,n)}
 for ah,ai in ipairs(p)do
-FK(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+FL(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
+F(ad,o.dead_letters)
 return ad
 end
 `;
-const $FS = `local FS=true
+const $FT = `local FT=true
 `;
-const $FT = `local FT=240
+const $FU = `local FU=240
 `;
-const $FU = `local function FU(a,b)
+const $FV = `local function FV(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $FV = `local function FV(
+const $FW = `local function FW(
 a,
 b,
 c,
@@ -2273,8 +2295,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,EK(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EJ)
+local m,n,o=d[1],1,EL(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,EK)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -2284,7 +2306,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FU(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or FV(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2295,11 +2317,11 @@ local an={'~lease','',e,'','','',unpack(l or{})}
 local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
 for as,at in ipairs(c)do
 if as>o then
-n,o=as,EK(c,as)
-m=EL(b,e,c,n,o)
+n,o=as,EL(c,as)
+m=EM(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=EJ+2*(as-n)+1
+local au=EK+2*(as-n)+1
 local av,aw=m[au],m[au+1]
 local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
 x,ab=x+1,ab+#(av or'')
@@ -2344,27 +2366,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FU(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FV(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $FW = `local FW='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $FX = `local FX='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $FX = `local function FX(a,b,c,d,e,f)
-local g=(#c-d)/FO
-if e[1]or g<1 or g>FT then
+const $FY = `local function FY(a,b,c,d,e,f)
+local g=(#c-d)/FP
+if e[1]or g<1 or g>FU then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FO*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FO)
+local u=d+FP*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FP)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',FW)
+string.match(e[t+2]or'',FX)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2420,19 +2442,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $FY = `local function FY(a,b,c,d)
-local e=FU(a,c)
+const $FZ = `local function FZ(a,b,c,d)
+local e=FV(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $FZ = `local FZ=1000
+const $GA = `local GA=1000
 `;
-const $GA = `local GA=8000000
+const $GB = `local GB=8000000
 `;
-const $GB = `local GB={
+const $GC = `local GC={
 G='group',
 y='reason',
 z='ended_from',
@@ -2441,14 +2463,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GC = `local function GC(a)
+const $GD = `local function GD(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AW(b,GB)
+local d=AW(b,GC)
 d.text=c
 return d
 end
 `;
-const $GD = `local function GD(a,b,c)
+const $GE = `local function GE(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2456,24 +2478,24 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GE = `local function GE(a,b,c)
+const $GF = `local function GF(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reason or b.reason==a.reason)
-and GD(b.ended_at,a.ended_from,a.ended_before)
-and GD(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GE(b.ended_at,a.ended_from,a.ended_before)
+and GE(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
 a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 )
 end
 `;
-const $GF = `local function GF(a,b,c)
+const $GG = `local function GG(a,b,c)
 if b=='completed'or(b=='rejected'and c.reason=='cancelled')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GG = `local function GG(a,b)
+const $GH = `local function GH(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2483,23 +2505,23 @@ end
 return#a<#b
 end
 `;
-const $GH = `local function GH(a)
+const $GI = `local function GI(a)
 return(a or'0')..' -'
 end
 `;
-const $GI = `local function GI(a,b,c)
+const $GJ = `local function GJ(a,b,c)
 local d,e=string.match(b,'^(%S+) (.+)$')
 local f=redis.call('ZCOUNT',a,'-inf','('..d)
 local g=redis.call('ZCOUNT',a,'-inf',d)
 while f<g do
 local h=math.floor((f+g)/2)
-if GG(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
+if GH(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
 g=h
 else
 f=h+1
 end
 end
-local h=redis.call('ZRANGE',a,C(f),C(f+FZ-1),'WITHSCORES')
+local h=redis.call('ZRANGE',a,C(f),C(f+GA-1),'WITHSCORES')
 local i={}
 for m=1,#h,2 do
 if c and tonumber(h[m+1])>=tonumber(c)then
@@ -2510,11 +2532,11 @@ end
 return i
 end
 `;
-const $GJ = `local function GJ(a,b,c)
+const $GK = `local function GK(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CF(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(FZ))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GA))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2522,10 +2544,10 @@ end
 return h
 end
 `;
-const $GK = `local function GK(a,b,c)
+const $GL = `local function GL(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,FZ)
-while d<g and e<GA do
+local g=math.min(#b,GA)
+while d<g and e<GB do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2547,12 +2569,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((GA-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GB-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GL = `local function GL(a,b)
+const $GM = `local function GM(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2560,14 +2582,14 @@ end
 return c
 end
 `;
-const $GM = `local function GM(a,b,c)
-if b==#a and b<FZ then
+const $GN = `local function GN(a,b,c)
+if b==#a and b<GA then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GN = `local function GN(a,b,c,d,e)
+const $GO = `local function GO(a,b,c,d,e)
 for i=1,#c,DF do
 local j,k,l=DB(a,b),{},{}
 for p=i,math.min(i+DF-1,#c)do
@@ -2584,7 +2606,7 @@ end
 return#c,d
 end
 `;
-const $GO = `local function GO(a,b,c)
+const $GP = `local function GP(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2606,35 +2628,35 @@ T(a,'ZREM dead',b)
 CV(a,'deleted',b)
 end
 `;
-const $GP = `local GP={'fair','limited','working','delayed','dead','expiry'}
+const $GQ = `local GQ={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GQ = `local GQ={limited=true,delayed=true,dead=true}
+const $GR = `local GR={limited=true,delayed=true,dead=true}
 `;
-const $GR = `local GR='-'
+const $GS = `local GS='-'
 `;
-const $GS = `local GS=4000000
+const $GT = `local GT=4000000
 `;
-const $GT = `local function GT(a,b)
+const $GU = `local function GU(a,b)
 local c={keys=a,now=b,plan=CZ(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
-c.worker_leases,c.turns={},{}
-for g,h in ipairs(GP)do
+c.worker_leases,c.turns,c.dead_letters={},{},{}
+for g,h in ipairs(GQ)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $GU = `local function GU(a,b,c)
+const $GV = `local function GV(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $GV = `local function GV(a,b,c)
+const $GW = `local function GW(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $GW = `local function GW(a,b,c)
+const $GX = `local function GX(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2646,7 +2668,7 @@ end
 return d
 end
 `;
-const $GX = `local function GX(a,b)
+const $GY = `local function GY(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2658,7 +2680,7 @@ end
 return c
 end
 `;
-const $GY = `local function GY(a,b)
+const $GZ = `local function GZ(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2669,7 +2691,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=GX(a,f)
+local h=GY(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2681,36 +2703,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GS*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(GT*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $GZ = `local function GZ(a,b)
-local c,d=a.keys,GY(a,b)
+const $HA = `local function HA(a,b)
+local c,d=a.keys,GZ(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GP)do
-for n,o in ipairs(e and GQ[j]and{}or GW(a,j,b))do
+for i,j in ipairs(GQ)do
+for n,o in ipairs(e and GR[j]and{}or GX(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HA = `local function HA(a,b)
+const $HB = `local function HB(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-GU(a,'record_broken',b)
+GV(a,'record_broken',b)
 end
 `;
-const $HB = `local function HB(a,b)
+const $HC = `local function HC(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HC = `local function HC(a,b,c,d)
+const $HD = `local function HD(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2718,33 +2740,33 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HD = `local function HD(a,b,c,d)
+const $HE = `local function HE(a,b,c,d)
 local e=false
-for i,j in ipairs(GP)do
+for i,j in ipairs(GQ)do
 if b[j]and j~=c and j~=d then
-GV(a,j,b.id)
+GW(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HE = `local function HE(a,b,c,d)
+const $HF = `local function HF(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(GW(a,b,f))do
+for k,l in ipairs(GX(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-GU(a,d,e[k])
+GV(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HF = `local function HF(a)
+const $HG = `local function HG(a)
 local b=DE(a.plan)
 if b then
 return b
@@ -2757,73 +2779,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HE(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HF(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HE(a,'fair_by_group',a.turns,'turn_wrong')
+HF(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
 CY(a.plan)
 end
 `;
-const $HG = `local function HG(a,b)
+const $HH = `local function HH(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GR,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GS,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GR,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GS,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GR)
+redis.call('LSET',c.pending,C(n),GS)
 end
 end
 `;
-const $HH = `local HH=8640000000000000
+const $HI = `local HI=8640000000000000
 `;
-const $HI = `local HI=630720000000
+const $HJ = `local HJ=630720000000
 `;
-const $HJ = `local HJ=BK/2
+const $HK = `local HK=BK/2
 `;
-const $HK = `local function HK(a)
+const $HL = `local function HL(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HL = `local function HL(a,b)
+const $HM = `local function HM(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GR or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HK(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GS or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HL(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HA(a,'.'..c)
+HB(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HA(a,c)
+HB(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HM = `local function HM(a,b)
+const $HN = `local function HN(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BM(tonumber(b.fair or 0))
 local j=g and BQ(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BQ(d)and h==f and i<HJ then
+elseif b.fair and BQ(d)and h==f and i<HK then
 return'fair'
 elseif j and math.floor(g/BO)==j*BN/BO+9-f then
 return'limited'
@@ -2832,45 +2854,45 @@ return'delayed'
 end
 end
 `;
-const $HN = `local function HN(a,b)
+const $HO = `local function HO(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HM(a,b)
-if HD(a,b,f)then
-GU(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HN(a,b)
+if HE(a,b,f)then
+GV(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CF(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HH and math.floor(g)or a.now
+local h=g>=0 and g<=HI and math.floor(g)or a.now
 local i=DJ(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-GU(a,'time_broken',c)
+GV(a,'time_broken',c)
 end
 if BQ(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HB(a,b)
-GU(a,'record_incomplete',c)
+b.record=HC(a,b)
+GV(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HO = `local function HO(a,b)
+const $HP = `local function HP(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HD(a,b)
+HE(a,b)
 a.lost[#a.lost+1]=c
-GU(a,'lease_missing',c)
+GV(a,'lease_missing',c)
 return
 end
-if HD(a,b,'working')then
-GU(a,'two_places',c)
+if HE(a,b,'working')then
+GV(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HI then
+if e<0 or e>a.now+HJ then
 F(a.deadlines,C(a.now),c)
-GU(a,'time_broken',c)
+GV(a,'time_broken',c)
 end
 if d.worker then
 F(a.worker_leases,c,DH(d.worker,d.lease_number,c))
@@ -2878,11 +2900,11 @@ end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-GU(a,'control_broken','~lease')
+GV(a,'control_broken','~lease')
 end
 end
 `;
-const $HP = `local function HP(a,b)
+const $HQ = `local function HQ(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -2891,94 +2913,94 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HD(a,b,'expiry',f and'dead')then
-GU(a,'wrong_place',c)
+if HE(a,b,'expiry',f and'dead')then
+GV(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-GU(a,'place_missing',c)
+GV(a,'place_missing',c)
 end
-if not h or h>a.now+HI then
+if not h or h>a.now+HJ then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-GU(a,b.expiry and'time_broken'or'expiry_missing',c)
+GV(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-GU(a,'record_incomplete',c)
+GV(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-GU(a,'record_incomplete',c)
+GV(a,'record_incomplete',c)
 end
 end
 `;
-const $HQ = `local function HQ(a,b)
+const $HR = `local function HR(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HD(a,b)or e then
-GU(a,'payload_missing',c)
+if HE(a,b)or e then
+GV(a,'payload_missing',c)
 elseif b.live then
-GU(a,'record_incomplete',c)
+GV(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GR and''or false
+b.fixed=f and c~=GS and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HR = `local function HR(a,b)
+const $HS = `local function HS(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HP(a,b)
-elseif not b.live or c.state==AD.ghost then
 HQ(a,b)
+elseif not b.live or c.state==AD.ghost then
+HR(a,b)
 elseif c.state==AD.working then
-HO(a,b)
+HP(a,b)
 else
-HN(a,b)
+HO(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HS = `local function HS(a,b,c)
+const $HT = `local function HT(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HL(a,i)
+HM(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BY(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-GU(a,'record_newer',i.id)
+GV(a,'record_newer',i.id)
 else
-HR(a,i)
+HS(a,i)
 if c then
 c(i)
 end
-HC(a,i.id,i.had_fixed,i.fixed)
-HC(a,'.'..i.id,i.had_record,i.record)
+HD(a,i.id,i.had_fixed,i.fixed)
+HD(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DF and HF(a)
+local j=U(a.plan,'HSET tasks')>=2*DF and HG(a)
 if j then
 return j
 end
 end
-local e,f=HF(a),nil
+local e,f=HG(a),nil
 if not e then
 f,f,f,e=DN(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
-end)
+end,a.dead_letters)
 end
 return e
 end
 `;
-const $HT = `local HT={
+const $HU = `local HU={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -2989,129 +3011,129 @@ weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
 }
 `;
-const $HU = `local HU=131071
+const $HV = `local HV=131071
 `;
-const $HV = `local HV=65536
+const $HW = `local HW=65536
 `;
-const $HW = `local function HW(a,b,c,d)
+const $HX = `local function HX(a,b,c,d)
 local e,f,g=a.plan,AZ(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,HT[k]or'')~=nil
+g=g and string.find(l,HU[k]or'')~=nil
 end
 if not g then
-HA(a,b)
+HB(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or HU)>=HU then
-h=math.max(d,HV)+1
+if i and(h or HV)>=HV then
+h=math.max(d,HW)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BA(f))
-GU(a,'control_broken',b)
+GV(a,'control_broken',b)
 elseif i and h>d then
-GU(a,'control_broken','~groups')
+GV(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $HX = `local function HX(a,b)
+const $HY = `local function HY(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(GX(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(GY(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=HW(a,i,b[i],d)
+d=HX(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $HY = `local function HY(a,b)
-for f,g in ipairs(GW(a,'workers',b))do
+const $HZ = `local function HZ(a,b)
+for f,g in ipairs(GX(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-GU(a,'worker_wrong',b[f])
+GV(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $HZ = `local function HZ(a,b,c)
-for g,h in ipairs(GW(a,'expiry',b))do
+const $IA = `local function IA(a,b,c)
+for g,h in ipairs(GX(a,'expiry',b))do
 if not h then
 local i=string.match(c[g],'^(%d+) ')or C(a.now+DR)
 T(a.plan,'ZADD expiry',i,b[g])
-GU(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $IA = `local function IA(a,b)
-for f,g in ipairs(GX(a,b))do
-if not g then
-GV(a,'expiry',b[f])
-GU(a,'record_missing',b[f])
+GV(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $IB = `local function IB(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(GZ(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CF(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-GV(a,'fair_by_group',b[g])
-GU(a,'turn_wrong',c[g])
+for f,g in ipairs(GY(a,b))do
+if not g then
+GW(a,'expiry',b[f])
+GV(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IC = `local function IC(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-for h,i in ipairs(GX(a,d))do
-local j=AM(i)
-local k=j.state==AD.working
-and j.worker
-and DH(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-GV(a,'worker_leases',b[h])
-GU(a,'worker_lease_wrong',c[h])
+for g,h in ipairs(HA(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CF(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+GW(a,'fair_by_group',b[g])
+GV(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $ID = `local function ID(a,b)
-local c,d=a.keys,{}
+local c,d={},{}
 for h,i in ipairs(b)do
-d[h]='~w:'..i
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
 end
-local e=GW(a,'workers',b)
-for i,j in ipairs(GX(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DT(c,k,'0',1)==0 then
-GV(a,'workers',k)
-elseif l<0 or l>a.now+HI then
-T(a.plan,'ZADD workers',C(a.now),k)
-GU(a,'time_broken',k)
+for h,i in ipairs(GY(a,d))do
+local j=AM(i)
+local k=j.state==AD.working
+and j.worker
+and DH(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+GW(a,'worker_leases',b[h])
+GV(a,'worker_lease_wrong',c[h])
 end
 end
 end
 `;
 const $IE = `local function IE(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=GX(a,'workers',b)
+for i,j in ipairs(GY(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DT(c,k,'0',1)==0 then
+GW(a,'workers',k)
+elseif l<0 or l>a.now+HJ then
+T(a.plan,'ZADD workers',C(a.now),k)
+GV(a,'time_broken',k)
+end
+end
+end
+`;
+const $IG = `local function IG(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3132,85 +3154,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-HX(a,f)
-HY(a,g)
-HZ(a,h,i)
+HY(a,f)
+HZ(a,g)
+IA(a,h,i)
 return c,e
 end
 `;
-const $IG = `local IG={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IH = `local IH={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IH = `local IH={'~lease','~groups','~alarm',unpack(IG)}
+const $II = `local II={'~lease','~groups','~alarm',unpack(IH)}
 `;
-const $II = `local II={'~set','~fair',unpack(IH)}
+const $IJ = `local IJ={'~set','~fair',unpack(II)}
 `;
-const $IJ = `local function IJ(a,b,c)
+const $IK = `local function IK(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=HV,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=HU}
-for k,l in ipairs(IH)do
+{['~lease']=e,['~groups']=HW,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=HV}
+for k,l in ipairs(II)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HH))then
-GU(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HI))then
+GV(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HC(a,l,m,b[l])
+HD(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-GU(a,'control_broken','~checked')
-HC(a,'~checked',b['~checked'],b['~broken'])
+GV(a,'control_broken','~checked')
+HD(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-HW(a,'~set',b['~set'],0)
+HX(a,'~set',b['~set'],0)
 end
 local h=BW(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HJ then
-local n,o=BL(m,0),BL(m,HJ)
+if i or(h[m]or 0)>=HK then
+local n,o=BL(m,0),BL(m,HK)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BJ),true
 end
 end
-if(h.list_tag or 0)>=HJ then
+if(h.list_tag or 0)>=HK then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BX(h))
-GU(a,'control_broken','~fair')
+GV(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HI))
+local l=c.first and math.max(0,math.min(c.first,e+HJ))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-GU(a,'timer_wrong','~alarm')
+GV(a,'timer_wrong','~alarm')
 elseif k and not j then
-HC(a,'~alarm',k)
-GU(a,'timer_wrong','~alarm')
+HD(a,'~alarm',k)
+GV(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IK = `local function IK(a,b)
+const $IL = `local function IL(a,b)
 local c,d=BM(b)
 local e=CD(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HJ)
+e.last_tag=math.max(e.last_tag,d%HK)
 end
 `;
-const $IL = `local function IL(a)
+const $IM = `local function IM(a)
 a.working=a.working+1
 end
 `;
-const $IM = `local function IM(a,b,c)
+const $IO = `local function IO(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
 d=d or(not a.changed and BU(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
@@ -3220,9 +3242,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HJ
+d=d or i.ready~=j.ready or i.last_tag>=HK
 if j.ready>0 then
-local k=i.last_tag<HJ and i.last_tag or 0
+local k=i.last_tag<HK and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3232,7 +3254,7 @@ end
 return d
 end
 `;
-const $IO = `local function IO(a,b)
+const $IP = `local function IP(a,b)
 if b.limited==0 then
 return false
 end
@@ -3240,7 +3262,7 @@ local c=a.plan
 CQ(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not GW(a,'delayed',{'~g:'..b.name})[1]
+return d and not GX(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3253,82 +3275,96 @@ local c=KEYS[3]
 local d=KEYS[4]
 local e=KEYS[5]
 local f=KEYS[6]
-local g=ARGV[1]
-local h=ARGV[2]
-local i=ARGV[3]
-local j=ARGV
-${$Q}local k=Q(nil,a,b,c,nil,d,e)
-${$C}${$D}${$E}${$CY}${$CZ}local l=CZ(k,E(g))
-local m=i==''and'~set'or'~s:'..i
-local n=redis.call('HMGET',e,m,'~groups','~rate')
-if i~=''then
-${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{{group=i}})
+local g=KEYS[7]
+local h=ARGV[1]
+local i=ARGV[2]
+local j=ARGV[3]
+local k=ARGV[4]
+local l=ARGV
+${$Q}local m=Q(nil,b,c,d,nil,e,f)
+${$C}${$D}${$E}${$CY}${$CZ}local n=CZ(m,E(h))
+local o=j==''and'~set'or'~s:'..j
+local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
+if j~=''then
+${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(n,{{group=j}})
 end
-${$AC}if AC(n[1])or AC(l.stored_before['~g:'..i])then
+${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$FM}local o,p=FM(f,h)
-if o or#j==3 then
-return{'ok',n[1]or''}
+${$FN}local q,r=FN(g,i)
+${$N}${$P}${$AW}${$AY}${$AZ}${$DY}${$DZ}${$EA}${$EB}local function s(t,u,v)
+local w=k~=''and redis.call('EXISTS',a,b)==1
+return w and EB(f,{t,u},n.now,k,v)and 1 or 0
 end
-${$AW}${$AY}${$AZ}local q,r=AZ(n[1]),AZ(n[1])
-for v=4,#j,2 do
-local w,x=AY[j[v]]or j[v],j[v+1]
-r[w]=x~=''and x or nil
+if q then
+return{'ok',p[1]or'',s(p[4],p[5],0)}
+elseif#l==4 then
+return{'ok',p[1]or'',0}
 end
-${$BB}${$BD}local function s(t)
-return q.rate and r.rate and BD(t,q.rate,r.rate,l.now)or''
+local t,u=AZ(p[1]),AZ(p[1])
+for y=5,#l,2 do
+local z,aa=AY[l[y]]or l[y],l[y+1]
+u[z]=aa~=''and aa or nil
 end
-${$F}${$S}${$T}local function t()
-local u=s(n[3]or'')
-if u~=''then
-T(l,'HSET tasks','~rate',u)
-elseif n[3]then
-T(l,'HDEL tasks','~rate')
+${$BB}${$BD}local function v(w)
+return t.rate and u.rate and BD(w,t.rate,u.rate,n.now)or''
 end
-if q.statistics and not r.statistics then
-T(l,'HDEL tasks','~stats')
-for y=0,59 do
-T(l,'HDEL tasks','~m'..C(y))
+${$F}${$S}${$T}local function w()
+local x=v(p[3]or'')
+if x~=''then
+T(n,'HSET tasks','~rate',x)
+elseif p[3]then
+T(n,'HDEL tasks','~rate')
 end
-end
-end
-${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}local function u()
-local v=l.groups[i]
-local w=s(v.used)
-v.settings=r
-if v.limited>0 or v.used~=w then
-BZ(l,{group=i}).used=w
-CP(l)
-end
-if not(r.max_working or r.rate)and v.limited==0 then
-r.number=nil
-elseif not r.number then
-r.number=C(tonumber(n[2]or 0)+1)
-T(l,'HSET tasks','~groups',r.number)
+if t.statistics and not u.statistics then
+T(n,'HDEL tasks','~stats')
+for ab=0,59 do
+T(n,'HDEL tasks','~m'..C(ab))
 end
 end
-if i==''then
-t()
+end
+${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}local function x()
+local y=n.groups[j]
+local z=v(y.used)
+y.settings=u
+if y.limited>0 or y.used~=z then
+BZ(n,{group=j}).used=z
+CP(n)
+end
+if not(u.max_working or u.rate)and y.limited==0 then
+u.number=nil
+elseif not u.number then
+u.number=C(tonumber(p[2]or 0)+1)
+T(n,'HSET tasks','~groups',u.number)
+end
+end
+if j==''then
+w()
 else
-u()
+x()
 end
-${$G}${$AX}${$BA}local v=BA(r)
-if v~=''then
-T(l,'HSET tasks',m,v)
-elseif n[1]then
-T(l,'HDEL tasks',m)
+${$G}${$AX}${$BA}local y=BA(u)
+if y~=''then
+T(n,'HSET tasks',o,y)
+elseif p[1]then
+T(n,'HDEL tasks',o)
 end
-${$B}${$H}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local w=DE(l)
-if w then
-return w
+${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local z=DE(n)
+if z then
+return z
 end
-${$A}${$FN}FN(f,p,h,'')
-return{'ok',v}
+${$A}${$FO}FO(g,r,i,'')
+local aa=0
+if t.paused and not u.paused then
+aa=s('',y)
+elseif u.max_working~=t.max_working or u.rate~=t.rate then
+aa=s(p[4],j==''and y or p[5])
+end
+return{'ok',y,aa}
 `;
   },
-  sha1: "0294d152b9b808bb1fd941287c035ee45a7fd9a1",
-  keyLockingSha1: "e8d2ff5be3549aa95ec3e87c16c4df583bc3243d",
+  sha1: "b7b9c976fe554c665437ef303276cee544e98895",
+  keyLockingSha1: "3874fb8f032d773349f092a9de7321b4e2e714c5",
 };
 
 export const count: Script = {
@@ -3430,7 +3466,7 @@ F(ad,r(c))
 end
 local ae=#ad>0 and math.max(unpack(ad))
 ${$AW}${$AY}${$AZ}local af=AZ(w['~set']or nil)
-${$L}${$M}${$EC}local ag,ah=EC(e,M(d))
+${$L}${$M}${$ED}local ag,ah=ED(e,M(d))
 return{
 'ok',
 ac,
@@ -3445,8 +3481,28 @@ af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "9b180c82e4e422f412c905dce77fe5ce5d724041",
-  keyLockingSha1: "a2d10c1292e92a279927f003aee0a1e2f657f5cf",
+  sha1: "3fab72b5de1e253a089b0ce91a9d7d04f496bba4",
+  keyLockingSha1: "7c3b9d2d366ca388ebb1a5092b2a759b9a0f9b85",
+};
+
+export const declare: Script = {
+  name: "declare",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d=redis.call('HGET',a,'~declared')or''
+${$AC}if AC(d)then
+return{'newer_schema'}
+end
+if d~=b and d~=c then
+return{'ok',0}
+end
+${$N}return N(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
+`;
+  },
+  sha1: "e1c925316795e8290f6047e7d0bf3456f6036a11",
+  keyLockingSha1: "c82105ff7854a914b6afaefab846244744f99a62",
 };
 
 export const deleteQueue: Script = {
@@ -3469,7 +3525,7 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FM}local r,s=FM(n,p)
+${$FN}local r,s=FN(n,p)
 if not r then
 ${$C}${$D}${$E}${$CY}${$CZ}local t=CZ({tasks=g},E(o))
 ${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(t,redis.call('HGET',g,'~set'))then
@@ -3487,14 +3543,14 @@ ${$G}${$CX}CX(t)
 end
 end
 r=u>0 and'working,'..C(u)or'ok,'..C(t.now)
-${$A}${$FN}FN(n,s,p,r)
+${$A}${$FO}FO(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "02490ffbe7e6048c9fb4bfa3cec10a94e72b9331",
-  keyLockingSha1: "444ea65a711b7c07923017757e679e9689c19162",
+  sha1: "7b45abee518cfd7186e32c36d97b15826dd922be",
+  keyLockingSha1: "70f17ebe7f34e74fcea5c4b33f8af7464b8c7b97",
 };
 
 export const failWorker: Script = {
@@ -3514,7 +3570,8 @@ local k=KEYS[11]
 local l=ARGV[1]
 local m=ARGV[2]
 local n=ARGV[3]
-${$Q}local o=Q(
+local o=ARGV[4]
+${$Q}local p=Q(
 a,
 b,
 c,
@@ -3527,25 +3584,31 @@ i,
 j,
 k
 )
-${$A}${$B}${$C}${$D}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local p,q,r,s,t=DW(o,m,E(l),tonumber(n))
-if s then
-return s
-elseif r>0 and p+q==0 then
+${$C}${$D}${$E}local q=E(l)
+local r={'ok',0,0,0,0}
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local s,t,u,v,w=DW(p,m,q,tonumber(n),r)
+if v then
+return v
+elseif u>0 and s+t==0 then
 return{'newer_schema'}
 end
-local u={m}
+local x={m}
 if not string.find(m,' ',1,true)then
-u={}
-for y,z in ipairs(redis.call('ZRANGE',j,'0','999'))do
-F(u,string.match(z,'^%S+')==m and z or nil)
+x={}
+for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
+F(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
-${$DU}DU(o,u,t)
-return{'ok',p,q,t and 1 or 0}
+${$DU}DU(p,x,w)
+${$DY}${$DZ}${$EA}${$EB}local y=o~=''
+and s>0
+and EB(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
+return r
 `;
   },
-  sha1: "c310a299dc705aeaa5f8fbdfb655d31dfe09dcfc",
-  keyLockingSha1: "e51e86812eed50a87c984ded08c7f3283fbbd8e5",
+  sha1: "3f7e249083076787a4a094b3fc1ffcc1ba77492d",
+  keyLockingSha1: "7ab9e3b3628814cc79ae63c5b8b51af427cbeed8",
 };
 
 export const listWorkers: Script = {
@@ -3605,17 +3668,17 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GB}${$GC}local p=GC(l)
+${$AW}${$GC}${$GD}local p=GD(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
 local s
-${$C}${$BJ}${$BK}${$BV}${$BW}${$FZ}${$GG}${$GI}local function t(u)
+${$C}${$BJ}${$BK}${$BV}${$BW}${$GA}${$GH}${$GJ}local function t(u)
 local v,w,x=string.match(u,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BW(y)
-local aa=redis.call('LRANGE',a,C(-v-FZ),C(-v-1))
-local ab=y and GI(b,w)or{}
+local aa=redis.call('LRANGE',a,C(-v-GA),C(-v-1))
+local ab=y and GJ(b,w)or{}
 local ac=9*BK+(z.list_tag or(z[0]or 0)+BJ)+v*BJ
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -3628,7 +3691,7 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<FZ and GI(c,x)or{})do
+for ak,al in ipairs(y and ag<GA and GJ(c,x)or{})do
 ad[#ad+1]=al
 end
 return ad,
@@ -3656,9 +3719,9 @@ u[w.id]=true
 return y
 end
 local w,x={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GD}${$GE}local function y(z)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GE}${$GF}local function y(z)
 local aa=z.task
-if aa.state~=r or not GE(p,aa,z.text)or v(z)then
+if aa.state~=r or not GF(p,aa,z.text)or v(z)then
 return false
 elseif
 z.fixed==''and r==AD.waiting
@@ -3683,22 +3746,22 @@ if i=='pending'then
 z=z~=''and z or'0 0 - 0 -'
 s,aa=t(z)
 else
-${$GF}local ab=GF(o,i,p)
-${$GH}z=z~=''and z or GH(ab==h and p.ended_from)
-s=GI(ab,z,ab==h and p.ended_before)
+${$GG}local ab=GG(o,i,p)
+${$GI}z=z~=''and z or GI(ab==h and p.ended_from)
+s=GJ(ab,z,ab==h and p.ended_before)
 end
-${$AC}${$AF}${$AM}${$AN}${$GA}${$GK}local ab=GK(f,s,y)
-if aa and(ab<#s or ab>=FZ)then
+${$AC}${$AF}${$AM}${$AN}${$GB}${$GL}local ab=GL(f,s,y)
+if aa and(ab<#s or ab>=GA)then
 w[2]=aa(ab)
 elseif not aa then
-${$GM}w[2]=GM(s,ab,z)
+${$GN}w[2]=GN(s,ab,z)
 end
-${$GL}w[3]=GL(s,ab)
+${$GM}w[3]=GM(s,ab)
 return w
 `;
   },
-  sha1: "3eee5a13268c860cc16e5e013d05ac243a463fc4",
-  keyLockingSha1: "4d4dfbb55970c496ea2723e8621c28d10ecc145a",
+  sha1: "8d0679658ac4e84be3fab3df578f79c852746387",
+  keyLockingSha1: "f0e98faaa55fa552ecfd95940a8bbc09fae640b4",
 };
 
 export const purge: Script = {
@@ -3719,38 +3782,38 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GB}${$GC}local q=GC(m)
+${$AW}${$GC}${$GD}local q=GD(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DF}${$DL}${$FZ}${$GA}${$GD}${$GE}${$GG}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DF}${$DL}${$GA}${$GB}${$GE}${$GF}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}${$GP}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GJ(c,q.group,w)or GI(
+x and GK(c,q.group,w)or GJ(
 v,
 w,
 v==h and q.ended_before
 )
-local aa=GK(f,z,function(aa,ab)
+local aa=GL(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
 elseif not s and not(AK(aa.fixed)and(v==e or BQ(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GE(q,ac,aa.text)then
+elseif ac.state==r and GF(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GN(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GO(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GO(ae,am,ag[al])
+GP(ae,am,ag[al])
 end
 return DE(ae)
 end
@@ -3775,25 +3838,25 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GH(C(ac))or GM(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GL(z,aa)
+local ae=ac and GI(C(ac))or GN(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GM(z,aa)
 end
-${$EO}${$EW}${$EX}${$EY}${$FD}local function v()
+${$EP}${$EX}${$EY}${$EZ}${$FE}local function v()
 local w=DB(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},EW(0,0),{}
+local x,y,z={},EX(0,0),{}
 for ad,ae in ipairs(redis.call('RPOP',a,C(DF))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GK(f,x,function(ab)
+local ab=GL(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=EX(y,ab.id,ab.fixed,ab.record)
-if not EY(y,ac,ab)then
+local ac=EY(y,ab.id,ab.fixed,ab.record)
+if not EZ(y,ac,ab)then
 aa,ac.written=aa+1,true
 DL(w,ab.id,ac.task,'','rejected','cancelled')
 end
@@ -3806,20 +3869,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FD(y,f)
+FE(y,f)
 local ad=ab==#x
 local ae=#z<#x and not(ad and#x<DF)
-t[2],t[3]=aa,ae and'pending '..GH()or''
-t[4]=ae and 0 or GL(x,ab)
+t[2],t[3]=aa,ae and'pending '..GI()or''
+t[4]=ae and 0 or GM(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GF}local w=GF(n,j,q)
-return u(w,l~=''and l or GH(w==h and q.ended_from))or t
+${$GG}local w=GG(n,j,q)
+return u(w,l~=''and l or GI(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GH()
+w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GI()
 end
 local y,z=nil,m==''
 if w~='pending'then
@@ -3827,7 +3890,7 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GH()
+t[3]=(w=='limited'and'fair 'or'pending ')..GI()
 end
 return y or t
 end
@@ -3839,8 +3902,8 @@ end
 return y or t
 `;
   },
-  sha1: "02d827b7a9e0e2ffb4d629da1db64f9d8261c1c9",
-  keyLockingSha1: "d6b27092412ac94cf7bd638d02953a97962e3b66",
+  sha1: "9c25f0278ef600730ac0d367c68d4595367a4cb6",
+  keyLockingSha1: "b53becb3598d4013e321660b6b1e3cb74cdae274",
 };
 
 export const redrive: Script = {
@@ -3860,94 +3923,102 @@ local k=ARGV[3]
 local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
-local o=ARGV
-${$Q}local p=Q(a,b,c,d,nil,e,f,g,h)
-${$C}${$D}${$E}local q=E(i)
-local r,s,t=string.match(m,'^(%d+) (%d+) (.+)$')
-s=math.max(tonumber(s or q),q)
-${$AW}${$GB}${$GC}local u=GC(n)
-local v={}
-local function w(x,y)
-x.number=y
-v[#v+1]=x
+local o=ARGV[7]
+local p=ARGV
+${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
+${$C}${$D}${$E}local r=E(i)
+local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
+t=math.max(tonumber(t or r),r)
+${$AW}${$GC}${$GD}local v=GD(n)
+local w={}
+local function x(y,z)
+y.number=z
+w[#w+1]=y
 end
-local x={}
-${$AD}${$AK}local function y(z,aa)
-local ab,ac=z.id,z.task
-local ad=ac.state==AD.waiting
-if x[ab]then
+local y={}
+local z,aa=false,false
+${$AD}${$AK}local function ab(ac,ad)
+local ae,af=ac.id,ac.task
+local ag=af.state==AD.waiting
+if y[ae]then
 return false
-elseif#v==tonumber(j)then
+elseif#w==tonumber(j)then
 return true
-elseif ac.state==AD.ghost or ac.state==AD.deleted or(ad and z.fixed=='')then
-x[ab]='not_found'
-elseif z.lease~=''and z.lease~=ac.lease_number then
-x[ab]='lease_lost'
-elseif ac.state==AD.rejected and AK(z.fixed)then
-x[ab]='redriven'
-w(z,aa)
+elseif af.state==AD.ghost or af.state==AD.deleted or(ag and ac.fixed=='')then
+y[ae]='not_found'
+elseif ac.lease~=''and ac.lease~=af.lease_number then
+y[ae]='lease_lost'
+elseif af.state==AD.rejected and AK(ac.fixed)then
+y[ae]='redriven'
+x(ac,ad)
 else
-local ae=ad and string.find(ac.history or'','r%d+[pd]%d+$')
-x[ab]=ae and'redriven'or'not_dead_letter'
+local ah=ag and string.find(af.history or'','r%d+[pd]%d+$')
+y[ae]=ah and'redriven'or'not_dead_letter'
+aa=aa or ah
 end
 end
-${$GD}${$GE}local function z(aa,ab)
-if#v==tonumber(j)then
+${$GE}${$GF}local function ac(ad,ae)
+if#w==tonumber(j)then
 return true
-elseif aa.task.state~=AD.rejected or not AK(aa.fixed)then
-aa.left_alone=true
-elseif GE(u,aa.task,aa.text)then
-w(aa,ab)
+elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
+ad.left_alone=true
+elseif GF(v,ad.task,ad.text)then
+x(ad,ae)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DC}${$DE}${$DJ}${$DK}local function aa(ab,ac,ad,ae)
-BY(ab,ad)
-for ai,aj in ipairs(ad)do
-local ak=math.floor(s+(ae+ai-1)*l)
-aj.charged,aj.reason,aj.ended_at='0',nil,nil
-DK(ab,ac[ai],aj,v[ae+ai].text,'back',ak>q and ak)
-CV(ab,'redriven',ac[ai])
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DC}${$DE}${$DJ}${$DK}local function ad(ae,af,ag,ah)
+BY(ae,ag)
+for al,am in ipairs(ag)do
+local an=math.floor(t+(ah+al-1)*l)
+z=z or an<=r
+am.charged,am.reason,am.ended_at='0',nil,nil
+DK(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+CV(ae,'redriven',af[al])
 end
-ab.writes['ZREM expiry']=ac
-ab.writes['ZREM dead']=ac
-return DE(ab)
+ae.writes['ZREM expiry']=af
+ae.writes['ZREM dead']=af
+return DE(ae)
 end
-local ab={}
-for af=7,#o,2 do
-ab[#ab+1]={id=o[af],lease=o[af+1]}
+local ae={}
+for ai=8,#p,2 do
+ae[#ae+1]={id=p[ai],lease=p[ai+1]}
 end
-local ac=#ab>0
-r=r or C(q)
-if not ac then
-${$GH}t=t or GH(u.ended_from)
-${$FZ}${$GG}${$GI}ab=GI(h,t,math.min(tonumber(u.ended_before or r+1),r+1))
+local af=#ae>0
+s=s or C(r)
+if not af then
+${$GI}u=u or GI(v.ended_from)
+${$GA}${$GH}${$GJ}ae=GJ(h,u,math.min(tonumber(v.ended_before or s+1),s+1))
 end
-${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$FZ}${$GA}${$GK}local ad=GK(f,ab,ac and y or z)
-local ae=#v
+${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GA}${$GB}${$GL}local ag=GL(f,ae,af and ab or ac)
+local ah=#w
 if k~='1'then
-${$CY}${$CZ}${$DA}${$DB}${$DF}${$GN}ae,ad=GN(p,q,v,ad,aa)
-if not ad then
-return ae
+${$CY}${$CZ}${$DA}${$DB}${$DF}${$GO}ah,ag=GO(q,r,w,ag,ad)
+if not ag then
+return ah
 end
 end
-local af=''
-if not ac then
-${$GM}af=GM(ab,ad,t)
-elseif ad<#ab then
-${$GH}af=GH()
+local ai=''
+if not af then
+${$GN}ai=GN(ae,ag,u)
+elseif ag<#ae then
+${$GI}ai=GI()
 end
-if af~=''then
-af=r..' '..C(math.ceil(s+ae*l))..' '..af
+if ai~=''then
+ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
 end
-${$GL}local ag={'ok',ae,af,GL(ab,ad)}
-for ak=1,ac and ad or 0 do
-ag[ak+4]=ab[ak].left_alone and'newer_schema'or x[ab[ak].id]or'not_found'
+${$DY}${$DZ}${$EA}${$EB}local aj=o~=''
+and k~='1'
+and(z or aa)
+and EB(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+${$GM}local ak={'ok',ah,ai,GM(ae,ag),aj and 1 or 0}
+for ao=1,af and ag or 0 do
+ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
-return ag
+return ak
 `;
   },
-  sha1: "37015f6648158a4b58ecb74fa57ac94f4b4e9880",
-  keyLockingSha1: "a3f567e16d46a9ee7b851fbdbea8888414061c92",
+  sha1: "1499db598676f1574b3e3a6d97b812c4ba1fe61d",
+  keyLockingSha1: "f8373d1b1043a716722bdb15777651bc7a010ad9",
 };
 
 export const remove: Script = {
@@ -3973,12 +4044,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CV}${$GO}GO(f,e,j)
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CV}${$GP}GP(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(f)or{'removed'}
 `;
   },
-  sha1: "3d55981731cedd664eb5141552a213b36358c6a0",
-  keyLockingSha1: "92e6fdae6bda19ba218003772e61712cc7521a70",
+  sha1: "10eb69aa61ba20441c0d550998d06d49daeea5a6",
+  keyLockingSha1: "03c415f9ddf4208f5049a35a7c4b23137e1543bc",
 };
 
 export const settings: Script = {
@@ -4057,7 +4128,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local p=GT(o,E(l))
+${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local p=GU(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4074,25 +4145,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GQ}${$GS}${$GW}${$GX}${$GY}${$GZ}local u=GZ(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GR}${$GT}${$GX}${$GY}${$GZ}${$HA}local u=HA(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$GU}local function w(x)
+${$GV}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-GU(p,'two_places',x.id)
+GV(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,u,w)or HG(p,v)
-return x or{'ok',p.ghosts,p.report,unpack(t)}
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,u,w)or HH(p,v)
+return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "40b8b3a4997eeebfd24cff9340241b1a4e0d8f89",
-  keyLockingSha1: "64a04d4ac51e6a6b5f6fb7425a2d2dac839f6722",
+  sha1: "f94b2e5c140ecf7fa182785ab5dcd1921ae7ecf2",
+  keyLockingSha1: "06133ef1f228d7b55d2845bd7f0bb7102c2726cf",
 };
 
 export const check: Script = {
@@ -4138,7 +4209,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local w=GT(u,E(n))
+${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local w=GU(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4223,7 +4294,7 @@ return BG(al,'~ghosts','~dropped')==am
 and BG(al,'~timers','~elapsed')==ak
 and BG(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GW}${$HJ}${$IK}${$IL}${$IM}${$IO}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GX}${$HK}${$IL}${$IM}${$IO}${$IP}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BT(as)
@@ -4232,9 +4303,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BQ(at)and as.live and an[at.group or'']
 if au and as.fair then
-IK(au,tonumber(as.fair))
+IL(au,tonumber(as.fair))
 elseif au and as.working then
-IL(au)
+IM(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4245,18 +4316,18 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BN)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IM(at,au,aw)or IO(w,at)then
+if AC(aw)or IO(at,au,aw)or IP(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DH}${$DJ}${$DR}${$DT}${$GQ}${$GR}${$GS}${$GU}${$GV}${$GX}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DH}${$DJ}${$DR}${$DT}${$GR}${$GS}${$GT}${$GV}${$GW}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HI}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}local function ak()
 if not(ab()and aa())then
 return false
 end
 local al={}
-for ap,aq in ipairs(II)do
+for ap,aq in ipairs(IJ)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4265,18 +4336,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IJ(
+IK(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IE(w,z)
+local ap,aq=IG(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IA(w,au)
-IC(w,x.worker_leases)
-IB(w,x.fair_by_group)
-ID(w,x.workers)
+IB(w,au)
+ID(w,x.worker_leases)
+IC(w,x.fair_by_group)
+IE(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4296,12 +4367,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=GZ(w,ag),{},{},{}
+local ax,ay,az,ba=HA(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HL(w,bf)
+HM(w,bf)
 if bf.live and BQ(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -4314,12 +4385,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BY(w.plan,ay)
 for be,bf in ipairs(ax)do
-HR(w,bf)
-HC(w,bf.id,bf.had_fixed,bf.fixed)
-HC(w,'.'..bf.id,bf.had_record,bf.record)
+HS(w,bf)
+HD(w,bf.id,bf.had_fixed,bf.fixed)
+HD(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HE(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HE(w,'fair_by_group',w.turns,'turn_wrong')
+HF(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HF(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4336,8 +4407,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "7ccf3464bb385943de734f3171503238269ab278",
-  keyLockingSha1: "7e99c91c1cf477c88924816e21ecf8585535fcab",
+  sha1: "2b3cd99540ef9ec53b831503bd22f73d01218718",
+  keyLockingSha1: "fc0d15dcf6b267a77f6b54d778ec2b0c4b637460",
 };
 
 export const placeLost: Script = {
@@ -4370,18 +4441,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local p=GT(o,E(l))
+${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local p=GU(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GQ}${$GS}${$GW}${$GX}${$GY}${$GZ}local v=GZ(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GR}${$GT}${$GX}${$GY}${$GZ}${$HA}local v=HA(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GU}${$HB}${$HJ}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GV}${$HC}${$HK}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -4393,20 +4464,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BQ(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HJ then
+if ad and ad.last_tag>=HK then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CN(aa,y,z,'back')
-GU(p,'place_missing',y)
+GV(p,'place_missing',y)
 else
-GU(p,'ghosts_wrong',y)
+GV(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HB(p,x)
+x.record=not ac and HC(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GV}${$HA}${$HC}${$HD}${$HE}${$HF}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local x=HS(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HD}${$HE}${$HF}${$HG}${$HI}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,v,w)
 if x then
 return x
 end
@@ -4416,11 +4487,11 @@ end
 if u>0 then
 redis.call('HINCRBY',g,'~dropped',C(u))
 end
-return{'ok',t,u,p.report}
+return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "35165ae58bcf8dcea5f512069d579313c4817fca",
-  keyLockingSha1: "b3455e5a27cce40081f6172d4cf89407d9ad3ee5",
+  sha1: "7ffe32883c18665275e9ae311942a7e236698951",
+  keyLockingSha1: "4423f188019e50fe99ebff675e231043154831af",
 };
 
 export const recountGroups: Script = {
@@ -4438,7 +4509,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local m=GT(l,E(g))
+${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local m=GU(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local function r(s)
@@ -4447,32 +4518,32 @@ o[#o+1],q[s]=s,BT(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BQ}${$FZ}${$GA}${$GK}${$GL}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BQ}${$GA}${$GB}${$GL}${$GM}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GK(f,w,function(x)
+local x=GL(f,w,function(x)
 if BQ(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GL(w,x)==0
+return x==#w and x<=k and GM(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BT(x,h=='1'and i[w+2]or'')
 end
-${$BK}${$BM}${$CD}${$HJ}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
+${$BK}${$BM}${$CD}${$HK}${$IL}${$IM}if h~='1'and not(s(a,IL)and s(d,IM))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$DF}${$GU}${$GW}${$IM}${$IO}for x=1,#t,DF do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$DF}${$GV}${$GX}${$IO}${$IP}for x=1,#t,DF do
 BY(n,{unpack(t,x,math.min(x+DF-1,#t))})
 for ab=x,math.min(x+DF-1,#t)do
 local ac=o[ab]
@@ -4483,12 +4554,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BN))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IM(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IO(ad,q[ac],ae or'')then
 ad.changed=true
-GU(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IO(m,ad)then
+GV(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IP(m,ad)then
 ad.changed=true
-GU(m,'timer_wrong',ac)
+GV(m,'timer_wrong',ac)
 end
 end
 CP(n)
@@ -4501,8 +4572,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "7f2cfc6694505245fe3aa661b3c19a3a32e284b6",
-  keyLockingSha1: "bf48c7f476ed477933c7882b5da8e79c0583e8f4",
+  sha1: "ba64931060eade58af555d1c2915a0f97334b8f4",
+  keyLockingSha1: "015a9648536bdfe10c5347ff3f27ea6dc650992e",
 };
 
 export const repairControl: Script = {
@@ -4520,10 +4591,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local m=GT(l,E(i))
+${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local m=GU(l,E(i))
 local n={}
-${$IG}${$IH}${$II}for r,s in ipairs(redis.call('HMGET',e,unpack(II)))do
-n[II[r]]=s
+${$IH}${$II}${$IJ}for r,s in ipairs(redis.call('HMGET',e,unpack(IJ)))do
+n[IJ[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -4531,10 +4602,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GU}${$HA}${$HC}${$HH}${$HI}${$HJ}${$HT}${$HU}${$HV}${$HW}${$IJ}IJ(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GV}${$HB}${$HD}${$HI}${$HJ}${$HK}${$HU}${$HV}${$HW}${$HX}${$IK}IK(m,n,o)
 local p={}
-for t=1,#IG,2 do
-p[IG[t]]=IG[t+1]
+for t=1,#IH,2 do
+p[IH[t]]=IH[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -4550,24 +4621,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HC(m,w,n[w],ac and C(x)or n[w])
+HD(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HC(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-GU(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HD(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+GV(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$GW}${$HE}${$HF}local r=HF(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$GX}${$HF}${$HG}local r=HG(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IG)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IH)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "99fd2a67237a8f778b21956edd2bdc031b49aa3a",
-  keyLockingSha1: "9372854ae225d35b2d65d4ec3ddc8f3bc1fa8abd",
+  sha1: "7b6c23d5e07f6294df05d2fab97bd86473b59391",
+  keyLockingSha1: "b8744c8b61268dbfdd11a729e4ba8e708529a0da",
 };
 
 export const scan: Script = {
@@ -4601,7 +4672,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GP}${$GT}local q=GT(p,E(l))
+${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local q=GU(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -4614,7 +4685,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$GU}${$GV}${$GX}${$IA}local function w()
+${$B}${$K}${$GV}${$GW}${$GY}${$IB}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -4623,24 +4694,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IA(q,z)
+IB(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DR}${$GW}${$HA}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IE}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DR}${$GX}${$HB}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IG}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IE(q,y[2])
+local z,aa=IG(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GQ}${$GR}${$GS}${$GY}${$GZ}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}local function y(z,aa)
-local ab,ac=GZ(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GS}${$GT}${$GZ}${$HA}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local function y(z,aa)
+local ab,ac=HA(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HS(q,ab)
+local ad=HT(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -4649,7 +4720,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-GU(q,ai.live and'two_places'or'payload_missing',ai.id)
+GV(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BM(tonumber(ai.fair or 0))
@@ -4661,30 +4732,31 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HG(q,ac)
+return ad or HH(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IC}IC(q,ab)
-ad=HF(q)
+${$ID}ID(q,ab)
+ad=HG(q)
 elseif m=='fair-by-group'then
-${$IB}IB(q,ab)
-ad=q.newer and{'newer_schema'}or HF(q)
+${$IC}IC(q,ab)
+ad=q.newer and{'newer_schema'}or HG(q)
 elseif m=='workers'then
-${$DT}${$ID}ID(q,ab)
-ad=HF(q)
+${$DT}${$IE}IE(q,ab)
+ad=HG(q)
 else
 ad=y(ab,ac)
 end
-local ae=q.report
-return ad
-or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
+local ae=
+{'ok',aa,#ab,q.bytes,q.ghosts,q.report,t,r,s}
+F(ae,u,q.dead_letters)
+return ad or ae
 `;
   },
-  sha1: "080f8dabfb91aef264a47be3d39b479d69de7601",
-  keyLockingSha1: "1f5d87940d50e658145fedeabbf3ac4259871bda",
+  sha1: "c91324167bebf88108be8cf4557d62ca727b604d",
+  keyLockingSha1: "7c3ec3f479177b1c018d69969e1f62634cce3011",
 };
 
 export const dueSchedules: Script = {
@@ -4777,11 +4849,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FM}m,n=FM(c,e)
+${$FN}m,n=FN(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FN}FN(c,n,e,'refused')
+${$A}${$FO}FO(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -4807,15 +4879,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FN}FN(c,n,e,m)
+${$A}${$FO}FO(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "481a4c7aa5a3c36e4c784f9e66cda7306d563ad9",
-  keyLockingSha1: "6e0106558bcca814d66d450edf0edb3f9a1cce01",
+  sha1: "0a9b817c82e05beafe43a55a03e22d58246b4329",
+  keyLockingSha1: "fecb9c17aeac95f589a294250ae46b62485ba16b",
 };
 
 export const runSchedules: Script = {
@@ -5030,9 +5102,10 @@ local k=KEYS[11]
 local l=ARGV[1]
 local m=ARGV[2]
 local n=ARGV[3]
-local o=8000000
-local p=1000
-${$Q}local q=Q(
+local o=ARGV[4]
+local p=8000000
+local q=1000
+${$Q}local r=Q(
 a,
 b,
 c,
@@ -5045,72 +5118,89 @@ i,
 j,
 k
 )
-local r=tonumber(m)
-${$C}${$D}${$E}local s=E(l)
-${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AR}${$AS}${$AU}local function t()
-local u=redis.call('ZRANGE',h,'-inf',C(s),'BYSCORE','LIMIT','0',m)
-local v,w,x,y={},{},{},nil
-local z,aa,ab,ac=0,0,0,16
-while ab<#u and z<o do
-local ad={}
-for ah=ab+1,math.min(ab+ac,#u)do
-ad[#ad+1]='.'..u[ah]
+local s=tonumber(m)
+${$C}${$D}${$E}local t=E(l)
+${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AR}${$AS}${$AU}local function u()
+local v=redis.call('ZRANGE',h,'-inf',C(t),'BYSCORE','LIMIT','0',m)
+local w,x,y,z={},{},{},nil
+local aa,ab,ac,ad=0,0,0,16
+while ac<#v and aa<p do
+local ae={}
+for ai=ac+1,math.min(ac+ad,#v)do
+ae[#ae+1]='.'..v[ai]
 end
-for ah,ai in ipairs(redis.call('HMGET',g,unpack(ad)))do
-local aj,ak=u[ab+ah],AM(ai)
-if AC(ai)then
-aa=aa+1
+for ai,aj in ipairs(redis.call('HMGET',g,unpack(ae)))do
+local ak,al=v[ac+ai],AM(aj)
+if AC(aj)then
+ab=ab+1
 else
-z=z+#(ai or'')
-v[#v+1]=aj
-if string.sub(aj,1,1)=='~'then
-w[#w+1]=aj
-elseif AU(ak)then
-local al=AS(x,w,aj,ak,s)
-if al then
-y=y or{}
-F(y,al,aj)
+aa=aa+#(aj or'')
+w[#w+1]=ak
+if string.sub(ak,1,1)=='~'then
+x[#x+1]=ak
+elseif AU(al)then
+local am=AS(y,x,ak,al,t)
+if am then
+z=z or{}
+F(z,am,ak)
 end
 end
 end
 end
-ab=ab+#ad
-ac=math.max(1,math.min(128,math.floor((o-z)/(z/ab+1))))
+ac=ac+#ae
+ad=math.max(1,math.min(128,math.floor((p-aa)/(aa/ac+1))))
 end
-I('ZREM',h,v)
-I('ZREM',i,v)
-I('HDEL',g,w)
-I('HSET',g,x)
-if y then
-I('ZADD',h,y)
+I('ZREM',h,w)
+I('ZREM',i,w)
+I('HDEL',g,x)
+I('HSET',g,y)
+if z then
+I('ZADD',h,z)
 end
-return#v,#v>0 and(ab<#u or#v==r),aa
+return#w,#w>0 and(ac<#v or#w==s),ab
 end
-local u,v,w=t()
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}local x,y,z,aa=DP(q,s,r)
-if aa then
-return aa
+local v={'ok',0,0,0,0,0,0,0,0}
+${$L}${$M}${$ED}${$EE}local w=o=='1'and EE(e,f,function()
+return t
+end)
+local x,y,z=u()
+local aa,ab,ac=0,0,0
+if not w or w.expired then
+local ad
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}aa,ab,ac,ad=DP(r,t,s,v)
+if ad then
+return ad
 end
-${$L}${$M}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EB}${$EF}${$EH}${$EI}local ab,ac,ad,ae=EI(q,s,r)
-v=v or ae or x+y==r or ab==r
-x,y=x+ac,y+ad
-${$DY}${$DZ}${$EA}local function af()
+end
+local ad,ae,af,ag=0,0,0,false
+if not w or w.due then
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EC}${$EG}${$EI}${$EJ}ad,ae,af,ag=EJ(r,t,s,v)
+end
+y=y or ag or aa+ab==s or ad==s
+aa,ab=aa+ae,ab+af
+local ah=w and w.next_due or 0
+if w and(w.due or w.expired)then
+local ai=w.deadline
+if w.expired then
+ai=M(e)
+end
+local aj,ak=ED(f,ai)
+ah=ak or 0
+end
+${$N}${$P}${$AW}${$AY}${$AZ}${$DY}${$DZ}${$EA}${$EB}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-local ag=redis.call('HMGET',g,'~wake','~set')
-if not DZ(ag[1],s,p)or AZ(ag[2]or nil).paused then
-return false
+return EB(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
-P(g,{'~wake',EA(s,n)})
-return true
-end
-z=z+w
-return{'ok',ab,x,y,u,v and 1 or 0,z,af()and 1 or 0}
+v[2],v[3],v[4],v[5]=ad,aa,ab,x
+v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
+v[9]=ah
+return v
 `;
   },
-  sha1: "ee0bcd78c98424086cce1238a844e356ff8352b9",
-  keyLockingSha1: "351a48dfa8316a6b40fe4c65ca91deeb127af3c2",
+  sha1: "90b770c05f9a685f57cde1132ec1f80f17c346ea",
+  keyLockingSha1: "8e245f6a608bf7278a85b3bf50c7039799afa59a",
 };
 
 export const unregister: Script = {
@@ -5224,20 +5314,20 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$C}${$FI}local u=FI(o,t)
+${$C}${$FJ}local u=FJ(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
 x=x or D(l)
 return x
 end
-${$FE}${$FS}local ab=FS and r==''and#v<=FE
+${$FF}${$FT}local ab=FT and r==''and#v<=FF
 if ab and#v<t then
-${$L}${$M}${$EC}${$ED}${$EE}ab,z=EE(e,f,aa)
+${$L}${$M}${$ED}${$EE}${$EF}ab,z=EF(e,f,aa)
 end
 if ab then
-${$EK}${$EL}w[1]=EL(g,u,v,1,EK(v,1))
-${$EJ}${$FU}${$FV}y=FV(e,g,v,w,u,o,p,n,q,aa,z)
+${$EL}${$EM}w[1]=EM(g,u,v,1,EL(v,1))
+${$EK}${$FV}${$FW}y=FW(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -5257,11 +5347,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}return FR(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}return FS(ac,ad,v,z,w)
 `;
   },
-  sha1: "cc846eb8758a948f0e5922a51cb3e9ffc39366d7",
-  keyLockingSha1: "70f12933f6e3d87e4cf1890a27c150c3697688f0",
+  sha1: "a9dfac131fc9c602c87bbe6d9a357bace60f05b9",
+  keyLockingSha1: "2609e6622f49b8783c6b32fdba9713675a9d905a",
 };
 
 export const enqueue: Script = {
@@ -5293,13 +5383,13 @@ local u,v,w,x={},{},nil,nil
 if r==1 and j~='1'and m[7]==''and s(m[8])then
 u[1],v[1],v[2]=m[5],m[5],t..m[8]
 w=redis.pcall('HSETNX',f,u[1],v[2])
-${$FS}if FS and w==1 and m[6]==''and k==''then
+${$FT}if FT and w==1 and m[6]==''and k==''then
 redis.call('LPUSH',a,u[1])
 return{'ok',-1,0,1}
 end
 else
 local y,z,aa={unpack(p)},{'ok',0,0},{}
-${$FS}local ab=FS and k==''and r<=o
+${$FT}local ab=FT and k==''and r<=o
 for af=1,r do
 local ag,ah,ai,aj=unpack(m,n*af+1,n*af+n)
 ab=ab and ah==''and ai==''and not aa[ag]and s(aj)
@@ -5493,8 +5583,8 @@ end
 return am
 `;
   },
-  sha1: "d8f5e00bb4f6f765dee9b54ec24b2d4598660a76",
-  keyLockingSha1: "923cf19990ec1d6c005cd6856ba5fa6e1ddfcfef",
+  sha1: "ba051b9ec7e5dc967cb27efc2fcd7f9f0087686c",
+  keyLockingSha1: "69b3986ab7431965daff5248b3204034e0bb8abc",
 };
 
 export const get: Script = {
@@ -5636,37 +5726,37 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FI}local y=FI(o,x)
+${$FJ}local y=FJ(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FS}local af=FS and r==''and#u+2*x<=B
-${$FO}for aj=v+3,#u,FO do
+${$B}${$FT}local af=FT and r==''and#u+2*x<=B
+${$FP}for aj=v+3,#u,FP do
 af=af and u[aj]=='complete'
 end
 if af then
 ab=redis.call('RPOP',a,m)or{}
-${$EK}local ag=EK(ab,1)
-${$EL}${$FP}local ah=EL(g,y,ab,1,ag,FP({},u,v))
-${$EJ}z={ah[3],ah[4],unpack(ah,EJ+2*ag+1,#ah)}
+${$EL}local ag=EL(ab,1)
+${$EM}${$FQ}local ah=EM(g,y,ab,1,ag,FQ({},u,v))
+${$EK}z={ah[3],ah[4],unpack(ah,EK+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FT}${$FW}${$FX}ai,aj,ak=FX(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$FU}${$FX}${$FY}ai,aj,ak=FY(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$EC}${$ED}${$EE}af,ad=EE(e,f,ae)
+${$L}${$M}${$ED}${$EE}${$EF}af,ad=EF(e,f,ae)
 end
 if af then
-${$FU}${$FV}ac=
-FV(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$FV}${$FW}ac=
+FW(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FU}${$FY}if ai and FY(g,h,aj,ak)then
+${$FV}${$FZ}if ai and FZ(g,h,aj,ak)then
 aa=ai
 else
 ad,z=nil,not ah.err and z or nil
@@ -5690,9 +5780,9 @@ local ai=
 {max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
 ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FP}${$FQ}local aj,ak=pcall(function()
-z=z or K('HMGET',g,FP({'~set','~stats'},u,v))
-return FQ(ag,ah,t,u,v,z)
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}${$FR}local aj,ak=pcall(function()
+z=z or K('HMGET',g,FQ({'~set','~stats'},u,v))
+return FR(ag,ah,t,u,v,z)
 end)
 ${$O}aa=aj and ak or O(ak)
 if aa.err or aa[1]~='ok'then
@@ -5700,12 +5790,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EB}${$EC}${$ED}${$EF}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FR}ac=FR(ag,ai,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}ac=FS(ag,ai,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "dc4f6f2dd097112e1bdcd3593e33638b6e028f62",
-  keyLockingSha1: "8cdd19c3ec950f89987df0b663fbf559246f957c",
+  sha1: "2f60549d0d091cf54b92c9a4c3ce88da3185db1d",
+  keyLockingSha1: "481aaf618bfda3c2cd7cd1466695581dab46eb2f",
 };
 
 export const settle: Script = {
@@ -5725,21 +5815,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FO}${$FP}local o=K('HMGET',g,FP({'~set','~stats'},m,2))
+${$B}${$K}${$FP}${$FQ}local o=K('HMGET',g,FQ({'~set','~stats'},m,2))
 local p,q,r
-${$FS}if FS then
-${$A}${$X}${$Z}${$FT}${$FW}${$FX}p,q,r=FX(e,h,m,2,o,n)
+${$FT}if FT then
+${$A}${$X}${$Z}${$FU}${$FX}${$FY}p,q,r=FY(e,h,m,2,o,n)
 end
-${$FU}${$FY}if p and FY(g,h,q,r)then
+${$FV}${$FZ}if p and FZ(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}return FQ(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FR}return FR(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "7a29471fb0272aaba0ed775c2545248d9d7fb959",
-  keyLockingSha1: "25ab891171d3d659e4b286e623e450c351a5cc5b",
+  sha1: "5797e2e7d51ee1582c1c60e9f0f4df7d81645be1",
+  keyLockingSha1: "5aeb0871b007a0cb8569befaae35aa5badad76b7",
 };
 
 export const wake: Script = {

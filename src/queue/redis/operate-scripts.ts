@@ -1,7 +1,7 @@
 /** The scripts in lua/operate, bound as in `task-scripts.ts`. */
 import { allParts, parts } from "../core/keys.ts";
 import { readSettings } from "../core/settings-record.ts";
-import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
@@ -58,7 +58,7 @@ export const removeScript = {
 export const redriveScript = {
   script: lua.redrive,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
-  args: ["testNow", "limit", "dry", "interval", "cursor", "filter"],
+  args: ["testNow", "limit", "dry", "interval", "cursor", "filter", "wake"],
   each: ["id", "lease"],
   decode: (reply: Reply) => {
     const reader = okay("redrive", reply);
@@ -66,6 +66,7 @@ export const redriveScript = {
       count: reader.integer(),
       cursor: reader.text(),
       unreadable: reader.integer(),
+      wake: reader.integer() === 1,
       answers: reader.rest((item) =>
         item.oneOf(["redriven", "not_found", "not_dead_letter", "lease_lost", "newer_schema"]),
       ),
@@ -86,10 +87,21 @@ export const purgeScript = {
 
 export const configureScript = {
   script: lua.configure,
-  keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
-  args: ["testNow", "token", "group"],
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
+  args: ["testNow", "token", "group", "wake"],
   each: ["letter", "value"],
-  decode: (reply: Reply) => readSettings(okay("configure", reply).text()),
+  decode: (reply: Reply) => {
+    const reader = okay("configure", reply);
+    return { settings: readSettings(reader.text()), wake: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
+export const declareScript = {
+  script: lua.declare,
+  keys: ["tasks"],
+  args: ["was", "record"],
+  each: [],
+  decode: (reply: Reply) => okay("declare", reply).integer() === 1,
 } as const satisfies Binding;
 
 export const settingsScript = {
@@ -120,11 +132,12 @@ export const statisticsScript = {
 export const failWorkerScript = {
   script: lua.failWorker,
   keys: parts,
-  args: ["testNow", "worker", "limit"],
+  args: ["testNow", "worker", "limit", "wake"],
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("failWorker", reply);
-    return { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
+    const failed = { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
+    return { failed, wake: reader.integer() === 1, deadLetters: reader.rest(readExpired) };
   },
 } as const satisfies Binding;
 

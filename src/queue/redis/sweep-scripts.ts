@@ -1,13 +1,13 @@
 /** The scripts in lua/sweep, bound as in `task-scripts.ts`. */
 import { parts } from "../core/keys.ts";
-import { okay, type Binding } from "./binding.ts";
+import { okay, readExpired, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
 export const sweepScript = {
   script: lua.sweep,
   keys: parts,
-  args: ["testNow", "limit", "wake"],
+  args: ["testNow", "limit", "wake", "ahead"],
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("sweep", reply);
@@ -19,6 +19,9 @@ export const sweepScript = {
       more: reader.integer() === 1,
       newer: reader.integer(),
       wake: reader.integer() === 1,
+      /** When the next task is due or lease expires, epoch ms; 0 if it was not asked for, or there is none. */
+      nextDueAt: reader.integer(),
+      deadLetters: reader.rest(readExpired),
     };
   },
 } as const satisfies Binding;

@@ -1,6 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
-import { LAST_INSTANT, wholeNumber } from "../core/validation.ts";
+import { instantMs, LAST_INSTANT } from "../core/validation.ts";
 
 /** When a schedule occurs: by a cron expression, or after each interval. */
 export type Recurrence =
@@ -27,10 +27,10 @@ export type Recurrence =
       /** The interval, at least 1 s. */
       readonly every: Duration;
       /**
-       * The first occurrence, epoch ms. If it has passed, the next one counts.
+       * The first occurrence: a `Date`, or epoch ms. If it has passed, the next one counts.
        * @default after one interval
        */
-      readonly from?: number | undefined;
+      readonly from?: Date | number | undefined;
       readonly cron?: undefined;
       readonly timeZone?: undefined;
     };
@@ -69,7 +69,7 @@ export function readRecurrence(
     if (timeZone !== undefined) throw invalidArgument("timeZone", "must be given with cron only");
     return {
       every: milliseconds(every, "every", { min: 1_000 }),
-      from: from === undefined ? undefined : wholeNumber(from, "from", 0, LAST_INSTANT),
+      from: from === undefined ? undefined : instantMs(from, "from", LAST_INSTANT),
     };
   }
   if (from !== undefined) throw invalidArgument("from", "must be given with every only");

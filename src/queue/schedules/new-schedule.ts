@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import { LAST_INSTANT, onlyOptions, taskId, trueOrFalse, wholeNumber } from "../core/validation.ts";
+import { instantMs, LAST_INSTANT, onlyOptions, taskId, trueOrFalse } from "../core/validation.ts";
 import { readRecurrence, RECURRENCE, type Recurrence } from "./calendar.ts";
 import { SCHEDULED_OPTIONS, type ScheduledOptions } from "./schedule-record.ts";
 
@@ -15,17 +15,17 @@ export type NewSchedule<T> = Recurrence &
     readonly payload: T;
     /** Which occurrences to enqueue if no sweep ran in time: the last one, or all of them. @default "last" */
     readonly missed?: "last" | "all" | undefined;
-    /** The schedule ends after this instant, epoch ms. @default never */
-    readonly until?: number | undefined;
+    /** The schedule ends after this instant: a `Date`, or epoch ms. @default never */
+    readonly until?: Date | number | undefined;
     /** True pauses the schedule, false resumes it. @default unchanged; a new schedule is not paused */
     readonly paused?: boolean | undefined;
   };
 
 /** @throws {SluiceError} `invalid_argument` */
-export function scheduleName(name: unknown): string {
-  const checked = taskId(name, "name");
+export function scheduleName(name: unknown, path = "name"): string {
+  const checked = taskId(name, path);
   if (checked.length > MAX_SCHEDULE_NAME) {
-    throw invalidArgument("name", `must have at most ${MAX_SCHEDULE_NAME} characters`);
+    throw invalidArgument(path, `must have at most ${MAX_SCHEDULE_NAME} characters`);
   }
   return checked;
 }
@@ -42,7 +42,7 @@ export function checkedSchedule(schedule: NewSchedule<unknown>) {
   return {
     recurrence,
     missed,
-    until: until === undefined ? undefined : wholeNumber(until, "until", 0, LAST_INSTANT),
+    until: until === undefined ? undefined : instantMs(until, "until", LAST_INSTANT),
     paused: paused === undefined ? undefined : trueOrFalse(paused, "paused"),
   };
 }

@@ -72,6 +72,8 @@ export class SchedulePass {
   more = false;
   /** Queues with a schedule that failed, and the code of the error. */
   readonly failed = new Map<string, string>();
+  /** By queue, the next occurrence of its schedules that is known, epoch ms. */
+  readonly next = new Map<string, number>();
   /** Failed schedules by queue. They stay due, and are skipped so that the others run. */
   readonly #skipped = new Map<string, Set<string>>();
 
@@ -102,6 +104,7 @@ export class SchedulePass {
         // The reminder stays, and the next sweep reads the schedules again.
         if (next === undefined) continue;
         const progressed = due.length > 0 || hasFailed;
+        if (next > now) this.#noteNext(queue, next);
         if (next <= now && progressed) unfinished.push(reminder);
         else if (!this.#skipped.has(queue))
           nextReminders.push({ queue, before: String(before), at: next === Infinity ? "" : String(next) });
@@ -113,6 +116,15 @@ export class SchedulePass {
       rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
     }
     return withTasks;
+  }
+
+  /** Notes the next occurrences of queues whose reminders are not due. */
+  noteReminders(reminders: readonly Reminder[], now: number): void {
+    for (const { queue, at } of reminders) if (at > now) this.#noteNext(queue, at);
+  }
+
+  #noteNext(queue: string, at: number): void {
+    if (at < NEVER) this.next.set(queue, at);
   }
 
   /** Reads the schedules that are due, and computes what to enqueue. A queue that fails is left out. */

@@ -2,7 +2,7 @@ import { invalidArgument } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { rhythmOf } from "./calendar.ts";
 import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.ts";
-import { encodeValue } from "../core/codec.ts";
+import { encodePayload } from "../core/codec.ts";
 import { QueueBase } from "../tasks/queue-base.ts";
 import {
   LAST_INSTANT,
@@ -103,7 +103,7 @@ export class Schedules<T = unknown> extends QueueBase {
     const checked = scheduleName(name);
     onlyOptions(options, REQUEST_OPTIONS);
     const { recurrence, missed, until, paused } = checkedSchedule(schedule);
-    const encoded = encodeValue(schedule.payload, "payload");
+    const encoded = encodePayload(schedule.payload, "payload");
     const payload = await encryptValue(this.values, { kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, schedule, payload);
     const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
@@ -262,6 +262,7 @@ export class Schedules<T = unknown> extends QueueBase {
       if (reply.status === "changed") continue;
       for (const index of [0, 2]) setReminderScript.decode(replyAt(outcomes, index));
       if (reply.status === "refused") return undefined;
+      if (reply.at < NEVER) await this.waker?.sweepAt(this.name, reply.at);
       return { schedule: listedSchedule(this.name, name, draft.plan, reply.at), existed: reply.existed };
     }
   }

@@ -1,9 +1,10 @@
 import { registryKey } from "../core/keys.ts";
 import { nextCursor, onlyOptions, pageArguments } from "../core/validation.ts";
-import { lastReply } from "../redis/replies.ts";
+import { noteRedisTime } from "../redis/clock.ts";
+import { lastReply, replyAt } from "../redis/replies.ts";
 import { callOf } from "../redis/binding.ts";
 import { listQueuesScript } from "../redis/sweep-scripts.ts";
-import { checkedTransport, type Transport } from "../redis/transport.ts";
+import { checkedTransport, type Command, type Transport } from "../redis/transport.ts";
 import type { Reminder } from "../schedules/schedule-pass.ts";
 
 export interface RegisteredQueue {
@@ -32,7 +33,7 @@ export interface ListQueuesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A page of the registry: queues, and reminders of schedules. A reminder's queue may be on another page. */
+/** What the registry has: queues, and reminders of schedules. A reminder's queue may be on another page. */
 export interface RegistryPage extends QueuePage {
   readonly reminders: readonly Reminder[];
 }
@@ -62,6 +63,7 @@ export async function readRegistry(
     { testNow: now ? String(now()) : "", ...pageArguments(options) },
   );
   const page = listQueuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
+  noteRedisTime(transport, page.now);
   return {
     // A reminder begins with a character that no queue's name begins with.
     queues: page.queues.filter(({ name }) => !name.startsWith("~")),
@@ -70,5 +72,26 @@ export async function readRegistry(
       .map(({ name, seenAt }) => ({ queue: name.slice(1), at: seenAt })),
     now: page.now,
     cursor: nextCursor(page.cursor),
+  };
+}
+
+/** What the registry has of one queue, as a page. The queue is in it even if it is not registered. One request. */
+export async function readRegistered(
+  transport: Transport,
+  queue: string,
+  { prefix, signal, now: testNow }: Pick<ListQueuesOptions, "prefix" | "signal" | "now"> = {},
+): Promise<RegistryPage> {
+  const commands: Command[] = [["ZSCORE", registryKey(prefix), `~${queue}`]];
+  if (!testNow) commands.push(["TIME"]);
+  const outcomes = await checkedTransport(transport).send(commands, { signal });
+  const reminder = replyAt(outcomes, 0);
+  const [seconds, micros] = testNow ? [] : (replyAt(outcomes, 1) as readonly (string | number)[]);
+  const now = testNow ? testNow() : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  noteRedisTime(transport, now);
+  return {
+    queues: [{ name: queue, seenAt: now }],
+    reminders: reminder === null ? [] : [{ queue, at: Number(reminder) }],
+    now,
+    cursor: null,
   };
 }

@@ -1,9 +1,10 @@
 import { SluiceError } from "../../errors.ts";
+import { reportExpired, type OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import { queueKeys, registryKey } from "../core/keys.ts";
-import { onlyOptions, wholeNumber } from "../core/validation.ts";
+import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
-import { readRegistry, type RegisteredQueue, type RegistryPage } from "./registry.ts";
+import { readRegistered, readRegistry, type RegisteredQueue, type RegistryPage } from "./registry.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { callOf } from "../redis/binding.ts";
 import { SchedulePass } from "../schedules/schedule-pass.ts";
@@ -24,17 +25,42 @@ const UNREGISTER_AFTER = PROBE_AFTER + 3_600_000;
 /** Queues swept in one request. */
 const QUEUES_PER_REQUEST = 50;
 
+const OPTIONS = [
+  "budget",
+  "prefix",
+  "queue",
+  "queues",
+  "limit",
+  "wake",
+  "onDeadLetter",
+  "signal",
+  "now",
+] as const satisfies readonly (keyof SweepOptions)[];
+
 export interface SweepOptions {
   /** When to stop, and report `more`. @default "20s" */
   readonly budget?: Duration | undefined;
   /** First part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
+  /** Sweeps only this queue, without listing the others. @default every registered queue */
+  readonly queue?: string | undefined;
   /** Whether to sweep a registered queue. @default all of them */
   readonly queues?: ((name: string) => boolean) | undefined;
   /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
   readonly limit?: number | undefined;
-  /** Wakes a consumer of each queue that has ready tasks and no active consumer. @default wakes none */
+  /**
+   * Wakes a consumer of each queue that has ready tasks and no active consumer. If it has `wakeAt` or
+   * `sweepAt`, the sweep calls them for what will be due next.
+   * @default wakes none
+   */
   readonly wake?: Waker | undefined;
+  /**
+   * Called once with each task that the sweep makes a dead letter: its last lease expired, or its worker is
+   * silent. The sweep does not wait for it. If it fails, one line is written to the console. If Redis's reply
+   * is lost, it is not called.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
   /** Aborts the requests; `sweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
@@ -66,14 +92,18 @@ export interface SweepReport extends SweepCounts {
  * const { promoted, reclaimed, more } = await sweep(upstash(env), { budget: "20s" });
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
-  onlyOptions(options, ["budget", "prefix", "queues", "limit", "wake", "signal", "now"]);
+  onlyOptions(options, OPTIONS);
+  optionalFunction(options.onDeadLetter, "onDeadLetter");
   const { prefix, signal, now } = options;
+  const only = options.queue === undefined ? undefined : queueName(options.queue, "queue");
   const deadline = deadlineOf(options.budget);
   const pass = new SweepPass(checkedTransport(transport), options, deadline);
   let cursor: string | undefined;
   try {
     do {
-      const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
+      const page = await (only === undefined
+        ? readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 })
+        : readRegistered(transport, only, { prefix, signal, now }));
       await pass.sweepPage(page);
       cursor = page.cursor ?? undefined;
     } while (cursor !== undefined && performance.now() < deadline);
@@ -94,6 +124,8 @@ class SweepPass {
   readonly #schedules: SchedulePass;
   readonly #waker: CheckedWaker | undefined;
   readonly #toWake = new Set<string>();
+  /** By queue, when its next task is due, epoch ms; only if the waker looks ahead. */
+  readonly #nextDue = new Map<string, number>();
   readonly #seen = new Set<string>();
   readonly #failed = new Map<string, string>();
   #counts: SweepCounts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false };
@@ -125,16 +157,26 @@ class SweepPass {
     };
   }
 
-  /** Wakes a consumer of each queue that needs one. */
+  /** Wakes a consumer of each queue that needs one, and arranges wakes and sweeps for what is due later. */
   async wake(): Promise<void> {
     const waker = this.#waker;
-    if (waker) await Promise.all(Array.from(this.#toWake, (queue) => waker.wake(queue)));
+    if (!waker) return;
+    await Promise.all([
+      ...Array.from(this.#toWake, (queue) => waker.wake(queue)),
+      ...Array.from(this.#nextDue, ([queue, at]) => waker.wakeAt(queue, at)),
+      ...Array.from(this.#schedules.next, ([queue, at]) => waker.sweepAt(queue, at)),
+    ]);
   }
 
   async sweepPage({ queues: page, reminders, now }: RegistryPage): Promise<void> {
     // Schedules first, so that a consumer is woken for the tasks that they enqueue.
     const dueReminders = reminders.filter(({ queue, at }) => at <= now && this.#wanted(queue));
     const scheduled = await this.#schedules.run(dueReminders);
+    if (this.#waker)
+      this.#schedules.noteReminders(
+        reminders.filter(({ queue }) => this.#wanted(queue)),
+        now,
+      );
     const unseen = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
     // Shuffled, so that passes that the budget ends reach different queues.
     const queues = shuffled(unseen);
@@ -183,6 +225,7 @@ class SweepPass {
             testNow: this.#testNow(),
             limit: this.#limit,
             wake: this.#waker?.window(name) ?? "",
+            ahead: this.#waker?.looksAhead(name) ? "1" : "",
           }),
         (name, outcome) => {
           if (this.#add(name, outcome)) unfinished.push(name);
@@ -203,7 +246,9 @@ class SweepPass {
         expired: this.#counts.expired + counts.expired,
         more: this.#counts.more,
       };
+      reportExpired(this.#options.onDeadLetter, name, counts.deadLetters);
       if (counts.wake) this.#toWake.add(name);
+      if (counts.nextDueAt > 0) this.#nextDue.set(name, counts.nextDueAt);
       if (counts.newer > 0) this.#failed.set(name, "newer_schema");
       return counts.more;
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { encodeValue } from "../core/codec.ts";
+import { encodePayload } from "../core/codec.ts";
 import { derivedTaskIds, newTaskId, newToken } from "../core/ids.ts";
 import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { writeFixed } from "../core/record.ts";
@@ -22,20 +22,20 @@ export interface EnqueueItem {
  * @param at what errors put before the names of options, such as `tasks[3].`
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export function encodePayload<In, Out>(
+export function checkAndEncode<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
   { id, payload }: NewTask<In>,
   at: string,
 ): MaybePromise<string> {
   const path = `${at}payload`;
   if (id !== undefined) taskId(id, `${at}id`);
-  const encode = () => encodeValue(payload, path);
+  const encode = () => encodePayload(payload, path);
   return schema ? checkedPayload(schema, payload, path).then(encode) : encode();
 }
 
 /**
  * Tasks as the enqueue script takes them.
- * @param payloads the results of {@link encodePayload}, in the order of the tasks
+ * @param payloads the results of {@link checkAndEncode}, in the order of the tasks
  * @param key the idempotency key of the call
  * @param at what errors put before the names of a task's options
  * @throws {SluiceError} `invalid_argument`, `too_large`

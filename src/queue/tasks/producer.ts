@@ -3,7 +3,9 @@ import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
-import { encodePayload, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { checkAndEncode, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { firstEnqueued } from "./first-due.ts";
+import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
@@ -21,7 +23,6 @@ import {
   type EnqueueRefusal,
 } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
-import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
   Cancelled,
   Enqueued,
@@ -35,12 +36,13 @@ import type {
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 
-/** Options of a queue. A producer accepts `maxBytes`, but does not use it. */
+/** Options of a queue. A producer accepts `maxBytes` and `onDeadLetter`, but does not use them. */
 const QUEUE_OPTIONS = [
   "transport",
   "prefix",
   "now",
   "encryption",
+  "onDeadLetter",
   ...DEFAULT_OPTIONS,
   "maxBytes",
   "schema",
@@ -54,8 +56,6 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
    * @default no check
    */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
-  /** Wakes a consumer when a task is ready and no consumer runs. @default cron starts consumers */
-  readonly wake?: Waker | undefined;
   /**
    * Which single calls share a request: `enqueue`, and with a `Queue` also `dequeue` of one task and settles
    * of one task. Each call has its own result, error and signal.
@@ -75,20 +75,20 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
 export class Producer<In = unknown, Out = In> extends QueueBase {
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
-  readonly #waker: CheckedWaker | undefined;
   protected readonly coalescer: Coalescer;
 
   /**
-   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
+   * @param given options; those of a declared queue are the defaults
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: ProducerOptions<In, Out>) {
-    super(name, options);
+  constructor(queue: QueueOrName<In, Out>, given: ProducerOptions<In, Out>) {
+    super(queue, given);
+    const { options } = nameAndOptions(queue, given);
     onlyOptions(options, QUEUE_OPTIONS);
     const { lease, maxAttempts, resultTtl, deadTtl, delay, unique } = options;
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay, unique };
     this.schema = checkedSchema(options.schema);
-    this.#waker = options.wake && new CheckedWaker(options.wake);
     this.coalescer = new Coalescer(options.coalesce, this.transport);
     // Invalid defaults throw here, not at the first task.
     fixedOptions({}, this.#defaults, "");
@@ -110,10 +110,10 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const key = requestKey({ idempotencyKey });
     const task = { ...rest, payload };
     // A slow schema does not delay the other calls of the turn.
-    const encoded = await encodePayload(this.schema, task, "");
+    const encoded = await checkAndEncode(this.schema, task, "");
     const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, () => "");
     const item = items.then(([only]) => only as EnqueueItem);
-    const pool = this.#waker ? `${this.#pool} ${this.#waker.window(this.name)}` : this.#pool;
+    const pool = this.waker ? `${this.#pool} ${this.wakeWindow}` : this.#pool;
     return this.coalescer.call(this.#singleEnqueues, pool, item, signal);
   }
 
@@ -132,7 +132,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
     if (tasks.length === 0) return [];
     const key = requestKey(options);
-    const encoded = await all(tasks.map((task, i) => encodePayload(this.schema, task, at(i))));
+    const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i))));
     const items = await enqueueItems(this.values, this.#defaults, tasks, encoded, key, at);
     const bytes = byteLengths(
       items.map(({ record }) => record),
@@ -146,7 +146,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       );
     }
     const { added, wake } = await this.#add(items, "", options.signal);
-    if (wake) await this.#waker?.wake(this.name);
+    if (this.waker) await this.#wakeFor(items, added, wake);
     // No single task is refused here: the call is refused as a whole.
     return items.map(({ id }, i) => ({ id, created: false, ...added[i] }));
   }
@@ -166,7 +166,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       };
       // Only the first call waits for the wake, if the platform has no `waitUntil`.
       for (let i = 1; i < calls.length; i++) answer(i);
-      if (wake) await this.#waker?.wake(this.name);
+      if (this.waker) await this.#wakeFor(items, added, wake);
       answer(0);
     },
   };
@@ -184,7 +184,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const args = {
       testNow: this.testNow(),
       withSettings: note.readSettings ? "1" : "",
-      wake: this.#waker?.window(this.name) ?? "",
+      wake: this.wakeWindow,
       refuseEach,
     };
     const call = callOf(enqueueScript, this.keys, args, items);
@@ -195,6 +195,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     return { added, wake };
   }
 
+  /** Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */
+  async #wakeFor(items: readonly EnqueueItem[], added: readonly object[], wake: boolean): Promise<void> {
+    const { name, waker } = this;
+    if (wake) await waker?.wake(name);
+    if (waker?.looksAhead(name)) await waker.wakeAt(name, firstEnqueued(items, added, this.scriptTime()));
+  }
+
   /**
    * Wakes another consumer, for more work than the consumers that are awake can do. Does nothing if one was
    * woken within the window. One request, of 3 or 4 Redis commands.
@@ -203,10 +210,10 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    */
   async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
     onlyOptions(options, REQUEST_OPTIONS);
-    const window = this.#waker?.window(this.name) || undefined;
+    const window = this.wakeWindow;
     if (!window) throw invalidArgument("wake", "must be set to wake a consumer");
     const wanted = await this.run(wakeScript, { testNow: this.testNow(), window }, [], options);
-    if (wanted) await this.#waker?.wake(this.name);
+    if (wanted) await this.waker?.wake(this.name);
     return wanted;
   }
 

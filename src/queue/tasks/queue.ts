@@ -1,7 +1,10 @@
 import { SluiceError } from "../../errors.ts";
 import { byteLengths } from "../core/codec.ts";
+import { reportSettled } from "../core/dead-letter.ts";
 import { milliseconds } from "../core/duration.ts";
+import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
+import { firstRequeued } from "./first-due.ts";
 import type { Batch } from "./leased-task.ts";
 import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, taskId } from "../core/validation.ts";
@@ -64,11 +67,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   readonly #maxBytes: number;
 
   /**
-   * @param name of the queue: `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
+   * @param given options; those of a declared queue are the defaults
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: QueueOptions<In, Out>) {
-    super(name, options);
+  constructor(queue: QueueOrName<In, Out>, given: QueueOptions<In, Out>) {
+    super(queue, given);
+    const { options } = nameAndOptions(queue, given);
     this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
     this.#maxBytes = replyBytes(options.maxBytes);
   }
@@ -123,15 +128,21 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (settlements.length === 0) return [];
     const [only] = settlements;
     if (only && settlements.length === 1 && options.idempotencyKey === undefined) {
-      return [
-        await this.coalescer.call(this.#singleSettles, this.#pool, this.#singleItem(only), options.signal),
-      ];
+      const item = this.#singleItem(only);
+      const settled = await this.coalescer.call(this.#singleSettles, this.#pool, item, options.signal);
+      return this.#reported(settlements, [settled]);
     }
     const call = await this.#settleCall(settlements, options);
-    return readSettled(
-      settlements,
-      settleScript.decode(lastReply(await this.transport.send([call], options))),
-    );
+    const replies = settleScript.decode(lastReply(await this.transport.send([call], options)));
+    const settled = this.#reported(settlements, readSettled(settlements, replies));
+    await this.#wakeForDelayed(settled);
+    return settled;
+  }
+
+  /** Reports the dead letters among settlements. */
+  #reported(settlements: readonly Settlement[], settled: Settled[]): Settled[] {
+    reportSettled(this.onDeadLetter, this.name, settlements, settled);
+    return settled;
   }
 
   /**
@@ -150,8 +161,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const settle = await this.#settleCall(settlements, options);
     const call = settleAndDequeueCall(settle, dequeue.firstCall);
     const outcomes = await this.transport.send([call], options);
-    const { settled, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
-    return { settled: readSettled(settlements, settled), tasks: await dequeue.finish(dequeued) };
+    const { settled: replies, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
+    const settled = this.#reported(settlements, readSettled(settlements, replies));
+    await this.#wakeForDelayed(settled);
+    return { settled, tasks: await dequeue.finish(dequeued) };
   }
 
   /**
@@ -239,11 +252,22 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   async #dequeueCall(options: DequeueOptions): Promise<DequeueCall<Out>> {
-    const { name, keys, transport, values } = this;
+    const { name, keys, transport, values, onDeadLetter } = this;
     const [lease, maxBytes, schema] = [this.#lease, this.#maxBytes, this.schema];
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
     return DequeueCall.of(
-      { name, keys, transport, values, testNow: this.testNow(), schema, lease, maxBytes, settle },
+      {
+        name,
+        keys,
+        transport,
+        values,
+        testNow: this.testNow(),
+        schema,
+        lease,
+        maxBytes,
+        settle,
+        onDeadLetter,
+      },
       options,
     );
   }
@@ -260,9 +284,16 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         await this.transport.send([await this.#settleScriptCall(items, {})], { signal }),
       );
       const settled = readSettled(items, settleScript.decode(reply));
+      await this.#wakeForDelayed(settled);
       for (const [i, result] of settled.entries()) calls[i]?.answer(result);
     },
   };
+
+  /** Arranges a wake for the first of the tasks that were requeued with a delay. */
+  async #wakeForDelayed(settled: readonly Settled[]): Promise<void> {
+    const { name, waker } = this;
+    if (waker?.looksAhead(name)) await waker.wakeAt(name, firstRequeued(settled));
+  }
 
   async #singleItem(settlement: Settlement): Promise<SingleSettlement> {
     return { ...(await this.#settleItem(settlement, 0)), receipt: settlement.receipt };

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { invalidArgument } from "../../errors.ts";
+import { invalidArgument, type PayloadIssue, SluiceError } from "../../errors.ts";
 import { cut } from "../core/codec.ts";
 
 /** @throws {SluiceError} `invalid_argument` if it is not a Standard Schema */
@@ -16,13 +16,6 @@ export function checkedSchema<In, Out>(
 /** Longest path, and longest message, that an error keeps, in characters: ten of both always fit. */
 const PATH_LENGTH = 60;
 const MESSAGE_LENGTH = 200;
-
-/** One reason why a payload is invalid, in the words of the schema, which may quote the payload. */
-export interface PayloadIssue {
-  /** Such as `to.address`; empty for the payload as a whole. */
-  readonly path: string;
-  readonly message: string;
-}
 
 type Validated<Out> = { readonly payload: Out } | { readonly issues: readonly PayloadIssue[] };
 
@@ -44,7 +37,7 @@ export async function validatePayload<In, Out>(
  * Checks a payload before it is enqueued, and returns it unchanged. The schema transforms it at dequeue only,
  * because the result may be a value that JSON cannot express, such as a `Date`.
  * @param path names the payload in the error
- * @throws {SluiceError} `invalid_argument` if it does not match the schema
+ * @throws {SluiceError} `invalid_argument` with the schema's `issues`, if it does not match the schema
  */
 export async function checkedPayload<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
@@ -54,9 +47,12 @@ export async function checkedPayload<In, Out>(
   if (schema === undefined) return payload;
   const result = await validatePayload(schema, payload);
   if (!("issues" in result)) return payload;
-  const at = [path, result.issues[0]?.path].filter(Boolean).join(".");
-  // The words of the schema may quote the payload, so only dead letters keep them.
-  throw invalidArgument(at, "must match the schema of the queue");
+  const { issues } = result;
+  const [first] = issues;
+  const at = [path, first?.path].filter(Boolean).join(".");
+  const others = issues.length > 1 ? `, and ${issues.length - 1} more` : "";
+  const message = `${at} must match the schema of the queue: ${first?.message ?? "it does not"}${others}`;
+  throw new SluiceError("invalid_argument", message, at, issues);
 }
 
 /** The error of a dead letter whose payload was invalid at dequeue. */

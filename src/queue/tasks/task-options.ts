@@ -3,7 +3,15 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { milliseconds } from "../core/duration.ts";
 import { ENVELOPE_BASE64 } from "../core/envelope.ts";
 import { derivedName } from "../core/ids.ts";
-import { LAST_DUE, onlyOptions, recordName, taskId, trueOrFalse, wholeNumber } from "../core/validation.ts";
+import {
+  instantMs,
+  LAST_DUE,
+  onlyOptions,
+  recordName,
+  taskId,
+  trueOrFalse,
+  wholeNumber,
+} from "../core/validation.ts";
 import { asciiJson, MAX_HEADER_BYTES, writeFixed } from "../core/record.ts";
 import type { EnqueueOptions, TaskDefaults } from "../core/types.ts";
 
@@ -62,7 +70,7 @@ export function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: stri
     if (task.delay !== undefined) {
       throw invalidArgument(`${at}at`, `must not be given with ${at}delay`);
     }
-    return String(wholeNumber(task.at, `${at}at`, 0, LAST_DUE));
+    return String(instantMs(task.at, `${at}at`, LAST_DUE));
   }
   const delay = task.delay ?? defaults.delay;
   const ms = delay === undefined ? 0 : milliseconds(delay, `${at}delay`);

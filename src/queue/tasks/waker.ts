@@ -3,8 +3,8 @@ import { milliseconds, type Duration } from "../core/duration.ts";
 import { onlyOptions } from "../core/validation.ts";
 
 /**
- * Starts a consumer if none runs. The caller, an enqueue or a sweep, first makes sure that no other wake is
- * under way.
+ * Starts a consumer if none runs. The caller, such as an enqueue or a sweep, first makes sure that no other
+ * wake is under way.
  */
 export interface Waker {
   /**
@@ -12,6 +12,21 @@ export interface Waker {
    * wakes again.
    */
   readonly wake: (queue: string) => unknown;
+  /**
+   * Arranges a wake of the queue's consumer at an instant, when tasks will be due. Enqueues and requeues with
+   * a delay call it, and each sweep. It may be called many times. Only the earliest instant of a queue
+   * matters, and instants that later sweeps report in time may be ignored.
+   * @param at epoch ms, by Redis's clock
+   * @default none: the next sweep after that instant wakes the consumer
+   */
+  readonly wakeAt?: ((queue: string, at: number) => unknown) | undefined;
+  /**
+   * Arranges a sweep of the queue at an instant, when one of its schedules will be due: `sweep` with the
+   * option `queue`, and with this waker. It may be called as often as {@link wakeAt}, for any queue.
+   * @param at epoch ms, by Redis's clock
+   * @default none: the next sweep after that instant enqueues the occurrence
+   */
+  readonly sweepAt?: ((queue: string, at: number) => unknown) | undefined;
   /** Whether it wakes consumers of the queue. @default all queues */
   readonly queues?: ((queue: string) => boolean) | undefined;
   /**
@@ -25,7 +40,7 @@ export interface Waker {
    * @default none: the enqueue waits for the wake
    */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
-  /** Called with the error if a wake fails. @default writes one line to the console */
+  /** Called with the error if a wake, or its arrangement, fails. @default writes one line to the console */
   readonly onError?: ((error: unknown, queue: string) => void) | undefined;
 }
 
@@ -38,6 +53,16 @@ export const toConsole =
 
 const logFailure = toConsole("wake");
 
+const WAKER_OPTIONS = [
+  "wake",
+  "wakeAt",
+  "sweepAt",
+  "queues",
+  "window",
+  "waitUntil",
+  "onError",
+] as const satisfies readonly (keyof Waker)[];
+
 /** A waker with checked options. */
 export class CheckedWaker {
   readonly #window: string;
@@ -48,7 +73,7 @@ export class CheckedWaker {
     if (typeof waker?.wake !== "function") {
       throw invalidArgument("wake", "must be a Waker, such as webhookWaker makes");
     }
-    onlyOptions(waker, ["wake", "queues", "window", "waitUntil", "onError"], "wake.");
+    onlyOptions(waker, WAKER_OPTIONS, "wake.");
     this.#waker = waker;
     this.#window = String(milliseconds(waker.window ?? "5s", "wake.window", { min: 100, max: 3_600_000 }));
   }
@@ -61,20 +86,46 @@ export class CheckedWaker {
     return (this.#waker.queues?.(queue) ?? true) ? this.#window : "";
   }
 
+  /** Whether it arranges wakes of the queue's consumer for instants to come. */
+  looksAhead(queue: string): boolean {
+    return this.#waker.wakeAt !== undefined && this.window(queue) !== "";
+  }
+
   /** Wakes a consumer: at once, or with `waitUntil` after the response. Never throws. */
-  async wake(queue: string): Promise<void> {
-    const { wake, waitUntil, onError = logFailure } = this.#waker;
-    const woken = Promise.resolve()
-      .then(() => wake(queue))
+  wake(queue: string): Promise<void> {
+    return this.#call(queue, () => this.#waker.wake(queue));
+  }
+
+  /**
+   * Arranges a wake, if the waker does so for the queue. Never throws.
+   * @param at epoch ms, by Redis's clock; undefined if nothing is due later
+   */
+  async wakeAt(queue: string, at: number | undefined): Promise<void> {
+    if (at === undefined || !this.looksAhead(queue)) return;
+    await this.#call(queue, () => this.#waker.wakeAt?.(queue, at));
+  }
+
+  /**
+   * Arranges a sweep, if the waker does so. Never throws.
+   * @param at epoch ms, by Redis's clock
+   */
+  async sweepAt(queue: string, at: number): Promise<void> {
+    if (this.#waker.sweepAt) await this.#call(queue, () => this.#waker.sweepAt?.(queue, at));
+  }
+
+  async #call(queue: string, call: () => unknown): Promise<void> {
+    const { waitUntil, onError = logFailure } = this.#waker;
+    const called = Promise.resolve()
+      .then(call)
       .catch((error: unknown) => onError(error, queue))
       .catch((error: unknown) => logFailure(error, queue));
     try {
-      if (waitUntil) return waitUntil(woken);
+      if (waitUntil) return waitUntil(called);
     } catch (error) {
       // `waitUntil` may throw, for example without its `this`. The tasks are stored, so the enqueue must not
       // fail.
       logFailure(error, queue);
     }
-    await woken;
+    await called;
   }
 }

@@ -50,7 +50,7 @@ describe("a queue with maxPending", () => {
   test("answers duplicates, resends and deduplication keys as usual when it is full", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxPending: 3 });
-    const dedup = { key: "k", window: "1h" };
+    const dedup = { key: "k", window: "1h" } as const;
     const one = await queue.enqueue(1, { idempotencyKey: "one" });
     const two = await queue.enqueueMany(
       [

@@ -10,7 +10,7 @@ const rig = useRig();
 describe("groups do not harm each other", () => {
   test("a limited group's due timer is followed, also behind many other tasks", async () => {
     const queue = rig.queue();
-    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
+    await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 30));
     await queue.enqueueMany(ofGroup(undefined, 300));
     let slow = 0;
@@ -28,7 +28,7 @@ describe("groups do not harm each other", () => {
 
   test("a timer is set again if Redis had no room for the tasks it admitted", async () => {
     const queue = rig.queue();
-    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
+    await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 3));
     await (await queue.dequeue())[0]?.complete();
     rig.now += 1_200;
@@ -64,7 +64,7 @@ describe("groups do not harm each other", () => {
   test("the sweep replies more if more timers are due than one call handles", async () => {
     const queue = rig.queue();
     const names = Array.from({ length: 230 }, (_, i) => `g${i}`);
-    for (const name of names) await rig.operator().configureGroup(name, { rate: { max: 1, per: "1s" } });
+    for (const name of names) await rig.operator().configureGroup(name, { rate: { most: 1, per: "1s" } });
     for (const name of names) await queue.enqueueMany(ofGroup(name, 2));
     for (let batch = await queue.dequeue({ max: 200 }); batch.length > 0;)
       batch = await queue.dequeue({ max: 200 });
@@ -114,7 +114,7 @@ describe("groups do not harm each other", () => {
 
   test("a dequeue that uses up a rate reports when it has room again", async () => {
     const queue = rig.queue();
-    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
+    await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 3));
     const batch = await queue.dequeue({ max: 10 });
     expect([batch.length, batch.nextDueAt]).toEqual([1, START + 1_100]);

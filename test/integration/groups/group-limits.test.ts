@@ -57,7 +57,7 @@ describe("a group's maxWorking", () => {
   test("sets nextDueAt to one second while it holds tasks back", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("capped", { maxWorking: 2 });
-    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1h" } });
+    await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1h" } });
     await queue.enqueueMany([...ofGroup("capped", 5), ...ofGroup("slow", 3)]);
     const next = async () => {
       const batch = await queue.dequeue({ max: 10 });
@@ -182,7 +182,7 @@ describe("a group's rate", () => {
   test("set over a backlog applies from the next dequeue on", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("late", 10));
-    await rig.operator().configureGroup("late", { rate: { max: 2, per: "1h" } });
+    await rig.operator().configureGroup("late", { rate: { most: 2, per: "1h" } });
     expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([0, 1]);
     expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
     expect(await rig.operator().groupSettings("late")).toMatchObject({ ready: 0, limited: 8 });
@@ -190,7 +190,7 @@ describe("a group's rate", () => {
 
   test("sets nextDueAt to when it has room again if a maxWorking beside it has room", async () => {
     const queue = rig.queue();
-    await rig.operator().configureGroup("slow", { maxWorking: 5, rate: { max: 1, per: "1h" } });
+    await rig.operator().configureGroup("slow", { maxWorking: 5, rate: { most: 1, per: "1h" } });
     await queue.enqueueMany(ofGroup("slow", 3));
     expect((await queue.dequeue({ max: 3, lease: "1d" })).map(({ payload }) => payload)).toEqual([0]);
     const none = await queue.dequeue({ max: 3 });

@@ -31,11 +31,11 @@ describe("settings of a group", () => {
       rate: null,
     });
     expect(await fields()).toEqual({ "~s:a": "1;k=5" });
-    await operator.configureGroup("a", { rate: { max: 3, per: "10s" } });
+    await operator.configureGroup("a", { rate: { most: 3, per: "10s" } });
     expect(await operator.configureGroup("a", { maxWorking: 2 })).toEqual({
       weight: 5,
       maxWorking: 2,
-      rate: { max: 3, per: 10_000 },
+      rate: { most: 3, per: 10_000 },
     });
     expect(await fields()).toEqual({ "~groups": "1", "~s:a": "1;k=5;m=2;n=1;r=3/10000" });
     await operator.configureGroup("a", { maxWorking: null, rate: null });
@@ -47,7 +47,7 @@ describe("settings of a group", () => {
   test("give each limited group its own number, which is never used twice", async () => {
     const operator = rig.operator();
     await operator.configureGroup("a", { maxWorking: 1 });
-    await operator.configureGroup("b", { rate: { max: 1, per: 1_000 } });
+    await operator.configureGroup("b", { rate: { most: 1, per: 1_000 } });
     await operator.configureGroup("a", { maxWorking: 2 });
     await operator.configureGroup("b", { rate: null });
     await operator.configureGroup("c", { maxWorking: 1 });
@@ -87,7 +87,7 @@ describe("settings of a group", () => {
     [{ weight: 101 }, "weight"],
     [{ weight: 1.5 }, "weight"],
     [{ maxWorking: 0 }, "maxWorking"],
-    [{ rate: { max: 1, per: "soon" } }, "rate.per"],
+    [{ rate: { most: 1, per: "soon" } }, "rate.per"],
     [{ maxPending: 3 }, "maxPending"],
     [{ n: 7 }, "n"],
   ])("%j is refused, and nothing is set", async (changes, path) => {
@@ -164,10 +164,10 @@ describe("a loosened limit of a group", () => {
   test("with a larger rate or another period still counts earlier dequeues", async () => {
     const queue = rig.queue();
     const operator = rig.operator();
-    await operator.configureGroup("a", { rate: { max: 2, per: "10s" } });
+    await operator.configureGroup("a", { rate: { most: 2, per: "10s" } });
     await queue.enqueueMany(many(20, { group: "a" }));
     expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
-    await operator.configureGroup("a", { rate: { max: 5, per: "1m" } });
+    await operator.configureGroup("a", { rate: { most: 5, per: "1m" } });
     expect(await queue.dequeue({ max: 20 })).toHaveLength(3);
     const none = await queue.dequeue({ max: 20 });
     expect([none.length, none.nextDueAt]).toEqual([0, START + 60_000 + 6_000 - (START % 6_000)]);

@@ -20,7 +20,7 @@ async function givenWithin(queue: Queue, periods: number): Promise<number> {
 describe("a rate loses at most one period after a clock that jumps back an hour (law 4)", () => {
   test("of a queue", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ rate: { max: 5, per: "1s" } });
+    await rig.operator().configure({ rate: { most: 5, per: "1s" } });
     await queue.enqueueMany(many(100));
     expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
     rig.now -= HOUR;
@@ -31,7 +31,7 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
 
   test("of a group, whose other tasks are held", async () => {
     const queue = rig.queue();
-    await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
+    await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
     await queue.enqueueMany(many(100, { group: "g" }));
     expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
     rig.now -= HOUR;
@@ -43,7 +43,7 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
     const queue = rig.queue();
     const groups = Array.from({ length: 70 }, (_, i) => `g${i}`);
     for (const group of groups) {
-      await rig.operator().configureGroup(group, { rate: { max: 1, per: "1s" } });
+      await rig.operator().configureGroup(group, { rate: { most: 1, per: "1s" } });
     }
     await queue.enqueueMany(groups.flatMap((group) => many(3, { group })));
     expect(await queue.dequeue({ max: 100 })).toHaveLength(70);
@@ -57,7 +57,7 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
 
   test("of a group whose tasks are ready, with a maxWorking besides", async () => {
     const queue = rig.queue();
-    await rig.operator().configureGroup("g", { rate: { max: 2, per: "1s" }, maxWorking: 3 });
+    await rig.operator().configureGroup("g", { rate: { most: 2, per: "1s" }, maxWorking: 3 });
     await queue.enqueueMany(many(10, { group: "g" }));
     const first = await queue.dequeue({ max: 10 });
     expect(first).toHaveLength(2);
@@ -73,7 +73,7 @@ test.each(["a queue", "a group"])(
   "no period of %s exceeds its rate after a short jump of the clock back and forth",
   async (which) => {
     const queue = rig.queue();
-    const rate = { max: 5, per: "10s" } as const;
+    const rate = { most: 5, per: "10s" } as const;
     if (which === "a queue") await rig.operator().configure({ rate });
     else await rig.operator().configureGroup("g", { rate });
     await queue.enqueueMany(many(100, which === "a queue" ? {} : { group: "g" }));
@@ -90,7 +90,7 @@ test.each(["a queue", "a group"])(
 
 test("a jump of the clock back and forth loses no task of a limited group", async () => {
   const queue = rig.queue();
-  await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
+  await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
   await queue.enqueueMany(many(30, { group: "g" }));
   let given = 0;
   for (const jump of [0, -HOUR, 2 * HOUR, -3 * HOUR, 1_100, HOUR, -10, 1_100, 1_100, 1_100, 1_100]) {
@@ -107,7 +107,7 @@ test.each([1, 200])(
   "a deep sweep after such a jump finds nothing wrong with a group of %i tasks",
   async (count) => {
     const queue = rig.queue();
-    await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
+    await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
     await queue.enqueueMany(many(count, { group: "g" }));
     await queue.dequeue({ max: 10 });
     rig.now -= HOUR;

@@ -142,21 +142,21 @@ describe("rate of a queue", () => {
       const any = chance(seed);
       await rig.command("FLUSHALL");
       const queue = rig.queue();
-      const max = 1 + any(9);
+      const most = 1 + any(9);
       const per = [7, 10, 333, 1_000, 60_000][any(4)] ?? 1_000;
-      await rig.operator().configure({ rate: { max, per } });
+      await rig.operator().configure({ rate: { most, per } });
       await queue.enqueueMany(many(300));
       const times: number[] = [];
       for (let call = 0; call < 60; call++) {
         times.push(...(await queue.dequeue({ max: 1 + any(11) })).map(() => rig.now));
         rig.now += any(1) * any(Math.ceil(per / 2));
       }
-      expect({ seed, most: busiest(times, per) }).toEqual({ seed, most: max });
+      expect({ seed, most: busiest(times, per) }).toEqual({ seed, most });
     }
   });
 
   test("reports a nextDueAt at which there is a task", async () => {
-    for (const [max, per, batch] of [
+    for (const [most, per, batch] of [
       [1, 1_000, 1],
       [3, 10_000, 10],
       [10, 1_000, 3],
@@ -164,20 +164,20 @@ describe("rate of a queue", () => {
     ] as const) {
       await rig.command("FLUSHALL");
       const queue = rig.queue();
-      await rig.operator().configure({ rate: { max, per } });
+      await rig.operator().configure({ rate: { most, per } });
       await queue.enqueueMany(many(40));
       const from = rig.now;
       const times = await takeAll(queue, 40, batch);
-      expect(busiest(times, per)).toBe(max);
+      expect(busiest(times, per)).toBe(most);
       // Counting in tenths of a period loses at most two tenths.
-      const periods = Math.ceil(40 / max) - 1;
+      const periods = Math.ceil(40 / most) - 1;
       expect(rig.now - from).toBeLessThanOrEqual(periods * (per + 2 * Math.ceil(per / 10)));
     }
   });
 
   test("counts requeued and reclaimed tasks again, but neither resends nor empty dequeues", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ rate: { max: 3, per: "10s" } });
+    await rig.operator().configure({ rate: { most: 3, per: "10s" } });
     expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
     await queue.enqueueMany(many(2));
     const [one] = await queue.dequeue({ token: "token-01" });
@@ -191,7 +191,7 @@ describe("rate of a queue", () => {
 
   test("beside maxWorking applies as far as it is the lower limit", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ rate: { max: 3, per: "10s" }, maxWorking: 2 });
+    await rig.operator().configure({ rate: { most: 3, per: "10s" }, maxWorking: 2 });
     await queue.enqueueMany(many(10));
     const first = await queue.dequeue({ max: 5 });
     expect(first).toHaveLength(2);
@@ -203,7 +203,7 @@ describe("rate of a queue", () => {
 
   test("with room left sets nextDueAt to one second while maxWorking is reached", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ rate: { max: 3, per: "10s" }, maxWorking: 1 });
+    await rig.operator().configure({ rate: { most: 3, per: "10s" }, maxWorking: 1 });
     await queue.enqueueMany(many(2));
     expect(await queue.dequeue()).toHaveLength(1);
     const none = await queue.dequeue();
@@ -214,13 +214,13 @@ describe("rate of a queue", () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await queue.enqueueMany(many(100));
-    await operator.configure({ rate: { max: 4, per: "10s" } });
+    await operator.configure({ rate: { most: 4, per: "10s" } });
     const times = (await queue.dequeue({ max: 9 })).map(() => rig.now);
     rig.now += 9_000;
-    await operator.configure({ rate: { max: 6, per: "1m" } });
+    await operator.configure({ rate: { most: 6, per: "1m" } });
     times.push(...(await queue.dequeue({ max: 9 })).map(() => rig.now));
     expect(times).toHaveLength(6);
-    await operator.configure({ rate: { max: 2, per: "1m" } });
+    await operator.configure({ rate: { most: 2, per: "1m" } });
     const none = await queue.dequeue({ max: 9 });
     expect(none).toHaveLength(0);
     // Five of the six dequeues must leave the period before one more is allowed beside the last.
@@ -229,7 +229,7 @@ describe("rate of a queue", () => {
     times.push(...(await queue.dequeue({ max: 9 })).map(() => rig.now));
     expect(times.length).toBeGreaterThan(6);
     expect(busiest(times.slice(4), 60_000)).toBe(2);
-    await operator.configure({ rate: { max: 100, per: 50 } });
+    await operator.configure({ rate: { most: 100, per: 50 } });
     rig.now += 60;
     expect(await queue.dequeue({ max: 100 })).toHaveLength(100 - times.length);
   });
@@ -237,12 +237,12 @@ describe("rate of a queue", () => {
   test("that is lowered waits until the excess dequeues have left the period", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(9));
-    await rig.operator().configure({ rate: { max: 3, per: "10s" } });
+    await rig.operator().configure({ rate: { most: 3, per: "10s" } });
     for (let i = 0; i < 3; i++) {
       expect(await queue.dequeue()).toHaveLength(1);
       rig.now += 2_000;
     }
-    await rig.operator().configure({ rate: { max: 1, per: "10s" } });
+    await rig.operator().configure({ rate: { most: 1, per: "10s" } });
     const none = await queue.dequeue();
     expect([none.length, none.nextDueAt]).toEqual([0, START + 4_000 + 11_000]);
     rig.now = none.nextDueAt ?? 0;
@@ -255,9 +255,9 @@ describe("rate of a queue", () => {
     for (const early of [0, 9_900]) {
       // A tenth of the longer period begins. Its dequeue counts as of the end of that tenth, or as of now.
       rig.now += 10_000 - (rig.now % 10_000) + 1_000_000 + early;
-      await rig.operator().configure({ rate: { max: 1, per: "100s" } });
+      await rig.operator().configure({ rate: { most: 1, per: "100s" } });
       expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
-      await rig.operator().configure({ rate: { max: 1, per: "1s" } });
+      await rig.operator().configure({ rate: { most: 1, per: "1s" } });
       expect(await queue.dequeue()).toHaveLength(0);
       rig.now += 1_100;
       expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
@@ -266,7 +266,7 @@ describe("rate of a queue", () => {
 
   test("that is unset leaves no field behind, and allows every dequeue", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ rate: { max: 1, per: "1d" } });
+    await rig.operator().configure({ rate: { most: 1, per: "1d" } });
     await queue.enqueueMany(many(10));
     await queue.dequeue({ max: 5 });
     await rig.operator().configure({ rate: null });
@@ -276,7 +276,7 @@ describe("rate of a queue", () => {
 
   test("lengthens the wait and forgets no dequeue if the clock jumps back (law 4)", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ rate: { max: 2, per: "10s" } });
+    await rig.operator().configure({ rate: { most: 2, per: "10s" } });
     await queue.enqueueMany(many(5));
     await queue.dequeue({ max: 5 });
     rig.now -= 5_000;

@@ -68,13 +68,14 @@ describe("a redrive in bounded calls", () => {
       interval: "0",
       cursor: "",
       filter: "",
+      wake: "",
     };
     const twice = [
       { id: "a", lease: "" },
       { id: "a", lease: "" },
     ];
     const [outcome] = await rig.transport.send([callOf(redriveScript, queueKeys(QUEUE), args, twice)]);
-    expect(outcome).toEqual({ reply: ["ok", 1, "", 0, "redriven", "redriven"] });
+    expect(outcome).toEqual({ reply: ["ok", 1, "", 0, 0, "redriven", "redriven"] });
     expect((await rig.space()).pending).toEqual(["a"]);
   });
 

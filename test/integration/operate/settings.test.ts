@@ -26,8 +26,8 @@ describe("settings of a queue", () => {
 
   test("are set one by one, keep the others as they are, and are unset by null", async () => {
     const operator = rig.operator();
-    await operator.configure({ maxWorking: 5, rate: { max: 10, per: "1m" } });
-    const all = { ...DEFAULTS, maxWorking: 5, rate: { max: 10, per: 60_000 }, maxPending: 9, events: true };
+    await operator.configure({ maxWorking: 5, rate: { most: 10, per: "1m" } });
+    const all = { ...DEFAULTS, maxWorking: 5, rate: { most: 10, per: 60_000 }, maxPending: 9, events: true };
     expect(await operator.configure({ maxPending: 9, events: true })).toEqual(all);
     expect(await operator.settings()).toEqual(all);
     expect(await fields()).toEqual({ "~set": "1;b=9;e=1;m=5;r=10/60000" });
@@ -42,7 +42,7 @@ describe("settings of a queue", () => {
 
   test("can be set again as they were read", async () => {
     const operator = rig.operator();
-    await operator.configure({ maxWorking: 5, rate: { max: 10, per: "1m" }, statistics: true });
+    await operator.configure({ maxWorking: 5, rate: { most: 10, per: "1m" }, statistics: true });
     const { paused, ...settings } = await operator.settings();
     await operator.configure({ maxWorking: 1, rate: null, maxPending: 3, events: true, statistics: null });
     expect(await operator.configure(settings)).toEqual({ paused, ...settings });
@@ -54,10 +54,10 @@ describe("settings of a queue", () => {
     [{ maxWorking: "3" }, "maxWorking"],
     [{ maxPending: -1 }, "maxPending"],
     [{ rate: 7 }, "rate"],
-    [{ rate: { max: 0, per: 1 } }, "rate.max"],
-    [{ rate: { max: 1, per: 0 } }, "rate.per"],
-    [{ rate: { max: 1, per: "1 minute" } }, "rate.per"],
-    [{ rate: { max: 1 } }, "rate.per"],
+    [{ rate: { most: 0, per: 1 } }, "rate.most"],
+    [{ rate: { most: 1, per: 0 } }, "rate.per"],
+    [{ rate: { most: 1, per: "1 minute" } }, "rate.per"],
+    [{ rate: { most: 1 } }, "rate.per"],
     [{ events: "yes" }, "events"],
     [{ statistics: 1 }, "statistics"],
     [{ maxWorkers: 3 }, "maxWorkers"],
@@ -157,7 +157,7 @@ describe("a copy of a configure (law 5)", () => {
 describe("on a full Redis", () => {
   test("a queue can be paused and its limits unset, and a refused setting changes nothing", async () => {
     const operator = rig.operator();
-    await operator.configure({ maxWorking: 3, rate: { max: 1, per: 1 } });
+    await operator.configure({ maxWorking: 3, rate: { most: 1, per: 1 } });
     await rig.command("CONFIG", "SET", "maxmemory", "1");
     try {
       expect(await operator.pause()).toMatchObject({ paused: true });

@@ -107,8 +107,8 @@ test("the count of ghosts is kept if a new task became a ghost meanwhile", async
 });
 
 test("the count of timers is kept if others replaced them meanwhile", async () => {
-  await rig.operator().configureGroup("soon", { rate: { max: 1, per: "10s" } });
-  await rig.operator().configureGroup("late", { rate: { max: 1, per: "1h" } });
+  await rig.operator().configureGroup("soon", { rate: { most: 1, per: "10s" } });
+  await rig.operator().configureGroup("late", { rate: { most: 1, per: "1h" } });
   await enqueue({ id: "a", group: "soon" }, { id: "b", group: "late" }, { id: "c", group: "soon" });
   await rig.queue().dequeue({ max: 2, lease: "2h" });
   expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:soon"]);
@@ -125,7 +125,7 @@ test("the count of timers is kept if others replaced them meanwhile", async () =
 });
 
 test("a queue that is deleted and created again while it counts is not repaired from old counts", async () => {
-  const limited = () => rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
+  const limited = () => rig.operator().configureGroup("g", { rate: { most: 1, per: "1s" } });
   const hold = async () => {
     await limited();
     await rig.queue().enqueueMany(numbered(2, { group: "g" }));

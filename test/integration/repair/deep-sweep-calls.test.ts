@@ -81,7 +81,7 @@ describe("what it refuses", () => {
     [{ queue: "a", cursor: "b/tasks/0" }, "cursor"],
     [{ queue: "b", cursor: "a/tasks/0" }, "cursor"],
     [{ examples: -1 }, "examples"],
-    [{ budget: "soon" }, "budget"],
+    [{ budget: "soon" as never }, "budget"],
     [{ queue: "no queue" }, "queue"],
   ])("%j", async (options, path) => {
     await expect(runDeepSweep(options)).rejects.toMatchObject({ code: "invalid_argument", path });
@@ -193,7 +193,7 @@ describe("over HTTP, as Upstash runs scripts", () => {
 
   test("every script declares the keys that it touches, and an idle queue costs less than 150 commands", async () => {
     const transport = upstash({ url: gateway.url, token: gateway.token });
-    await rig.operator().configureGroup("g", { maxWorking: 1, rate: { max: 1, per: "1s" } });
+    await rig.operator().configureGroup("g", { maxWorking: 1, rate: { most: 1, per: "1s" } });
     await enqueue("a", "b", { id: "g1", group: "g" }, { id: "g2", group: "g" }, { id: "d", delay: 5 });
     await rig.queue().dequeue({ max: 2, worker: { name: "w" } });
     await rig.command(

@@ -27,7 +27,7 @@ async function smallQueue(): Promise<void> {
   const operator = rig.operator();
   await operator.configure({ statistics: true, maxPending: 1_000 });
   await operator.configureGroup("capped", { maxWorking: 2 });
-  await operator.configureGroup("slow", { rate: { max: 1, per: "1m" } });
+  await operator.configureGroup("slow", { rate: { most: 1, per: "1m" } });
   const kinds = [
     {},
     {},
@@ -37,7 +37,7 @@ async function smallQueue(): Promise<void> {
     { delay: 60_000 },
   ];
   await enqueue(
-    ...ids.map((id, i) => ({ id, ...kinds[i % kinds.length], dedup: { key: id, window: "1h" } })),
+    ...ids.map((id, i) => ({ id, ...kinds[i % kinds.length], dedup: { key: id, window: "1h" as const } })),
   );
   for (const id of ["t0", "t1", "t2", "t5"]) await rig.queue().cancel(id);
   const held = await rig.queue().dequeue({ max: 12, worker: { name: "w", silentAfter: "1h" } });

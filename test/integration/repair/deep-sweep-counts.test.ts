@@ -79,7 +79,7 @@ describe("a deep sweep repairs", () => {
   });
 
   test("the state of a group whose tasks are all held: they are admitted again", async () => {
-    await rig.operator().configureGroup("g", { rate: { max: 1, per: "1m" } });
+    await rig.operator().configureGroup("g", { rate: { most: 1, per: "1m" } });
     await rig.queue().enqueueMany(numbered(3, { group: "g" }, "a"));
     await (await rig.queue().dequeue())[0]?.complete();
     await rig.command("HDEL", key("tasks"), "~g:g");

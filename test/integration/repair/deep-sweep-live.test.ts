@@ -13,7 +13,7 @@ test("two deep sweeps at once beside producers, consumers and sweeps find nothin
   const open = () => rig.queue<number>({ now: undefined, lease: 60, maxAttempts: 0 });
   const operator = rig.operator();
   await operator.configureGroup("capped", { maxWorking: 3 });
-  await operator.configureGroup("slow", { rate: { max: 40, per: "100ms" } });
+  await operator.configureGroup("slow", { rate: { most: 40, per: "100ms" } });
   const kinds = [{}, { group: "a" }, { group: "capped" }, { group: "slow" }, { priority: 3 }, { delay: 20 }];
   const completed = new Map<string, number>();
   const count = 900;

@@ -96,7 +96,7 @@ describe("a deep sweep of workers, timers and keys", () => {
   });
 
   test("repairs the timer of a group whose rate holds tasks", async () => {
-    await rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
+    await rig.operator().configureGroup("g", { rate: { most: 1, per: "1s" } });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
     await rig
       .queue()

@@ -17,7 +17,7 @@ async function busyQueue(): Promise<void> {
   const operator = rig.operator();
   await operator.configure({ statistics: true, events: true, maxWorking: 500, maxPending: 5_000 });
   await operator.configureGroup("capped", { maxWorking: 2, weight: 3 });
-  await operator.configureGroup("slow", { rate: { max: 3, per: "10s" } });
+  await operator.configureGroup("slow", { rate: { most: 3, per: "10s" } });
   const kinds = [
     {},
     { group: "a" },
@@ -28,7 +28,7 @@ async function busyQueue(): Promise<void> {
     { delay: 60_000, group: "a", headers: { trace: "1" } },
     { delay: 5, group: "slow" },
     { dedup: { key: "weekly", window: "1h" } },
-  ];
+  ] as const;
   const tasks = Array.from({ length: 180 }, (_, i) => ({
     id: `t${i}`,
     payload: { i, text: "x".repeat(i) },

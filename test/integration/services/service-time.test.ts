@@ -39,63 +39,18 @@ const failsOnce = (backoff: `${number}${"s" | "ms"}`) => {
   return { attempts, consumers: { emails: { backoff: [backoff], handler } } };
 };
 
-/** A deployment in a long-running process that can be shut down. */
-function living() {
-  // Longer than a test may run.
-  const { attempts, consumers } = failsOnce("50s");
-  const closing = new AbortController();
-  const ending = { closing: closing.signal };
-  return { attempts, closing, its: deployment(consumers, { afterResponse: "any", ending }) };
-}
-
-let onLine: () => void;
 beforeEach(() => {
-  onLine = () => {};
-  vi.spyOn(console, "log").mockImplementation(() => onLine());
+  vi.spyOn(console, "log").mockImplementation(() => {});
   vi.spyOn(console, "error").mockImplementation(() => {});
 });
 afterEach(() => void vi.restoreAllMocks());
 
-test.each(["bounded", "any"] as const)(
-  "a task that is due soon is worked on in the same invocation, without cron: %s",
-  async (afterResponse) => {
-    const { attempts, consumers } = failsOnce("300ms");
-    const its = deployment(consumers, { afterResponse });
-    await its.enqueue();
-    await its.ended();
-    expect(attempts).toEqual([1, 2]);
-  },
-);
-
-describe("a process that waits for a delayed task", () => {
-  test("ends at a shutdown", async () => {
-    const { attempts, its, closing } = living();
-    await its.enqueue();
-    await expect.poll(async () => (await queue().counts()).delayed, { timeout: 10_000 }).toBe(1);
-    closing.abort();
-    await its.ended();
-    expect(attempts).toEqual([1]);
-  });
-
-  test("works at once if it is woken meanwhile", async () => {
-    const { attempts, its, closing } = living();
-    await its.enqueue();
-    await expect.poll(async () => (await queue().counts()).delayed, { timeout: 10_000 }).toBe(1);
-    await queue().enqueue(2);
-    await its.cron();
-    await expect.poll(() => attempts, { timeout: 10_000 }).toEqual([1, 1]);
-    closing.abort();
-    await its.ended();
-    expect(attempts).toEqual([1, 1]);
-  });
-
-  test("does not wait if the shutdown comes just after its drain", async () => {
-    const { attempts, its, closing } = living();
-    onLine = () => closing.abort();
-    await its.enqueue();
-    await its.ended();
-    expect(attempts).toEqual([1]);
-  });
+test("a task that is due soon is worked on in the same invocation, without cron", async () => {
+  const { attempts, consumers } = failsOnce("300ms");
+  const its = deployment(consumers, {});
+  await its.enqueue();
+  await its.ended();
+  expect(attempts).toEqual([1, 2]);
 });
 
 test("a long-running process continues if the time of one drain is over and tasks are left", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { listQueues, Queue, sweep } from "../../../src/index.ts";
+import { listQueues, Queue, sweep, type EnqueueOptions } from "../../../src/index.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { unregisterScript } from "../../../src/queue/redis/sweep-scripts.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
@@ -38,7 +38,7 @@ describe("the registry", () => {
     );
   });
 
-  test.each([
+  test.each<[place: string, options: EnqueueOptions]>([
     ["pending", {}],
     ["fair", { group: "g" }],
     ["delayed", { delay: "2h" }],

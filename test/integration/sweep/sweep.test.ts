@@ -89,7 +89,7 @@ describe("one queue", () => {
   test("timers that are due take no task's place in a call", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 10; i++) {
-      await rig.operator().configureGroup(`g${i}`, { rate: { max: 1, per: "1s" } });
+      await rig.operator().configureGroup(`g${i}`, { rate: { most: 1, per: "1s" } });
       await queue.enqueueMany(many(2, { group: `g${i}` }));
     }
     expect(await queue.dequeue({ max: 50, lease: "1h" })).toHaveLength(10);
@@ -258,7 +258,7 @@ describe("every registered queue", () => {
   });
 
   test.each([
-    [{ budget: "soon" }, "budget"],
+    [{ budget: "soon" as never }, "budget"],
     [{ limit: 0 }, "limit"],
     [{ prefix: "{x}" }, "prefix"],
   ])("%j is refused", async (options, path) => {

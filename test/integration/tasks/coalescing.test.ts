@@ -33,7 +33,7 @@ describe("enqueues of one turn", () => {
   });
 
   test("leave the same key space as calls one after the other", async () => {
-    const dedup = { key: "k", window: "1h" };
+    const dedup = { key: "k", window: "1h" } as const;
     const calls = [
       ["a", {}],
       ["b", { id: "mine" }],

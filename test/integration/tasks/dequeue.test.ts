@@ -284,7 +284,7 @@ describe("bad input", () => {
     [{ max: 1_001 }, "max"],
     [{ max: 1.5 }, "max"],
     [{ lease: 0 }, "lease"],
-    [{ lease: "soon" }, "lease"],
+    [{ lease: "soon" as never }, "lease"],
     [{ maxBytes: 0 }, "maxBytes"],
     [{ token: "short" }, "token"],
     [{ token: "has a space" }, "token"],

@@ -86,7 +86,7 @@ function drawn(seed: number, feature: (typeof FEATURES)[number]) {
           { statistics: true, events: true },
           { maxWorking: 20 },
           { maxWorking: null },
-          { rate: { max: 50, per: 1_000 } },
+          { rate: { most: 50, per: 1_000 } },
           { rate: null, statistics: false },
         ),
       );

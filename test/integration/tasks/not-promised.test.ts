@@ -78,7 +78,7 @@ test("a clock that jumps forward ends a lease early, and its holder is fenced of
 
 test("a rate allows a steady stream at least ten elevenths of it", async () => {
   const queue = rig.queue();
-  await rig.operator().configure({ rate: { max: 10, per: "1s" } });
+  await rig.operator().configure({ rate: { most: 10, per: "1s" } });
   await queue.enqueueMany(numbered(300));
   let given = 0;
   // Twenty times eleven tenths of the period.

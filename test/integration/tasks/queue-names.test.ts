@@ -25,7 +25,7 @@ async function fill(name: string): Promise<void> {
     })),
   );
   await queue.enqueueMany([1, 2].map((i) => ({ id: `g${i}`, payload: name, group: "g", delay: "1h" })));
-  const worker = { name: "one", silentAfter: "1s" };
+  const worker = { name: "one", silentAfter: "1s" } as const;
   const [done, dead] = await queue.dequeue({ max: 3, lease: 1_000, worker });
   await done?.complete(name);
   await dead?.reject(name);

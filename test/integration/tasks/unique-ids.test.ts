@@ -281,7 +281,7 @@ describe("the option `unique` of a queue", () => {
 
 test("a dedup key and a unique id go together", async () => {
   const queue = rig.queue();
-  const dedup = { key: "order-7", window: "1h" };
+  const dedup = { key: "order-7", window: "1h" as const };
   await queue.enqueue(1, { id: "first", unique: "24h", dedup });
   expect(await queue.enqueue(2, { id: "second", unique: "24h", dedup })).toEqual({
     id: "first",

@@ -6,7 +6,7 @@ import { useRig } from "../../support/rig.ts";
 const rig = useRig();
 
 describe("a dedup key", () => {
-  const dedup = { key: "order-17", window: "10s" };
+  const dedup = { key: "order-17", window: "10s" } as const;
 
   test("creates the first task of its window; the others change nothing and get its id", async () => {
     const queue = rig.queue();
@@ -66,7 +66,11 @@ describe("a dedup key", () => {
   test("of a request that is sent again returns created: true again, with and without a caller's id", async () => {
     const queue = rig.queue();
     for (const id of [undefined, "mine"]) {
-      const options = { dedup: { key: `key-${id}`, window: "1m" }, id, idempotencyKey: `call-${id}` };
+      const options = {
+        dedup: { key: `key-${id}`, window: "1m" },
+        id,
+        idempotencyKey: `call-${id}`,
+      } as const;
       const first = await queue.enqueue(1, options);
       expect(first.created).toBe(true);
       expect(await queue.enqueue(1, options)).toEqual(first);

@@ -264,7 +264,7 @@ describe("watch", () => {
   test.each([
     ["id", () => rig.queue().watch("")],
     ["after", () => rig.queue().watch("a", { after: -1 })],
-    ["for", () => rig.queue().watch("a", { for: "soon" })],
+    ["for", () => rig.queue().watch("a", { for: "soon" as never })],
     ["every", () => rig.queue().watch("a", { every: 9 })],
   ])("refuses an invalid %s before it reads", (path, begin) => {
     expect(begin).toThrow(expect.objectContaining({ code: "invalid_argument", path }));

@@ -31,7 +31,7 @@ describe("heartbeats for days", () => {
       rig.now += 20_000;
       // Each process dies after a while, without another call.
       if (i % 7 === 3) holder = undefined;
-      const worker = { name: `w${i % 3}`, incarnation: `i${i}`, silentAfter: "1m" };
+      const worker: Worker = { name: `w${i % 3}`, incarnation: `i${i}`, silentAfter: "1m" };
       const [task] = await queue.dequeue({ worker, lease: "10d" });
       if (task) {
         expect(holder).toBeUndefined();

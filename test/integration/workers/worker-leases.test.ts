@@ -207,7 +207,7 @@ describe("a newer release (law 12)", () => {
 });
 
 test("a full Redis accepts heartbeats, failWorker, and the failing of silent workers", async () => {
-  const silent = { ...two, silentAfter: "1m" };
+  const silent = { ...two, silentAfter: "1m" } as const;
   const { queue } = await leased(4);
   await queue.enqueue("e", { id: "e" });
   await queue.dequeue({ worker: silent, lease: "1h" });

@@ -105,7 +105,7 @@ describe("the list of workers", () => {
 
 test("the timer for silent workers is not reported as nextDueAt", async () => {
   const queue = rig.queue();
-  const worker = { name: "w", silentAfter: "1m" };
+  const worker = { name: "w", silentAfter: "1m" } as const;
   expect((await queue.dequeue({ worker })).nextDueAt).toBeNull();
   expect((await queue.counts()).nextDueAt).toBeNull();
   await queue.enqueue(1, { delay: "2m" });

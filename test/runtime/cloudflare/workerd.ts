@@ -20,13 +20,18 @@ export interface RunningWorker {
 /**
  * Bundles a Worker as wrangler deploys it, and runs it.
  * @param config its configuration, from the root of the repository
+ * @param others configurations of Workers beside it, which it is bound to
  */
 export async function startWorker(
   config: string,
   secrets: Readonly<Record<string, string>>,
+  others: readonly string[] = [],
 ): Promise<RunningWorker> {
-  const configPath = fileURLToPath(new URL(`../../../${config}`, import.meta.url));
-  const server = createTestHarness({ workers: [{ configPath, secrets: { ...secrets } }] });
+  const workers = [config, ...others].map((file) => ({
+    configPath: fileURLToPath(new URL(`../../../${file}`, import.meta.url)),
+    secrets: { ...secrets },
+  }));
+  const server = createTestHarness({ workers });
   await server.listen();
   return {
     server,

@@ -12,7 +12,7 @@ interface Work {
 type Env = { readonly LEDGER_URL: string };
 
 /** The options of its process, from its environment. */
-type Life = { readonly EVERY?: string | undefined; readonly GRACE?: string | undefined };
+type Life = { readonly EVERY?: ServeOptions["every"]; readonly GRACE?: ServeOptions["grace"] };
 
 export const slow = ({ EVERY: every = "1s", GRACE: grace }: Life): ServeOptions<Env> => ({
   every,

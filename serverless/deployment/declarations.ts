@@ -1,0 +1,70 @@
+import { applyQueues } from "../../src/declared/apply-queues.ts";
+import { DefinedQueue, type DeclaredQueue, type QueueConsumer } from "../../src/declared/define-queue.ts";
+import { invalidArgument, messageOf, SluiceError } from "../../src/errors.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { checkedSchedule } from "../../src/queue/schedules/new-schedule.ts";
+
+/**
+ * How often an instance compares its declarations with what was applied last, ms. Until then another deployment
+ * of the same queue, such as the one that this one replaces, may have applied its own.
+ */
+const CHECK_EVERY = 600_000;
+
+/** The declared queues among the consumers of a deployment. */
+export function declaredAmong(consumers: object): DeclaredQueue[] {
+  return Array.isArray(consumers) ? consumers.map(({ queue }: QueueConsumer<never>) => queue) : [];
+}
+
+/** The declared queues of a deployment, whose settings and schedules its cron applies. */
+export class Declarations {
+  readonly #queues: readonly DeclaredQueue[];
+  /** On the clock of `performance.now()`. */
+  #checkAt = 0;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor(queues: readonly DeclaredQueue[]) {
+    const byName = new Map<string, DeclaredQueue>();
+    for (const [i, queue] of queues.entries()) {
+      if (!(queue instanceof DefinedQueue)) {
+        throw invalidArgument(`queues[${i}]`, "must be a queue that defineQueue made, or its consumer");
+      }
+      if ((byName.get(queue.name) ?? queue) !== queue) {
+        throw invalidArgument("queues", `must not declare ${queue.name} twice`);
+      }
+      byName.set(queue.name, queue);
+      for (const [name, schedule] of Object.entries(queue.schedules))
+        checkSchedule(queue.name, name, schedule);
+    }
+    this.#queues = [...byName.values()];
+  }
+
+  /** Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws. */
+  async apply(
+    transport: Transport,
+    prefix: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (this.#queues.length === 0 || performance.now() < this.#checkAt) return;
+    try {
+      const { applied, failed } = await applyQueues(transport, this.#queues, { prefix, signal });
+      for (const queue of applied) console.log(JSON.stringify({ declared: queue, applied: true }));
+      for (const { queue, ...error } of failed)
+        console.error(JSON.stringify({ declared: queue, failed: error }));
+      if (failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
+    } catch (error) {
+      // The sweep after this fails too, and says why.
+      if (!signal?.aborted) console.error(JSON.stringify({ declared: "all", failed: messageOf(error) }));
+    }
+  }
+}
+
+/** @throws {SluiceError} `invalid_argument`; its path begins with that of the schedule */
+function checkSchedule(queue: string, name: string, schedule: Parameters<typeof checkedSchedule>[0]): void {
+  try {
+    checkedSchedule(schedule);
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    const at = `${queue}.schedules.${name}.`;
+    throw new SluiceError(error.code, at + error.message, at + (error.path ?? ""));
+  }
+}

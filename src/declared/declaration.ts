@@ -1,0 +1,112 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { DrainOptions } from "../consumer/drain/types.ts";
+import { invalidArgument } from "../errors.ts";
+import { checkBackoff } from "../queue/core/backoff.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import type { TaskDefaults } from "../queue/core/types.ts";
+import { onlyOptions, replyBytes } from "../queue/core/validation.ts";
+import { queueChanges, type QueueChanges } from "../queue/operate/settings.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import { scheduleName, type NewSchedule } from "../queue/schedules/new-schedule.ts";
+import { DEFAULT_OPTIONS, fixedOptions, whenReady } from "../queue/tasks/task-options.ts";
+import { checkedSchema } from "../queue/tasks/schema.ts";
+import type { Waker } from "../queue/tasks/waker.ts";
+import type { Encryption } from "../queue/values/encryption.ts";
+
+/** A value, or a function that makes it at its first use, when the environment is known. */
+type OrMade<T> = T | (() => T);
+
+/** What a queue is: the defaults of its tasks, its settings, its schedules, and how its tasks are handled. */
+export interface QueueDeclaration<In = unknown, Out = In>
+  extends TaskDefaults, DeclaredSettings, Pick<DrainOptions, "backoff" | "timeout"> {
+  /**
+   * Checks payloads at enqueue and at dequeue, and gives them their types: any Standard Schema (zod, valibot,
+   * arktype, …).
+   * @default no check
+   */
+  readonly schema?: StandardSchemaV1<In, Out> | undefined;
+  /** Most bytes of payloads in one dequeue; it returns at least one task anyway. @default 8 MB */
+  readonly maxBytes?: number | undefined;
+  /** Encrypts payloads, results, errors and progress: `encryption()`. @default no encryption */
+  readonly encryption?: OrMade<Encryption> | undefined;
+  /**
+   * The schedules, by name. A deployment creates them, replaces those that change, and removes those that are
+   * no longer declared. It leaves alone those that were put in another way.
+   * @default none
+   */
+  readonly schedules?: Readonly<Record<string, NewSchedule<NoInfer<In>>>> | undefined;
+  /**
+   * How the queue's own methods reach Redis, such as `upstash`. A deployment uses its own transport instead.
+   * @default none: `new Queue(emails, { transport })` and deployments work, the queue's own methods throw
+   */
+  readonly transport?: OrMade<Transport> | undefined;
+  /** First part of every key that the queue's own methods use. @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** Wakes a consumer after an enqueue by the queue's own methods. @default cron starts consumers */
+  readonly wake?: OrMade<Waker> | undefined;
+}
+
+/** The settings of a declared queue. A deployment applies them once for each change. */
+export type DeclaredSettings = {
+  readonly [Name in keyof QueueChanges]: NonNullable<QueueChanges[Name]> | undefined;
+};
+
+/** The names of {@link DeclaredSettings}. */
+export const SETTINGS = [
+  "maxWorking",
+  "rate",
+  "maxPending",
+  "events",
+  "statistics",
+] as const satisfies readonly (keyof DeclaredSettings)[];
+
+/** The options of {@link QueueDeclaration}. */
+const OPTIONS = [
+  ...DEFAULT_OPTIONS,
+  ...SETTINGS,
+  "backoff",
+  "timeout",
+  "schema",
+  "maxBytes",
+  "encryption",
+  "schedules",
+  "transport",
+  "prefix",
+  "wake",
+] as const satisfies readonly (keyof QueueDeclaration)[];
+
+/** Most schedules that a queue can declare. */
+const MAX_SCHEDULES = 100;
+
+/**
+ * Checks a declaration, except the recurrences and payloads of its schedules, which are checked when they are
+ * applied.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function checkDeclaration<In, Out>(declaration: QueueDeclaration<In, Out>): void {
+  onlyOptions(declaration, OPTIONS);
+  const { schema, maxBytes, backoff, timeout, schedules = {} } = declaration;
+  checkedSchema(schema);
+  replyBytes(maxBytes);
+  const defaults = pick(declaration, DEFAULT_OPTIONS);
+  fixedOptions(defaults, {}, "");
+  whenReady(defaults, {}, "");
+  if (backoff !== undefined) checkBackoff(backoff);
+  if (timeout !== undefined) milliseconds(timeout, "timeout", { min: 1 });
+  if (typeof schedules !== "object" || schedules === null || Array.isArray(schedules)) {
+    throw invalidArgument("schedules", "must be an object of schedules by name");
+  }
+  const names = Object.keys(schedules);
+  if (names.length > MAX_SCHEDULES) throw invalidArgument("schedules", `must be at most ${MAX_SCHEDULES}`);
+  for (const name of names) scheduleName(name, `schedules.${name}`);
+  queueChanges(pick(declaration, SETTINGS));
+}
+
+/** The named properties of an object, as far as they are not undefined. */
+export function pick<T extends object, const Name extends keyof T>(
+  from: T,
+  names: readonly Name[],
+): Partial<Pick<T, Name>> {
+  const given = names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]);
+  return Object.fromEntries(given) as Partial<Pick<T, Name>>;
+}

@@ -1,0 +1,158 @@
+import type { DrainOptions, Task } from "../consumer/drain/types.ts";
+import { invalidArgument } from "../errors.ts";
+import type {
+  Cancelled,
+  Enqueued,
+  EnqueueOptions,
+  NewTask,
+  RequestOptions,
+  TaskInfo,
+} from "../queue/core/types.ts";
+import { queueName } from "../queue/core/validation.ts";
+import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
+import type { DefinedOptions, QueueDefinition } from "../queue/tasks/definition.ts";
+import { Producer } from "../queue/tasks/producer.ts";
+import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
+import {
+  checkDeclaration,
+  type DeclaredSettings,
+  pick,
+  SETTINGS,
+  type QueueDeclaration,
+} from "./declaration.ts";
+
+/** Options of a declared queue's consumer: those of `drain`, except how long it lasts. */
+export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "listen" | "onFailure">;
+
+/** What a deployment needs of a declared queue, with any types. */
+export type DeclaredQueue = Pick<
+  DefinedQueue<unknown, unknown>,
+  "name" | "options" | "settings" | "schedules"
+>;
+
+/** The consumer of a declared queue, for a deployment. */
+export interface QueueConsumer<Env> {
+  readonly queue: DeclaredQueue;
+  readonly handler: (task: Task<never>, env: Env) => unknown;
+  readonly options: WorkOptions;
+}
+
+/**
+ * Declares a queue in one place: its types, the defaults of its tasks, its settings, its schedules, and how its
+ * tasks are handled. Producers, consumers, the client and tests use it in place of the queue's name. It sends
+ * nothing by itself: a deployment applies settings and schedules.
+ * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+ * @throws {SluiceError} `invalid_argument`
+ * @example
+ * export const emails = defineQueue("emails", {
+ *   schema: z.object({ to: z.email() }),
+ *   rate: { most: 5, per: "1s" },
+ *   schedules: { digest: { cron: "0 9 * * 1", payload: { to: "team@example.com" } } },
+ * });
+ */
+export function defineQueue<In = unknown, Out = In>(
+  name: string,
+  declaration: QueueDeclaration<In, Out> = {},
+): DefinedQueue<In, Out> {
+  return new DefinedQueue(name, declaration);
+}
+
+/** A declared queue. `defineQueue` makes it. */
+export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In, Out> {
+  declare readonly types?: { readonly in: In; readonly out: Out } | undefined;
+  readonly name: string;
+  readonly settings: DeclaredSettings;
+  readonly schedules: Readonly<Record<string, NewSchedule<In>>>;
+  /** How its tasks are handled, if a consumer does not set it otherwise. */
+  readonly work: WorkOptions;
+  readonly #declaration: QueueDeclaration<In, Out>;
+  #options: DefinedOptions<In, Out> | undefined;
+  #producer: Producer<In, Out> | undefined;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor(name: string, declaration: QueueDeclaration<In, Out>) {
+    this.name = queueName(name);
+    checkDeclaration(declaration);
+    this.settings = pick(declaration, SETTINGS);
+    this.schedules = declaration.schedules ?? {};
+    this.work = pick(declaration, ["backoff", "timeout"]);
+    this.#declaration = declaration;
+  }
+
+  /** The options of a `Queue` that the declaration sets. */
+  get options(): DefinedOptions<In, Out> {
+    const { encryption, schema, maxBytes } = this.#declaration;
+    return (this.#options ??= {
+      ...pick(this.#declaration, DEFAULT_OPTIONS),
+      schema,
+      maxBytes,
+      encryption: made(encryption),
+    });
+  }
+
+  /**
+   * Adds one task, outside of a deployment. Within one use `queue(emails)`, which wakes its consumer.
+   * @throws {SluiceError} as `Producer.enqueue`; `invalid_argument` if the declaration has no `transport`
+   * @example await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" })
+   */
+  enqueue(payload: In, options?: EnqueueOptions & RequestOptions): Promise<Enqueued> {
+    return this.#connected((producer) => producer.enqueue(payload, options));
+  }
+
+  /**
+   * Adds up to 1,000 tasks in one request, as `Producer.enqueueMany`.
+   * @throws {SluiceError} as {@link enqueue}
+   */
+  enqueueMany(tasks: readonly NewTask<In>[], options?: RequestOptions): Promise<Enqueued[]> {
+    return this.#connected((producer) => producer.enqueueMany(tasks, options));
+  }
+
+  /**
+   * Reads a task, as `Producer.get`.
+   * @throws {SluiceError} as {@link enqueue}
+   */
+  get(id: string, options?: RequestOptions): Promise<TaskInfo | null> {
+    return this.#connected((producer) => producer.get(id, options));
+  }
+
+  /**
+   * Cancels a task, as `Producer.cancel`.
+   * @throws {SluiceError} as {@link enqueue}
+   */
+  cancel(id: string, options?: Parameters<Producer["cancel"]>[1]): Promise<Cancelled> {
+    return this.#connected((producer) => producer.cancel(id, options));
+  }
+
+  /**
+   * Makes the queue's consumer, for the `consumers` of a deployment.
+   * @param handler works on one task, as that of `drain`; `env` is the deployment's environment
+   * @param options of its drain; those of the declaration are the defaults
+   * @example sluice({ consumers: [emails.consumer(async ({ payload }) => send(payload.to))] })
+   */
+  consumer<Env extends object = object>(
+    handler: (task: Task<Out>, env: Env) => unknown,
+    options: WorkOptions = {},
+  ): QueueConsumer<Env> {
+    return { queue: this, handler, options: { ...this.work, ...options } };
+  }
+
+  async #connected<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {
+    const { transport, prefix, wake } = this.#declaration;
+    if (transport === undefined) {
+      throw invalidArgument(
+        "transport",
+        `must be declared, as defineQueue("${this.name}", { transport: upstash }), to use the queue outside of a deployment`,
+      );
+    }
+    this.#producer ??= new Producer<In, Out>(this, {
+      transport: made(transport),
+      prefix,
+      wake: made(wake),
+    });
+    return run(this.#producer);
+  }
+}
+
+function made<T extends object | undefined>(value: T | (() => T)): T {
+  return typeof value === "function" ? value() : value;
+}

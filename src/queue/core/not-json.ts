@@ -1,0 +1,101 @@
+/** An object or list on the path, and how far it has been searched. */
+interface Level {
+  readonly of: object;
+  /** Undefined for a list. */
+  readonly names: readonly string[] | undefined;
+  readonly size: number;
+  next: number;
+}
+
+/** A part of a value that JSON cannot express, or would silently change. */
+export interface NotJson {
+  /** Such as `payload.items[3].price`. */
+  readonly path: string;
+  /** What it is, and what is allowed. */
+  readonly problem: string;
+}
+
+/**
+ * Finds the first part of a value that JSON cannot express (a bigint, a cycle), or that `JSON.stringify` writes
+ * as `null`: NaN and infinite numbers, which `JSON.parse` makes of `1e400`. Calls `toJSON` as `JSON.stringify`
+ * does. Does not recurse, so depth is not limited.
+ * @param path of the value
+ * @param emptied whether to find also objects that `JSON.stringify` writes as `{}`, such as a Promise or a Map
+ * @returns undefined if there is none
+ */
+export function notJson(value: unknown, path: string, emptied = false): NotJson | undefined {
+  const levels: Level[] = [levelOf([value])];
+  const open = new Set<unknown>();
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    if (level.next === level.size) {
+      open.delete(level.of);
+      levels.pop();
+      continue;
+    }
+    const key = level.names?.[level.next] ?? String(level.next);
+    level.next++;
+    const part = written((level.of as Record<string, unknown>)[key], levels.length === 1 ? "" : key);
+    const isCycle = open.has(part);
+    const problem = isCycle ? CYCLE : (problemOf(part) ?? (emptied ? emptiedProblemOf(part) : undefined));
+    if (problem !== undefined) return { path: pathOf(levels, path), problem };
+    if (typeof part === "object" && part !== null) {
+      open.add(part);
+      levels.push(levelOf(part));
+    }
+  }
+  return undefined;
+}
+
+const CYCLE = "contains itself, which JSON cannot express";
+
+function problemOf(part: unknown): string | undefined {
+  if (typeof part === "bigint") return "is a bigint, which JSON cannot express; use a number or a text";
+  if (typeof part === "number" && !Number.isFinite(part)) {
+    return "must be a finite number, at most about 1.8e308 either way";
+  }
+  return undefined;
+}
+
+function emptiedProblemOf(part: unknown): string | undefined {
+  if (typeof part !== "object" || part === null || Array.isArray(part)) return undefined;
+  // Such as `[object Map]`. Objects of an application's own classes have `[object Object]`.
+  const name = Object.prototype.toString.call(part).slice(8, -1);
+  if (WRITTEN_WHOLE.has(name) || Object.keys(part).length > 0) return undefined;
+  return name === "Promise"
+    ? "is a Promise; await it first"
+    : `has the type ${name}, which JSON writes as {}; use a plain object, an array or a text`;
+}
+
+/** Types of objects that JSON writes whole, although they may have no properties. */
+const WRITTEN_WHOLE: ReadonlySet<string> = new Set(["Object", "Number", "String", "Boolean"]);
+
+function levelOf(part: object): Level {
+  if (Array.isArray(part)) return { of: part, names: undefined, size: part.length, next: 0 };
+  const names = Object.keys(part);
+  return { of: part, names, size: names.length, next: 0 };
+}
+
+/** The value that `JSON.stringify` writes for a part. */
+function written(part: unknown, key: string): unknown {
+  if (part === null || !["object", "function", "bigint"].includes(typeof part)) return part;
+  const { toJSON } = part as { toJSON?: unknown };
+  const value: unknown = typeof toJSON === "function" ? toJSON.call(part, key) : part;
+  return Object.prototype.toString.call(value) === "[object Number]" ? unboxed(value) : value;
+}
+
+/** The number in a `Number` object. Any other value, even with that tag, stays as it is. */
+function unboxed(value: unknown): unknown {
+  try {
+    return Number.prototype.valueOf.call(value);
+  } catch {
+    return value;
+  }
+}
+
+/** The path to the current part. The first level has the value itself. */
+function pathOf(levels: readonly Level[], path: string): string {
+  const steps = levels
+    .slice(1)
+    .map(({ names, next }) => (names ? `.${String(names[next - 1])}` : `[${next - 1}]`));
+  return path + steps.join("");
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import { applyQueues, defineQueue, Schedules, type QueueDeclaration } from "../../../src/index.ts";
+import { encrypting, KEYS } from "../../support/encrypting.ts";
+import { key, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+const declared = (declaration: QueueDeclaration) => [defineQueue("emails", declaration)];
+const apply = (declaration: QueueDeclaration) =>
+  applyQueues(rig.transport, declared(declaration), { now: () => rig.now });
+const schedules = () => new Schedules("emails", { transport: rig.transport, now: () => rig.now });
+const schedulesNow = async () => (await schedules().list()).schedules.map(({ name }) => name).toSorted();
+
+const daily = { cron: "0 9 * * *", timeZone: "Europe/Berlin", payload: "daily" };
+const hourly = { every: "1h", payload: "hourly" } as const;
+
+describe("a declaration is applied", () => {
+  test("with its settings and schedules, once", async () => {
+    const declaration: QueueDeclaration = {
+      maxWorking: 20,
+      rate: { most: 5, per: "1s" },
+      schedules: { daily },
+    };
+    expect(await apply(declaration)).toEqual({ applied: ["emails"], failed: [] });
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 20, rate: { most: 5, per: 1_000 } });
+    expect(await schedules().get("daily")).toMatchObject({ ...daily, paused: false });
+    const before = await rig.keySpace();
+    expect(await apply(declaration)).toEqual({ applied: [], failed: [] });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("again only if it changes: what an operator has changed meanwhile stays until then", async () => {
+    await apply({ maxWorking: 20, maxPending: 100, schedules: { daily } });
+    await rig.operator().configure({ maxWorking: 1 });
+    await schedules().pause("daily");
+    expect((await apply({ maxWorking: 20, maxPending: 100, schedules: { daily } })).applied).toEqual([]);
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 1, maxPending: 100 });
+    expect((await apply({ maxWorking: 20, maxPending: 200, schedules: { daily } })).applied).toEqual([
+      "emails",
+    ]);
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 20, maxPending: 200 });
+    expect(await schedules().get("daily")).toMatchObject({ paused: true });
+  });
+
+  test("without what it no longer has; what was never declared stays", async () => {
+    await schedules().put("by-hand", hourly);
+    await rig.operator().configure({ statistics: true });
+    await apply({ maxWorking: 20, maxPending: 9, schedules: { daily, hourly } });
+    expect(await schedulesNow()).toEqual(["by-hand", "daily", "hourly"]);
+    await apply({ maxPending: 9, schedules: { hourly } });
+    expect(await schedulesNow()).toEqual(["by-hand", "hourly"]);
+    const settings = { maxWorking: null, maxPending: 9, statistics: true };
+    expect(await rig.operator().settings()).toMatchObject(settings);
+    expect((await apply({})).applied).toEqual(["emails"]);
+    expect(await schedulesNow()).toEqual(["by-hand"]);
+    expect(await rig.operator().settings()).toMatchObject({ ...settings, maxPending: null });
+    expect((await apply({})).applied).toEqual([]);
+  });
+
+  test("if it has neither settings nor schedules, nothing is written", async () => {
+    expect(await apply({ maxAttempts: 3 })).toEqual({ applied: [], failed: [] });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test("with all names that schedules may have", async () => {
+    await apply({ schedules: { "a;b%c,d": daily, plain: hourly } });
+    expect(await schedulesNow()).toEqual(["a;b%c,d", "plain"]);
+    await apply({ schedules: { plain: hourly } });
+    expect(await schedulesNow()).toEqual(["plain"]);
+  });
+
+  test("encrypted: its record shows nothing of the payloads, and new keys apply it again", async () => {
+    const withKeys = (options = {}) => ({ schedules: { daily }, encryption: encrypting(options) });
+    await apply(withKeys());
+    const record = String(await rig.command("HGET", key("tasks"), "~declared"));
+    expect(record).toMatch(/^1;;daily\nb[A-Za-z0-9+/=]+$/);
+    expect((await apply(withKeys())).applied).toEqual([]);
+    expect((await apply(withKeys({ keys: { new: KEYS.new }, current: "new" }))).applied).toEqual(["emails"]);
+  });
+});
+
+describe("a declaration that cannot be applied", () => {
+  test("is reported, does not stop the others, and is tried again", async () => {
+    const report = await applyQueues(
+      rig.transport,
+      [
+        defineQueue("broken", { schedules: { never: { cron: "0 0 31 2 *", payload: 1 } } }),
+        defineQueue("emails", { maxWorking: 3 }),
+      ],
+      { now: () => rig.now },
+    );
+    expect(report).toMatchObject({
+      applied: ["emails"],
+      failed: [
+        {
+          queue: "broken",
+          code: "invalid_argument",
+          message: "schedule must occur at least once from now on",
+        },
+      ],
+    });
+  });
+
+  test("because a later release applied one, leaves everything", async () => {
+    await rig.command("HSET", key("tasks"), "~declared", "2;what it has");
+    const before = await rig.keySpace();
+    expect(await apply({ schedules: { daily } })).toMatchObject({
+      applied: [],
+      failed: [{ queue: "emails", code: "newer_schema" }],
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("because the request failed after the settings, is applied by the next call", async () => {
+    let requests = 0;
+    const failing = {
+      send: (...args: Parameters<typeof rig.transport.send>) => {
+        if (++requests > 3) throw new Error("no route");
+        return rig.transport.send(...args);
+      },
+    };
+    const first = await applyQueues(failing, declared({ maxWorking: 3 }), { now: () => rig.now });
+    expect(first.failed).toMatchObject([{ queue: "emails", message: "no route" }]);
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 3 });
+    expect((await apply({ maxWorking: 3 })).applied).toEqual(["emails"]);
+    expect((await apply({ maxWorking: 3 })).applied).toEqual([]);
+  });
+
+  test("because another caller applies another one at the same time, gives way to it", async () => {
+    const reports = await Promise.all([3, 4, 5].map((maxWorking) => apply({ maxWorking })));
+    expect(reports.flatMap(({ failed }) => failed)).toEqual([]);
+    const won = [3, 4, 5].filter((_, i) => reports[i]?.applied.length === 1);
+    expect(won).toHaveLength(1);
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: won[0] });
+    expect((await apply({ maxWorking: 6 })).applied).toEqual(["emails"]);
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 6 });
+  });
+});
+
+test("applyQueues refuses bad input", async () => {
+  await expect(applyQueues({} as never, declared({ maxWorking: 1 }))).rejects.toMatchObject({
+    path: "transport",
+  });
+  await expect(applyQueues(rig.transport, [], { prefx: "x" } as never)).rejects.toMatchObject({
+    path: "prefx",
+  });
+});

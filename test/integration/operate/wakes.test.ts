@@ -1,0 +1,195 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { Operator, sweep, type Waker } from "../../../src/index.ts";
+import { bury } from "../../support/dead-letters.ts";
+import { many, named, numbered } from "../../support/new-tasks.ts";
+import { QUEUE, START, useRig } from "../../support/rig.ts";
+
+// Operators wake the consumers of what they make ready.
+
+const rig = useRig();
+
+let asked: unknown[];
+beforeEach(() => {
+  asked = [];
+});
+const wake: Waker = {
+  wake: (queue) => asked.push(queue),
+  wakeAt: (queue, at) => asked.push([queue, at - rig.now]),
+};
+const operator = (more: Partial<Waker> = {}) =>
+  new Operator(QUEUE, { transport: rig.transport, now: () => rig.now, wake: { ...wake, ...more } });
+const field = async () => (await rig.space()).tasks.get("~wake");
+const woke = async () => {
+  const before = asked;
+  asked = [];
+  return before;
+};
+
+describe("a redrive wakes a consumer", () => {
+  test.each([
+    ["by id", { ids: ["a", "b"] }],
+    ["of all", {}],
+  ])("%s, once, and notes it", async (_, options) => {
+    await bury(rig.queue(), named(["a", "b", "c"]));
+    expect(await operator().redrive(options)).toMatchObject({ refused: [] });
+    expect(await operator().redrive({})).toMatchObject({ refused: [] });
+    expect(asked).toEqual([QUEUE]);
+    expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
+    expect(await rig.queue().dequeue({ max: 3 })).toHaveLength(3);
+  });
+
+  test("once, also if it takes several calls", async () => {
+    await bury(rig.queue(), numbered(400));
+    expect(await operator().redrive()).toMatchObject({ redriven: 400 });
+    expect(asked).toEqual([QUEUE]);
+  });
+
+  test("for the first at once, and at the time of the next, if it has a rate", async () => {
+    await bury(rig.queue(), named(["a", "b", "c"]));
+    expect(await operator().redrive({ rate: 0.1 })).toMatchObject({ redriven: 3 });
+    expect(asked).toEqual([QUEUE, [QUEUE, 10_000]]);
+  });
+
+  test("again for a resend: the answer to the first copy, and with it the wake, may have been lost", async () => {
+    await bury(rig.queue(), named(["a", "b"]));
+    const twice = new Operator(QUEUE, {
+      transport: {
+        async send(commands, options) {
+          await rig.transport.send(commands, options);
+          return rig.transport.send(commands, options);
+        },
+      },
+      now: () => rig.now,
+      wake,
+    });
+    expect(await twice.redrive({ ids: ["a"] })).toMatchObject({ redriven: 1 });
+    expect(asked).toEqual([QUEUE]);
+    rig.now += 1;
+    await rig.queue().dequeue();
+    asked = [];
+    expect(await twice.redrive({ ids: ["b"] })).toMatchObject({ redriven: 1 });
+    expect(asked).toEqual([]);
+  });
+
+  test("not for a later page, whose tasks are due later", async () => {
+    await bury(rig.queue(), named(["a", "b"]));
+    const { cursor } = await operator().redrive({ rate: 0.1, limit: 1 });
+    expect(asked).toEqual([QUEUE]);
+    expect(await rig.queue().dequeue({ max: 2 })).toHaveLength(1);
+    expect(await rig.queue().dequeue()).toHaveLength(0);
+    expect(await operator().redrive({ rate: 0.1, limit: 1, cursor: cursor ?? "" })).toMatchObject({
+      redriven: 1,
+    });
+    expect(asked).toEqual([QUEUE]);
+  });
+
+  test("not if it only counts, finds nothing, or the queue is paused or not the waker's", async () => {
+    await bury(rig.queue(), named(["a", "b"]));
+    await operator().redrive({ dryRun: true, rate: 1 });
+    await operator().redrive({ ids: ["unknown"] });
+    await operator().redrive({ text: "nothing has this" });
+    await operator({ queues: () => false }).redrive({ ids: ["a"], rate: 1 });
+    await operator().redrive({ ids: ["a"], dryRun: true });
+    await rig.operator().pause();
+    await operator().redrive({ ids: ["b"] });
+    expect([asked, await field()]).toEqual([[], undefined]);
+  });
+});
+
+describe("a failed worker's tasks wake a consumer", () => {
+  const worker = { name: "w" };
+
+  test("if some are ready again", async () => {
+    await rig.queue().enqueueMany(many(2));
+    await rig.queue().dequeue({ max: 2, worker });
+    expect(await operator().failWorker("w")).toEqual({ returned: 2, rejected: 0, more: false });
+    expect([asked, await field()]).toEqual([[QUEUE], `${START} ${START + 5_000} 5000`]);
+  });
+
+  test("not if they ended, and if the worker had none", async () => {
+    await rig.queue().enqueue(1, { maxAttempts: 1 });
+    await rig.queue().dequeue({ worker });
+    expect(await operator().failWorker("w")).toMatchObject({ returned: 0, rejected: 1 });
+    await operator().failWorker("other");
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("a resumed queue wakes a consumer", () => {
+  test("if tasks are ready, also if a consumer met the pause a moment ago", async () => {
+    await rig.queue({ wake }).enqueueMany(many(2));
+    expect(await rig.queue().dequeue()).toHaveLength(1);
+    await operator().pause();
+    expect(await rig.queue().dequeue()).toHaveLength(0);
+    await woke();
+    await operator().resume();
+    await operator().resume();
+    expect(await woke()).toEqual([QUEUE]);
+  });
+
+  test("also for tasks of groups, and not if none is ready", async () => {
+    await operator().pause();
+    await operator().resume();
+    expect(asked).toEqual([]);
+    await operator().pause();
+    await rig.queue().enqueue(1, { group: "g" });
+    await operator().resume();
+    expect(asked).toEqual([QUEUE]);
+  });
+
+  test("again for a resend", async () => {
+    await rig.operator().pause();
+    await rig.queue().enqueue(1);
+    const idempotencyKey = "k";
+    await operator().resume({ idempotencyKey });
+    await operator().resume({ idempotencyKey });
+    expect(asked).toEqual([QUEUE, QUEUE]);
+    await operator().pause({ idempotencyKey: "p" });
+    await woke();
+    await operator().resume({ idempotencyKey });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("a loosened limit wakes a consumer", () => {
+  test.each([
+    ["maxWorking is raised", { maxWorking: 1 }, { maxWorking: 2 }],
+    ["maxWorking is removed", { maxWorking: 1 }, { maxWorking: null }],
+    ["the rate is raised", { rate: { most: 1, per: "1h" } }, { rate: { most: 2, per: "1h" } }],
+  ] as const)("of the queue: %s", async (_, limit, loose) => {
+    await operator().configure(limit);
+    await rig.queue().enqueueMany(many(2));
+    expect(await rig.queue().dequeue({ max: 2 })).toHaveLength(1);
+    expect(await rig.queue().dequeue()).toHaveLength(0);
+    await operator().configure(loose);
+    expect(asked).toEqual([QUEUE]);
+    expect(await rig.queue().dequeue()).toHaveLength(1);
+  });
+
+  test("of a group, whose tasks are then ready", async () => {
+    await operator().configureGroup("g", { maxWorking: 1 });
+    await rig.queue().enqueueMany(many(3, { group: "g" }));
+    expect(await rig.queue().dequeue({ max: 3 })).toHaveLength(1);
+    await operator().configureGroup("g", { weight: 2 });
+    expect(asked).toEqual([]);
+    await operator().configureGroup("g", { maxWorking: 2 });
+    expect(asked).toEqual([QUEUE]);
+    expect(await rig.queue().dequeue({ max: 3 })).toHaveLength(1);
+  });
+
+  test("not while the queue is paused, a consumer is awake, or other settings change", async () => {
+    await rig.operator().configure({ maxWorking: 1 });
+    await rig.queue().enqueueMany(many(3));
+    await operator().configure({ statistics: true, maxPending: 9 });
+    await rig.operator().pause();
+    await operator().configure({ maxWorking: 2 });
+    await operator().configureGroup("g", { maxWorking: 2 });
+    expect([asked, await field()]).toEqual([[], undefined]);
+    await rig.operator().resume();
+    expect(await sweep(rig.transport, { now: () => rig.now, wake: { wake: () => {} } })).toMatchObject({
+      woken: 1,
+    });
+    await operator().configure({ maxWorking: 3 });
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,6 @@
+import { sluice } from "../../../serverless/cloudflare.ts";
+import { dueWork } from "../due-deployment.ts";
+
+export { SluiceAlarm } from "../../../serverless/cloudflare.ts";
+
+export default sluice(dueWork);

@@ -1,0 +1,3 @@
+import { sluice } from "../../../serverless/cloudflare.ts";
+
+export default sluice();

@@ -1,0 +1,74 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import type { Duration, ListedTask, RejectReason, TaskInfo, TaskState } from "../../src/index.ts";
+import { milliseconds } from "../../src/queue/core/duration.ts";
+
+describe("a duration", () => {
+  test("is a number of milliseconds, or a whole number with a unit", () => {
+    const given: Duration[] = [300_000, "300000ms", "300s", "5m"];
+    expect(given.map((duration) => milliseconds(duration, "delay"))).toEqual(given.map(() => 300_000));
+    const longer: Duration[] = ["2h", "7d"];
+    expect(longer.map((duration) => milliseconds(duration, "delay"))).toEqual([7_200_000, 604_800_000]);
+  });
+
+  test("may be made of a number and a unit", () => {
+    const minutes = 5 as number;
+    const duration: Duration = `${minutes}m`;
+    expect(milliseconds(duration, "delay")).toBe(300_000);
+  });
+
+  const wrong: Duration[] = [
+    // @ts-expect-error no number
+    "five minutes",
+    // @ts-expect-error no unit
+    "30",
+    // @ts-expect-error an unknown unit
+    "2w",
+    // @ts-expect-error any string
+    "soon" as string,
+    // TypeScript takes these for a number and a unit: they are refused at run time alone.
+    "5 m",
+    "1.5m",
+    "-5m",
+  ];
+  test.each(wrong)("%j is refused", (duration) => {
+    expect(() => milliseconds(duration, "delay")).toThrow(
+      expect.objectContaining({ code: "invalid_argument", path: "delay" }),
+    );
+  });
+});
+
+describe("a task, narrowed by its state,", () => {
+  type In<State extends TaskState> = Extract<TaskInfo, { state: State }>;
+  type NotIn<State extends TaskState> = Exclude<TaskInfo, { state: State }>;
+
+  test("is one type for each state", () => {
+    expectTypeOf<TaskInfo["state"]>().toEqualTypeOf<TaskState>();
+    const dueAt = (task: TaskInfo) => (task.state === "delayed" ? task.dueAt : null);
+    expectTypeOf(dueAt).returns.toEqualTypeOf<number | null>();
+    const listed = (task: ListedTask) => (task.state === "delayed" ? task.dueAt : null);
+    expectTypeOf(listed).returns.toEqualTypeOf<number | null>();
+  });
+
+  test("has dueAt only if delayed, deadlineAt only if working", () => {
+    expectTypeOf<In<"delayed">["dueAt"]>().toEqualTypeOf<number>();
+    expectTypeOf<NotIn<"delayed">["dueAt"]>().toEqualTypeOf<undefined>();
+    expectTypeOf<In<"working">["deadlineAt"]>().toEqualTypeOf<number>();
+    expectTypeOf<In<"working">["dequeuedAt"]>().toEqualTypeOf<number>();
+    expectTypeOf<NotIn<"working">["deadlineAt"]>().toEqualTypeOf<undefined>();
+    expectTypeOf<NotIn<"working">["cancelRequested"]>().toEqualTypeOf<undefined>();
+  });
+
+  test("has a reason only if rejected, and endedAt if it has ended", () => {
+    expectTypeOf<In<"rejected">["reason"]>().toEqualTypeOf<RejectReason>();
+    expectTypeOf<NotIn<"rejected">["reason"]>().toEqualTypeOf<undefined>();
+    expectTypeOf<In<"completed" | "rejected">["endedAt"]>().toEqualTypeOf<number>();
+    expectTypeOf<In<"pending" | "delayed" | "working">["endedAt"]>().toEqualTypeOf<undefined>();
+  });
+
+  test("has a result only if completed, and then no error", () => {
+    expectTypeOf<In<"completed">["result"]>().toEqualTypeOf<unknown>();
+    expectTypeOf<In<"completed">["error"]>().toEqualTypeOf<undefined>();
+    expectTypeOf<NotIn<"completed">["result"]>().toEqualTypeOf<undefined>();
+    expectTypeOf<NotIn<"completed">["error"]>().toEqualTypeOf<unknown>();
+  });
+});
