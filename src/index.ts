@@ -15,6 +15,7 @@ export {
   type DrainReport,
   type Handler,
   type Task,
+  type TaskFailure,
   type TaskOutcome,
 } from "./consumer/drain/types.ts";
 export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/drain/failures.ts";
@@ -41,6 +42,8 @@ export {
   type FaultReport,
 } from "./queue/repair/deep-sweep.ts";
 export { LeasedTask } from "./queue/tasks/leased-task.ts";
+export type { DeadLetter, OnDeadLetter } from "./queue/core/dead-letter.ts";
+export type { ErrorSummary } from "./queue/core/error-summary.ts";
 export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operate/operator.ts";
 export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
 export { Queue, type QueueOptions } from "./queue/tasks/queue.ts";

@@ -99,15 +99,19 @@ def new_task(
     headers: dict[str, str] | None = None,
     dedup: tuple[str, int] | None = None,
     again: bool = False,
+    unique: int = 0,
 ) -> list[str]:
     """The arguments of ``enqueue`` for one task: id, when, unique, record.
 
     The task is due after ``delay`` or at ``at``. A ``max_attempts`` of 0 is no limit. ``dedup`` is a key and
     its window: during the window the key belongs to this task. ``again`` lets the caller's ``id`` begin a
-    new life if its last task has ended.
+    new life if its last task has ended. ``unique`` is how long from now on another enqueue of the ``id`` is
+    refused.
     """
     if again and (id is None or dedup is not None):
         raise SluiceError("bad_argument", "again needs an id, and no dedup")
+    if unique and (id is None or again):
+        raise SluiceError("bad_argument", "unique needs an id, and no again")
     texts = [text for header in (headers or {}).items() for text in header]
     if "" in (headers or {}) or not all(isinstance(text, str) for text in texts):
         raise SluiceError("bad_argument", "headers must be texts by names that are not empty")
@@ -120,6 +124,7 @@ def new_task(
         "m": None if max_attempts is None else whole("max_attempts", max_attempts, 0, 1_000_000),
         "r": None if result_ttl is None else whole("result_ttl", result_ttl),
         "d": None if dead_ttl is None else whole("dead_ttl", dead_ttl),
+        "U": whole("unique", unique) or None,
         "h": len(head) or None,
         "G": None if group is None else escaped(checked("group", group, NAME)),
         "P": whole("priority", priority, 0, 9) or None,
@@ -130,11 +135,11 @@ def new_task(
         if delay:
             raise SluiceError("bad_argument", "at and delay exclude each other")
         when = str(whole("at", at, 0, LATEST))
-    unique = "again" if again else ""
+    once = "again" if again else ""
     if dedup is not None:
-        unique = f"{whole('the dedup window', dedup[1], 1)} {checked('dedup key', dedup[0], NAME)}"
+        once = f"{whole('the dedup window', dedup[1], 1)} {checked('dedup key', dedup[0], NAME)}"
     name = _new_id() if id is None else checked("id", id, NAME)
-    return [name, when, unique, f"{options}\n{head}{encode('payload', payload)}"]
+    return [name, when, once, f"{options}\n{head}{encode('payload', payload)}"]
 
 
 def read_fixed(record: str) -> dict[str, Any]:

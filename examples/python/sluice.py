@@ -265,7 +265,9 @@ class Queue:
             reply = self._redis.run(("tasks/dequeue", self.name, args))[0]
         if reply[0] == "more":
             return []
-        # The first is when there will be more, or the word `paused`.
+        # The first is when there will be more, or the word `paused`. The last may be a list of new dead letters.
+        if isinstance(reply[-1], list):
+            reply.pop()
         return [self._task(token, *reply[i : i + 5]) for i in range(1, len(reply), 5)]
 
     def _task(self, token: str, id: str, attempt: int, number: int, deadline_at: int, record: str) -> Task:
@@ -314,6 +316,7 @@ def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
             more = name not in swept
             swept.setdefault(name, (0, 0, 0, 0))
             while more:
-                *counts, more, _, _ = redis.run(("sweep/sweep", name, ["", limit, "", ""]))[0]
+                # Behind these are what this client ignores: records of later releases, wakes, new dead letters.
+                *counts, more = redis.run(("sweep/sweep", name, ["", limit, "", ""]))[0][:5]
                 swept[name] = tuple(map(sum, zip(swept[name], counts)))
     return swept

@@ -131,6 +131,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     put_back(taken, 1)
     return error_reply_for(answer)
   elseif answer then
+    append(answer, taken.dead_letters)
     -- A worker that gets no tasks is alive. One that gets an old answer may have failed since.
     if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
       time()
@@ -162,7 +163,9 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
   end
   write_skipped(batch, tasks)
   if #batch == 0 and (taken.fair_unseen or not (taken.drained and taken.next_due)) then
-    return { 'more', time() }
+    local more = { 'more', time() }
+    append(more, taken.dead_letters)
+    return more
   elseif #batch == 0 then
     use_up()
     -- The consumer that was awake stops here, so the next enqueue must wake another.
@@ -173,5 +176,6 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
   for _, entry in ipairs(batch) do
     append_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
   end
+  append(reply, taken.dead_letters)
   return reply
 end

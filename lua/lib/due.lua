@@ -33,7 +33,7 @@ end
 
 -- Runs due timers: for a group that has room again, and for silent workers. Returns what
 -- `fail_silent_workers` does.
-local function run_timers(keys, timers, now)
+local function run_timers(keys, timers, now, dead_letters)
   redis.call('ZREM', keys.delayed, unpack(timers))
   redis.call('HINCRBY', keys.tasks, '~elapsed', int(#timers))
   local plan, groups, alarm = new_plan(keys, now), {}, false
@@ -57,7 +57,7 @@ local function run_timers(keys, timers, now)
     commit(again)
   end
   if alarm then
-    return fail_silent_workers(keys, now)
+    return fail_silent_workers(keys, now, dead_letters)
   end
   return 0, 0, false
 end
@@ -123,9 +123,10 @@ local function promote_grouped(keys, ids, now)
 end
 
 -- promote: delayed -> pending, at the back, in the order in which they became due. (I6 I8)
+-- dead_letters: as in `revoke`.
 -- Returns four values: how many became due; of the tasks of silent workers, how many wait again and how many
 -- ended; and true if more is due.
-local function promote(keys, now, limit)
+local function promote(keys, now, limit, dead_letters)
   -- Due timers do not count towards the limit.
   local TIMERS = 100 -- at most, in one call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
@@ -149,6 +150,6 @@ local function promote(keys, now, limit)
   if #timers == 0 then
     return #promoted, 0, 0, more
   end
-  local waiting, ended, unfinished = run_timers(keys, timers, now)
+  local waiting, ended, unfinished = run_timers(keys, timers, now, dead_letters)
   return #promoted, waiting, ended, unfinished or more
 end

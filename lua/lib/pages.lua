@@ -178,7 +178,7 @@ local function write_chosen(keys, now, chosen, done, write_plan)
 end
 
 -- Adds to a plan that the record of an ended task is deleted. A tombstone stays while a late copy of a
--- request may arrive. Ghosts in the list stay counted.
+-- request may arrive, and while the id is unique. Ghosts in the list stay counted.
 local function erase(plan, id, task)
   local known_until = math.min(tonumber(task.ended_at or 0), plan.now) + RESEND_WINDOW
   if known_until > plan.now then
@@ -189,8 +189,13 @@ local function erase(plan, id, task)
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
     plan_write(plan, 'ZADD expiry', int(known_until), id)
   else
-    forget_task(planned_writes(plan, 'HSET tasks'), planned_writes(plan, 'HDEL tasks'), id, task)
-    plan_write(plan, 'ZREM expiry', id)
+    local fields, removed = planned_writes(plan, 'HSET tasks'), planned_writes(plan, 'HDEL tasks')
+    local unique_until = forget_task(fields, removed, id, task, plan.now)
+    if unique_until then
+      plan_write(plan, 'ZADD expiry', unique_until, id)
+    else
+      plan_write(plan, 'ZREM expiry', id)
+    end
   end
   plan_write(plan, 'ZREM dead', id)
   note_event(plan, 'deleted', id)

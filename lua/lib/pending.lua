@@ -130,8 +130,9 @@ local function put_back(taken, first)
 end
 
 -- Promotes and reclaims what is due, up to max(`most`, 32) of each kind. Sets `next_due`: when the next
--- delayed task is due or lease expires (0: none). Returns true if anything was due. Then the entries from
--- `first` on were put back: reclaimed tasks go before them, promoted ones behind them.
+-- delayed task is due or lease expires (0: none); and `dead_letters`, as in `revoke` (nil: none). Returns
+-- true if anything was due. Then the entries from `first` on were put back: reclaimed tasks go before them,
+-- promoted ones behind them.
 local function bring_due(taken, first, most, time)
   local keys, ahead = taken.keys, taken.ahead or look_ahead(taken.keys.working, taken.keys.delayed, time)
   taken.ahead, taken.next_due = nil, ahead.next_due
@@ -139,13 +140,15 @@ local function bring_due(taken, first, most, time)
     put_back(taken, first)
     local deadline = ahead.deadline
     local leases_end = ahead.expired
+    local dead_letters = taken.dead_letters or {}
     if ahead.expired then
-      reclaim(keys, time(), math.max(most, 32))
+      reclaim(keys, time(), math.max(most, 32), dead_letters)
     end
     if ahead.due then
-      local _, waiting, ended = promote(keys, time(), math.max(most, 32))
+      local _, waiting, ended = promote(keys, time(), math.max(most, 32), dead_letters)
       leases_end = leases_end or waiting + ended > 0
     end
+    taken.dead_letters = dead_letters[1] and dead_letters or nil
     if leases_end then
       deadline = lowest_score(keys.working)
     end

@@ -72,7 +72,7 @@ local function lease_plainly(
         return nil
       end
       letters, kept = own_letters, ''
-      for letter in string.gmatch('mrdt', '%a') do
+      for letter in string.gmatch('mrdtU', '%a') do
         kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
       end
       length = string.match(letters, ';l=(%d+)') or lease
@@ -145,10 +145,10 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     local own, ttl = '', DEFAULT_RESULT_TTL
     if letters ~= '' then
       -- A letter that no fixed record has, or a number with too many digits, is not plain.
-      if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
+      if string.find(letters, ';[^mrdtU]') or string.find(letters, string.rep('%d', 17)) then
         return nil, nil, nil
       end
-      own = string.match(letters, ';t=[^;]*') or ''
+      own = (string.match(letters, ';t=[^;]*') or '') .. (string.match(letters, ';U=%d+') or '')
       ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
     end
     if ttl ~= kept_for then

@@ -53,6 +53,7 @@ local FIXED_FIELDS = {
   m = 'max_attempts',
   r = 'result_ttl',
   d = 'dead_ttl',
+  U = 'unique_for',
   h = 'headers_length',
   G = 'group',
   P = 'priority',
@@ -69,6 +70,7 @@ local CHANGING_FIELDS = {
   r = 'result_ttl',
   d = 'dead_ttl',
   t = 'producer_token',
+  U = 'unique_for',
   f = 'cancel_requested',
   g = 'ghosts',
   G = 'group',
@@ -159,7 +161,8 @@ local function parse_with(fixed, record)
     local first = parse_fixed(fixed)
     task.enqueued_at = first.enqueued_at
     task.max_attempts, task.result_ttl, task.dead_ttl = first.max_attempts, first.result_ttl, first.dead_ttl
-    task.producer_token, task.group, task.priority = first.producer_token, first.group, first.priority
+    task.producer_token, task.unique_for = first.producer_token, first.unique_for
+    task.group, task.priority = first.group, first.priority
     task.version, task.attempts, task.charged = task.version or '1', task.attempts or '0', task.charged or '0'
     task.state, task.lease_number = task.state or STATE.waiting, task.lease_number or '0'
     task.lease_token, task.dequeued_at, task.leased_for = '', '', ''
@@ -170,7 +173,7 @@ end
 -- The letters of a changing record, those of CHANGING_FIELDS, in their order. `plain-lane.lua` relies on `h`
 -- and `p` being the last.
 local LETTERS =
-  { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+  { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'U', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 
 -- The changing record of a task.
 local function format(task, text)
@@ -211,16 +214,27 @@ local function transition(task, what, now)
 end
 
 -- The record of an id of which only a state, a version, and perhaps ghosts in the list are known.
-local function bare_record(state, ghosts, version)
+-- ended: a task of which also its enqueue and its uniqueness stay known.
+local function bare_record(state, ghosts, version, ended)
   local task = { version = version or '1', enqueued_at = '', attempts = '0', charged = '0', state = state }
   task.lease_number, task.lease_token, task.dequeued_at, task.leased_for = '0', '', '', ''
   task.ghosts = ghosts
+  if ended then
+    task.enqueued_at, task.producer_token, task.unique_for =
+      ended.enqueued_at, ended.producer_token, ended.unique_for
+  end
   return format(task, '')
 end
 
--- Adds to a write that an id is forgotten. Only its ghosts in the list, if any, stay counted.
-local function forget_task(fields, removed, id, task)
-  if tonumber(task.ghosts or 0) > 0 then
+-- Adds to a write that an id is forgotten. Only its ghosts in the list, if any, stay counted. If the id is
+-- unique for longer, a tombstone stays; then the function returns until when (ms).
+local function forget_task(fields, removed, id, task, now)
+  local known_until = task.unique_for and (tonumber(task.enqueued_at) or 0) + tonumber(task.unique_for)
+  if known_until and known_until > now then
+    append(fields, '.' .. id, bare_record(STATE.deleted, task.ghosts, task.version, task))
+    append(fields, id, '')
+    return int(known_until)
+  elseif tonumber(task.ghosts or 0) > 0 then
     append(fields, '.' .. id, bare_record(STATE.ghost, task.ghosts))
     append(fields, id, '')
   else

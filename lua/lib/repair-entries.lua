@@ -17,13 +17,13 @@ local READ_BYTES = 4000000
 -- seen: the members and fields of a queue by place, if the script has read all of it. They are not read
 -- again.
 -- removals: by place, ids to remove from it. worker_leases, turns: pairs of an id and its member of
--- `worker-leases` or `fair-by-group`, which must exist. lost: ids without their lease. ghosts: how many were
--- added. bytes: how much was read.
+-- `worker-leases` or `fair-by-group`, which must exist. lost: ids without their lease. dead_letters: as in
+-- `revoke`. ghosts: how many were added. bytes: how much was read.
 local function new_repair(keys, now)
   local repair = { keys = keys, now = now, plan = new_plan(keys, now), report = {}, ghosts = 0, bytes = 0 }
   repair.removals, repair.deadlines, repair.lost =
     { worker_leases = {}, fair_by_group = {}, workers = {} }, {}, {}
-  repair.worker_leases, repair.turns = {}, {}
+  repair.worker_leases, repair.turns, repair.dead_letters = {}, {}, {}
   for _, place in ipairs(ZSETS) do
     repair.removals[place] = {}
   end

@@ -212,7 +212,7 @@ local function repair_entries(repair, entries, then_do)
     -- Last, as it may change groups that this plan has read.
     _, _, _, failed = revoke(repair.keys, repair.lost, repair.now, function(task)
       return task.state == STATE.working
-    end)
+    end, repair.dead_letters)
   end
   return failed
 end

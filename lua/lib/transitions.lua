@@ -83,10 +83,11 @@ local function put_deadlines(keys, deadlines)
 end
 
 -- working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
--- is_current: returns true if the caller may still end the lease of a task.
+-- is_current: returns true if the caller may still end the lease of a task. dead_letters: a list, to which
+-- the id and the attempts of each new dead letter are added.
 -- Returns how many wait again, how many ended, how many stay because a later release wrote them; and the
 -- error if Redis has no room.
-local function revoke(keys, ids, now, is_current)
+local function revoke(keys, ids, now, is_current, dead_letters)
   local waiting, ended, left = 0, 0, 0
   -- The last slice first, as each one goes to the front.
   for last = #ids, 1, -MAX_PLAN_LEASES do
@@ -116,6 +117,7 @@ local function revoke(keys, ids, now, is_current)
         if task.cancel_requested then
           end_task(plan, id, task, texts[i], 'rejected', 'cancelled')
         elseif exhausted(task) then
+          task.is_dead_letter = true
           end_task(plan, id, task, texts[i], 'rejected', 'lease_expired')
         else
           wait_again(plan, id, task, texts[i], 'front')
@@ -127,16 +129,22 @@ local function revoke(keys, ids, now, is_current)
     if failed then
       return waiting, ended, left, failed
     end
-    waiting = waiting + planned_count(plan, 'ZREM working') - planned_count(plan, 'ZADD expiry') / 2
-    ended = ended + planned_count(plan, 'ZADD expiry') / 2
+    local ended_here = planned_count(plan, 'ZADD expiry') / 2
+    waiting = waiting + planned_count(plan, 'ZREM working') - ended_here
+    ended = ended + ended_here
+    for i = first, ended_here > 0 and last or 0 do
+      if tasks[i].is_dead_letter then
+        append(dead_letters, ids[i], tonumber(tasks[i].attempts))
+      end
+    end
   end
   return waiting, ended, left, nil
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)
-local function reclaim(keys, now, limit)
+local function reclaim(keys, now, limit, dead_letters)
   local ids = redis.call('ZRANGE', keys.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
   return revoke(keys, ids, now, function()
     return true
-  end)
+  end, dead_letters)
 end

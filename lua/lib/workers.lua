@@ -50,8 +50,9 @@ end
 
 -- fail_worker: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of
 -- all incarnations of a name, in the order in which they were taken. (I2 I5 I8)
+-- dead_letters: as in `revoke`.
 -- Returns what `revoke` returns, and true if tasks are left that the next call can take.
-local function fail_worker(keys, worker, now, limit)
+local function fail_worker(keys, worker, now, limit, dead_letters)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
   -- The last page first, as each one goes to the front.
   local members =
@@ -82,7 +83,7 @@ local function fail_worker(keys, worker, now, limit)
       return true
     end
     stale[#stale + 1] = lease.member
-  end)
+  end, dead_letters)
   write('ZREM', keys.worker_leases, stale)
   if waiting + ended > 0 then
     note_lost_workers(keys, owners, now)
@@ -91,8 +92,9 @@ local function fail_worker(keys, worker, now, limit)
 end
 
 -- Fails silent workers, ten a call; unregisters those that have no silence limit and no tasks; and sets the
--- alarm for the next one. Returns how many tasks wait again, how many ended, and true if more is to do.
-local function fail_silent_workers(keys, now)
+-- alarm for the next one. dead_letters: as in `revoke`.
+-- Returns how many tasks wait again, how many ended, and true if more is to do.
+local function fail_silent_workers(keys, now, dead_letters)
   local silent = redis.call('ZRANGE', keys.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
   local names, removed, unfinished, staying, waiting, ended = {}, {}, {}, {}, 0, 0
   for i, worker in ipairs(silent) do
@@ -108,7 +110,8 @@ local function fail_silent_workers(keys, now)
     -- A worker without a record is being failed already.
     if not listed then
       local returned, rejected, _
-      returned, rejected, _, failed, more = fail_worker(keys, worker, now, SLICE - waiting - ended)
+      returned, rejected, _, failed, more =
+        fail_worker(keys, worker, now, SLICE - waiting - ended, dead_letters)
       waiting, ended = waiting + returned, ended + rejected
     end
     if listed and leases_of(keys, worker, '0', 1)[1] then

@@ -16,7 +16,7 @@ local worker = ARGV[2] -- '<name> <incarnation>', or '<name>': all its incarnati
 local limit = ARGV[3] -- at most this many tasks, 1 to 1,000
 local wake = ARGV[4] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 -- Returns {'ok', how many went back, how many ended, 1 if some are left, 1 if the caller must wake a
---          consumer}
+--          consumer, then for each new dead letter: id, attempts}
 --      or {'newer_schema'}
 
 local keys = queue_keys(
@@ -33,7 +33,8 @@ local keys = queue_keys(
   worker_leases
 )
 local now = clock(test_now)
-local waiting, ended, left, failed, more = fail_worker(keys, worker, now, tonumber(limit))
+local reply = { 'ok', 0, 0, 0, 0 }
+local waiting, ended, left, failed, more = fail_worker(keys, worker, now, tonumber(limit), reply)
 if failed then
   return failed
 elseif left > 0 and waiting + ended == 0 then
@@ -53,4 +54,5 @@ unregister_workers(keys, removed, more)
 local wakes = wake ~= ''
   and waiting > 0
   and record_wake(tasks, redis.call('HMGET', tasks, '~wake', '~set'), now, wake)
-return { 'ok', waiting, ended, more and 1 or 0, wakes and 1 or 0 }
+reply[2], reply[3], reply[4], reply[5] = waiting, ended, more and 1 or 0, wakes and 1 or 0
+return reply

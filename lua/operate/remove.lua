@@ -1,5 +1,5 @@
--- remove: completed | rejected -> nothing, except a tombstone while a late copy of a request may arrive. (I3
--- I7)
+-- remove: completed | rejected -> nothing, except a tombstone while a late copy of a request may arrive, and
+-- while the id is unique. (I3 I7)
 local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[3] -- zset  id -> when it was rejected (ms)
@@ -18,7 +18,8 @@ local task = parse_with(fixed or '', record)
 if not fixed or task.state == STATE.ghost then
   return { 'not_found' }
 elseif task.state == STATE.deleted then
-  return { 'removed' }
+  -- A tombstone that only keeps the id unique has no end: the time of the task's record was over.
+  return { task.ended_at and 'removed' or 'not_found' }
 elseif task.state ~= STATE.completed and task.state ~= STATE.rejected then
   return { 'alive' }
 end

@@ -14,7 +14,8 @@ local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each l
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local reach = ARGV[2] -- how far right of its index an entry is searched, 1 to 10,000
 local items = ARGV -- then for each: id, index (of one of its entries when it was read, from the left)
--- Returns {'ok', ghosts added, {fault, id, …}, then for each: 1 if the entry was found again, else 0}
+-- Returns {'ok', ghosts added, {fault, id, …}, {id and attempts of each new dead letter, …},
+--          then for each: 1 if the entry was found again, else 0}
 --      or {'newer_schema'}
 
 -- Entries move as others are added, so only what this call itself finds twice is a duplicate.
@@ -65,4 +66,4 @@ local function blank_extra(entry)
 end
 
 local failed = repair_entries(repair, entries, blank_extra) or blank(repair, blanks)
-return failed or { 'ok', repair.ghosts, repair.report, unpack(again) }
+return failed or { 'ok', repair.ghosts, repair.report, repair.dead_letters, unpack(again) }

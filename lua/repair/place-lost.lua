@@ -13,7 +13,8 @@ local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
 local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, witness (before the list was read), seen (its entries in the list)
--- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}} | {'newer_schema'}
+-- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}, {id and attempts of each new dead letter, …}}
+--      or {'newer_schema'}
 
 -- This changes no valid task. The caller read the list from the left, where entries are added. Entries only
 -- move to the right, so the caller saw each entry that was there all the time. If a task leaves the list or
@@ -81,4 +82,4 @@ end
 if dropped > 0 then
   redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
-return { 'ok', added, dropped, repair.report }
+return { 'ok', added, dropped, repair.report, repair.dead_letters }

@@ -16,7 +16,8 @@ local cursor = ARGV[3] -- '0' for the first page, else the cursor of the previou
 local size = ARGV[4] -- about this many entries, 1 to 400
 -- Returns {'ok', cursor of the next page ('0': none), how many entries there were, bytes of their records,
 --          ghosts added, {fault, id, …}, {id, its ghosts, 1 if it waits in the list, witness, …},
---          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …}}
+--          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …},
+--          {id and attempts of each new dead letter, …}}
 -- witness: changes with the task; see lib/repair. What a state counts: '1' for a working task,
 --          '<priority>=<tag>' in `fair`, '' in `limited`
 --      or {'newer_schema'}
@@ -120,6 +121,7 @@ elseif part == 'workers' then
 else
   answer = look_at_ids(ids, places)
 end
-local report = repair.report
-return answer
-  or { 'ok', next_cursor, #ids, repair.bytes, repair.ghosts, report, expected, groups, timers, members }
+local reply =
+  { 'ok', next_cursor, #ids, repair.bytes, repair.ghosts, repair.report, expected, groups, timers }
+append(reply, members, repair.dead_letters)
+return answer or reply

@@ -16,8 +16,9 @@ local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local ahead = ARGV[4] -- '1' to also return when the next task is due or lease expires
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 if a limit was reached, records left to a
---          later release, 1 if the caller must wake a consumer, then with ahead: when the next task is due or
---          lease expires (ms; 0: never)}
+--          later release, 1 if the caller must wake a consumer, with ahead: when the next task is due or
+--          lease expires (ms; 0: never, or without ahead), then for each new dead letter, whose last lease
+--          expired: id, attempts}
 
 local MAX_BYTES = 8000000
 -- How long (ms) a sweep waits for a consumer that was woken.
@@ -38,11 +39,11 @@ local keys = queue_keys(
 local most = tonumber(limit)
 local now = clock(test_now)
 
--- completed | rejected -> nothing. Returns how many, true if some are left, and how many a later release
--- wrote.
+-- completed | rejected -> nothing, except a tombstone while the id is unique. Returns how many, true if some
+-- are left, and how many a later release wrote.
 local function expire()
   local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
-  local expired_ids, removed, ghosts = {}, {}, {}
+  local expired_ids, removed, left_of, kept = {}, {}, {}, nil
   local bytes, left, last, slice = 0, 0, 0, 16
   -- Redis returns results too: each read has some megabytes at most, and so has the whole call.
   while last < #ids and bytes < MAX_BYTES do
@@ -62,7 +63,11 @@ local function expire()
           -- set aside.
           removed[#removed + 1] = id
         elseif has_ended(task) then
-          forget_task(ghosts, removed, id, task)
+          local unique_until = forget_task(left_of, removed, id, task, now)
+          if unique_until then
+            kept = kept or {}
+            append(kept, unique_until, id)
+          end
         end
       end
     end
@@ -72,10 +77,15 @@ local function expire()
   write('ZREM', expiry, expired_ids)
   write('ZREM', dead, expired_ids)
   write('HDEL', tasks, removed)
-  write('HSET', tasks, ghosts)
+  write('HSET', tasks, left_of)
+  if kept then
+    write('ZADD', expiry, kept)
+  end
   return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
 end
 
+-- The counts are set at the end. The dead letters go behind them.
+local reply = { 'ok', 0, 0, 0, 0, 0, 0, 0, 0 }
 -- This look replaces the reads of the two kinds of which nothing is due.
 local looked = ahead == '1' and look_ahead(working, delayed, function()
   return now
@@ -84,19 +94,19 @@ local expired, more, old_left = expire()
 local reclaimed, rejected, left = 0, 0, 0
 if not looked or looked.expired then
   local failed
-  reclaimed, rejected, left, failed = reclaim(keys, now, most)
+  reclaimed, rejected, left, failed = reclaim(keys, now, most, reply)
   if failed then
     return failed
   end
 end
 local promoted, returned, ended, unfinished = 0, 0, 0, false
 if not looked or looked.due then
-  promoted, returned, ended, unfinished = promote(keys, now, most)
+  promoted, returned, ended, unfinished = promote(keys, now, most, reply)
 end
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 
-local next_due = looked and looked.next_due or nil
+local next_due = looked and looked.next_due or 0
 if looked and (looked.due or looked.expired) then
   local deadline = looked.deadline
   if looked.expired then
@@ -114,8 +124,7 @@ local function wake_needed()
   return record_wake(tasks, redis.call('HMGET', tasks, '~wake', '~set'), now, wake, UNHEARD)
 end
 
-left = left + old_left
-local reply =
-  { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, wake_needed() and 1 or 0 }
-append(reply, next_due)
+reply[2], reply[3], reply[4], reply[5] = promoted, reclaimed, rejected, expired
+reply[6], reply[7], reply[8] = more and 1 or 0, left + old_left, wake_needed() and 1 or 0
+reply[9] = next_due
 return reply

@@ -22,6 +22,8 @@ local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 --          id, attempt, lease number, deadline (ms), fixed record}
 --      or {'more', now (ms)}: nothing to deliver yet; the same call with resend '1' continues
 --      or {'paused'} | {'newer_schema'}
+-- each with one more item if tasks became dead letters, because their last leases had expired:
+-- {id, attempts, …}
 
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)

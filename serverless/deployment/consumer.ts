@@ -9,7 +9,7 @@ export type ConsumerHandler<Env = Environment, T = unknown> = (task: Task<T>, en
 /** A handler, with options of its drain and its queue. */
 export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<
   DrainOptions,
-  "budget" | "signal" | "closing"
+  "budget" | "signal" | "closing" | "onFailure"
 > {
   readonly handler: ConsumerHandler<Env, T>;
   /**

@@ -1,9 +1,8 @@
 import { checkDrainOptions, drain, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
 import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
-import { observed } from "../../src/consumer/drain/source.ts";
 import { invalidArgument } from "../../src/errors.ts";
-import { cut } from "../../src/queue/core/codec.ts";
+import type { OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
 import { Queue } from "../../src/queue/tasks/queue.ts";
 import { checkedSchema } from "../../src/queue/tasks/schema.ts";
@@ -16,6 +15,8 @@ import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
+import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
+import { logFailure } from "./task-log.ts";
 
 /** What consumers need from their deployment. */
 export interface ConsumerContext<Env> {
@@ -35,6 +36,13 @@ export interface ConsumerContext<Env> {
   readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
   /** Sets alarms for what is due later. */
   readonly alarms: Alarms | undefined;
+  /** In a process: keeps work running when the process closes. */
+  readonly waitUntil: WaitUntil | undefined;
+  /** Returns what is called with the dead letters of a drain. */
+  readonly onDeadLetterIn: (invocation: {
+    readonly waitUntil: WaitUntil;
+    readonly timeLeft: () => number;
+  }) => OnDeadLetter;
 }
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
@@ -48,10 +56,6 @@ const MAX_IDLE = 5_000;
 
 /** The shortest useful budget of a drain, ms. */
 const MIN_BUDGET = 1_000;
-
-/** The log line for tasks that reached no handler. Each task keeps its own reason. */
-const INVALID =
-  "payloads that cannot be decrypted or do not match the schema; their tasks became dead letters";
 
 /** A checked consumer, and the options of its queue. The payloads have the type that its handler takes. */
 interface CheckedConsumer<Env> {
@@ -118,20 +122,23 @@ export class Consumers<Env> {
     return running.done;
   }
 
-  async #drainFor(name: string, time: number): Promise<DrainReport> {
+  #drainFor(name: string, time: number): Promise<DrainReport> {
     const end = performance.now() + time;
-    let report = await this.#drain(name, time);
-    for (;;) {
-      const left = end - performance.now();
-      const due = this.#untilDue(report, Math.min(MAX_IDLE, left - 2 * MIN_BUDGET));
-      if (due === undefined) break;
-      await sleep(due, undefined);
-      const next = await this.#drain(name, end - performance.now());
-      report = sum(report, next);
-      if (tasksOf(next) === 0) break;
-    }
-    await this.#setAlarm(name, report);
-    return report;
+    const timeLeft = () => Math.max(0, end - performance.now());
+    return withWaitUntil(undefined, end, async (waitUntil) => {
+      const onDeadLetter = this.#context.onDeadLetterIn({ waitUntil, timeLeft });
+      let report = await this.#drain(name, time, onDeadLetter);
+      for (;;) {
+        const due = this.#untilDue(report, Math.min(MAX_IDLE, timeLeft() - 2 * MIN_BUDGET));
+        if (due === undefined) break;
+        await sleep(due, undefined);
+        const next = await this.#drain(name, timeLeft(), onDeadLetter);
+        report = sum(report, next);
+        if (tasksOf(next) === 0) break;
+      }
+      await this.#setAlarm(name, report);
+      return report;
+    });
   }
 
   /** Time until the next task is due, ms; undefined if there is none within `most`. */
@@ -143,12 +150,13 @@ export class Consumers<Env> {
   }
 
   async #drainUntilEmpty(name: string): Promise<DrainReport> {
-    const { budget } = this.#context;
+    const { budget, waitUntil = () => {}, onDeadLetterIn } = this.#context;
+    const onDeadLetter = onDeadLetterIn({ waitUntil, timeLeft: () => budget });
     let all: DrainReport | undefined;
     try {
       for (;;) {
         this.#wokenAgain.delete(name);
-        const report = await this.#drain(name, budget);
+        const report = await this.#drain(name, budget, onDeadLetter);
         all = all ? sum(all, report) : report;
         if (report.ended === "aborted") return all;
         if (report.ended === "budget" || this.#wokenAgain.has(name)) continue;
@@ -190,32 +198,17 @@ export class Consumers<Env> {
   }
 
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
-  async #drain(name: string, time: number): Promise<DrainReport> {
+  async #drain(name: string, time: number, onDeadLetter: OnDeadLetter): Promise<DrainReport> {
     const { env, transport, prefix, remoteWaker, ending } = this.#context;
     const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
-    const queue = new Queue<unknown, never>(
-      { name, options },
-      { transport, prefix, wake: this.#wakerOfDrain() },
-    );
-    const handle = async (task: Task<never>): Promise<unknown> => {
-      try {
-        return await handler(task, env);
-      } catch (error) {
-        const { id, attempt } = task;
-        console.error(JSON.stringify({ queue: name, task: id, attempt, failed: reasonOf(error) }));
-        throw error;
-      }
-    };
+    const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter };
+    const queue = new Queue<unknown, never>({ name, options }, shared);
+    const handle = (task: Task<never>): unknown => handler(task, env);
     const budget = Math.max(Math.floor(time), MIN_BUDGET);
     const listen = (pullNow: () => void) => this.#onWake(name, pullNow);
-    let invalid = 0;
-    const source = observed(
-      remoteWaker ? withScaleOut(queue) : queue,
-      (tasks) => void (invalid += tasks.invalid),
-    );
-    const report = await drain(source, handle, { ...work, ...ending, budget, listen }).finally(() => {
-      if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: INVALID }));
-    });
+    const source = remoteWaker ? withScaleOut(queue) : queue;
+    const around = { ...ending, budget, listen, onFailure: logFailure };
+    const report = await drain(source, handle, { ...work, ...around });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
     if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
@@ -281,11 +274,4 @@ function sum(first: DrainReport, then: DrainReport): DrainReport {
     ended: then.ended,
     nextDueAt: then.nextDueAt,
   };
-}
-
-/** The name and message of an error for the log, at most 500 characters. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "a value that is not an Error";
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return cut(`${error.name}: ${error.message}${cause}`, 500);
 }

@@ -22,21 +22,19 @@ export interface WakerContext {
  * The waker of a deployment. It starts the queue's consumer in this invocation if that is allowed. Otherwise it
  * sends a wake to the wake URL, if there is one. The deployment there must have the same consumers as this one.
  * If this one has none, wakes are sent for every queue.
- * @param mayWorkHere whether consumers may work in this invocation
- * @param time how long a consumer here may work, ms
+ * @param timeLeft how much longer a consumer may work in this invocation, ms; undefined if none may
  * @returns undefined if no wake can be sent or arranged
  */
 export function deploymentWaker(
   { transport, consumers, remoteWaker, alarms, closing }: WakerContext,
-  mayWorkHere: boolean,
-  time: () => number,
+  timeLeft: (() => number) | undefined,
 ): Waker | undefined {
-  const here = (queue: string) => mayWorkHere && !closing?.aborted && consumers.has(queue);
+  const here = (queue: string) => timeLeft !== undefined && !closing?.aborted && consumers.has(queue);
   const elsewhere = (queue: string) => remoteWaker !== undefined && (consumers.none || consumers.has(queue));
-  if (!remoteWaker && !alarms && (consumers.none || !mayWorkHere)) return undefined;
+  if (!remoteWaker && !alarms && (consumers.none || !timeLeft)) return undefined;
   return {
     queues: (queue) => here(queue) || elsewhere(queue),
-    wake: (queue) => (here(queue) ? consumers.work(queue, time()) : remoteWaker?.wake(queue)),
+    wake: (queue) => (timeLeft && here(queue) ? consumers.work(queue, timeLeft()) : remoteWaker?.wake(queue)),
     ...(alarms && {
       wakeAt: (queue, at) => alarms.set("wake", queue, timeUntil(transport, at)),
       sweepAt: (queue, at) => alarms.set("sweep", queue, timeUntil(transport, at)),

@@ -8,8 +8,9 @@ import { createApp } from "../../src/http/app.ts";
 import type { App } from "../../src/http/services.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
+import { type DeadLetter, type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
-import { onlyOptions } from "../../src/queue/core/validation.ts";
+import { onlyOptions, optionalFunction } from "../../src/queue/core/validation.ts";
 import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
 import type { DeclaredQueue, QueueConsumer } from "../../src/declared/define-queue.ts";
 import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
@@ -24,14 +25,18 @@ import type { Consumer } from "./consumer.ts";
 import { Consumers } from "./consumers.ts";
 import { declaredAmong, Declarations } from "./declarations.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
+import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
+import { logDeadLetter } from "./task-log.ts";
 
-/** Lets work continue after the response. */
-export type WaitUntil = (promise: Promise<unknown>) => void;
+export type { WaitUntil } from "./pending-work.ts";
 
 /** Options that a request handler may set for a queue. The deployment sets the others. */
-type OwnQueueOptions<In, Out> = Omit<QueueOptions<In, Out>, "transport" | "prefix" | "wake" | "now">;
+type OwnQueueOptions<In, Out> = Omit<
+  QueueOptions<In, Out>,
+  "transport" | "prefix" | "wake" | "onDeadLetter" | "now"
+>;
 
-/** What a deployment passes to its request handler. */
+/** What a deployment passes to its request handler and its hook. */
 export interface RequestTools<Env = Environment> {
   readonly env: Env;
   /**
@@ -69,8 +74,25 @@ export interface ServiceOptions<Env = Environment> {
   readonly fetch?:
     | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
     | undefined;
+  /**
+   * Called once with each dead letter that this deployment makes or finds, of any queue: by its consumers,
+   * its sweeps, and requests to its HTTP interface. It runs in the time of the invocation, with `waitUntil`
+   * if the platform has it. If it fails, one line is logged. It is not called if Redis's reply is lost after
+   * the script ran, and called again if a consumer over HTTP sends its settlement again.
+   * @default none; each dead letter is logged anyway
+   * @example onDeadLetter: (letter, { queue }) => queue("graveyard").enqueue(letter)
+   */
+  readonly onDeadLetter?: ((letter: DeadLetter, tools: RequestTools<Env>) => unknown) | undefined;
   /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
+}
+
+/** One call of the deployment by its platform. */
+interface Invocation {
+  /** Keeps work running: after the response, or before it if the platform cannot. */
+  readonly waitUntil: WaitUntil;
+  /** How much longer a consumer may work here, ms; undefined if none may. */
+  readonly timeLeft: (() => number) | undefined;
 }
 
 /** What differs between platforms. */
@@ -103,6 +125,8 @@ export interface Platform {
    * @default none: cron finds what is due
    */
   readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
+  /** In a process: keeps work running when the process closes. */
+  readonly waitUntil?: WaitUntil | undefined;
 }
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */
@@ -126,7 +150,8 @@ export class Service<Env extends object = Environment> {
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
-    onlyOptions(options, ["consumers", "queues", "fetch", "budget"]);
+    onlyOptions(options, ["consumers", "queues", "fetch", "onDeadLetter", "budget"]);
+    optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#env = env;
     this.#options = options;
     this.#platform = platform;
@@ -155,8 +180,11 @@ export class Service<Env extends object = Environment> {
       isProcess: platform.afterResponse === "any",
       ending: platform.ending,
       alarms: this.#alarms,
+      waitUntil: platform.waitUntil,
+      onDeadLetterIn: (invocation) => this.#onDeadLetterIn(invocation),
     });
-    const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
+    const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
+    const wake = this.#waker(timeLeft);
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
     this.#app = createApp({
       transport: this.#transport,
@@ -166,6 +194,7 @@ export class Service<Env extends object = Environment> {
       wake,
       coalesce: platform.coalesce,
       limits,
+      onDeadLetter: (letter, waitUntil = () => {}) => this.#onDeadLetterIn({ waitUntil, timeLeft })(letter),
     });
   }
 
@@ -176,12 +205,15 @@ export class Service<Env extends object = Environment> {
   async fetch(request: Request, waitUntil?: WaitUntil, time = this.#budget): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === "/wake") return this.#receiveWake(request, waitUntil, time);
-    const own = this.#options.fetch;
-    const response =
-      own && !SLUICE_PATHS.test(pathname) ? await own(request, this.#requestTools(waitUntil)) : undefined;
-    if (response !== undefined) return response;
-    const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: {} };
-    return this.#app.fetch(request, this.#env, context);
+    return withWaitUntil(waitUntil, performance.now() + time, async (waitUntilEnd) => {
+      const own = SLUICE_PATHS.test(pathname) ? undefined : this.#options.fetch;
+      const timeLeft = waitUntil && (() => this.#budget);
+      const onDeadLetter = this.#onDeadLetterIn({ waitUntil: waitUntilEnd, timeLeft });
+      const response = await own?.(request, this.#tools(waitUntil, timeLeft, onDeadLetter));
+      if (response !== undefined) return response;
+      const context = { waitUntil: waitUntilEnd, passThroughOnException: () => {}, props: {} };
+      return this.#app.fetch(request, this.#env, context);
+    });
   }
 
   /**
@@ -210,14 +242,18 @@ export class Service<Env extends object = Environment> {
   /** @param queue the only one to sweep. @default every queue */
   async #sweep(queue: string | undefined, budget: number, waitUntil: WaitUntil | undefined): Promise<void> {
     const end = performance.now() + budget;
-    const waker = this.#waker(true, () => end - performance.now());
-    const report = await sweep(this.#transport, {
-      queue,
-      budget: this.#sweepBudget(budget),
-      prefix: this.#config.prefix,
-      wake: waker && { ...waker, waitUntil },
-      signal: this.#platform.ending?.closing,
-    });
+    const timeLeft = () => Math.max(0, end - performance.now());
+    const waker = this.#waker(timeLeft);
+    const report = await withWaitUntil(waitUntil, end, (waitUntilEnd) =>
+      sweep(this.#transport, {
+        queue,
+        budget: this.#sweepBudget(budget),
+        prefix: this.#config.prefix,
+        wake: waker && { ...waker, waitUntil },
+        onDeadLetter: this.#onDeadLetterIn({ waitUntil: waitUntilEnd, timeLeft }),
+        signal: this.#platform.ending?.closing,
+      }),
+    );
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
     else if (scheduled + promoted + reclaimed + rejected + expired > 0)
@@ -229,10 +265,27 @@ export class Service<Env extends object = Environment> {
     return Math.floor(budget * 0.4);
   }
 
-  #requestTools(waitUntil: WaitUntil | undefined): RequestTools<Env> {
+  /** What the deployment does with each dead letter: it logs a line, and calls the deployment's hook. */
+  #onDeadLetterIn(invocation: Invocation): OnDeadLetter {
+    const hook = this.#options.onDeadLetter;
+    return (letter) => {
+      logDeadLetter(letter);
+      if (!hook) return;
+      const { waitUntil, timeLeft } = invocation;
+      const tools = this.#tools(waitUntil, timeLeft, this.#onDeadLetterIn(invocation));
+      waitUntil(reportDeadLetter(() => hook(letter, tools), letter));
+    };
+  }
+
+  #tools(
+    waitUntil: WaitUntil | undefined,
+    timeLeft: Invocation["timeLeft"],
+    onDeadLetter: OnDeadLetter,
+  ): RequestTools<Env> {
     const { prefix } = this.#config;
-    const waker = this.#waker(waitUntil !== undefined, () => this.#budget);
-    const shared = { transport: this.#transport, prefix, wake: waker && { ...waker, waitUntil } };
+    const waker = this.#waker(timeLeft);
+    const wake = waker && { ...waker, waitUntil };
+    const shared = { transport: this.#transport, prefix, wake, onDeadLetter };
     const consumers = this.#consumers;
     return {
       env: this.#env,
@@ -267,7 +320,7 @@ export class Service<Env extends object = Environment> {
   }
 
   /** See {@link deploymentWaker}. */
-  #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
+  #waker(timeLeft: Invocation["timeLeft"]): Waker | undefined {
     const context = {
       transport: this.#transport,
       consumers: this.#consumers,
@@ -275,7 +328,7 @@ export class Service<Env extends object = Environment> {
       alarms: this.#alarms,
       closing: this.#platform.ending?.closing,
     };
-    return deploymentWaker(context, mayWorkHere, time);
+    return deploymentWaker(context, timeLeft);
   }
 }
 

@@ -9,8 +9,8 @@ import { loadRedisClient } from "../../src/transport/resp-client.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { toConsole } from "../../src/queue/tasks/waker.ts";
+import { PendingWork, endsWithin } from "../deployment/pending-work.ts";
 import { Deployment, type ServiceOptions } from "../deployment/service.ts";
-import { PendingWork, endsWithin } from "./pending-work.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 
 /** Options of a server: those of a deployment, and those of its process. */
@@ -88,7 +88,9 @@ const CRON_WAIT = 50_000;
 
 const OPTIONS = [
   "consumers",
+  "queues",
   "fetch",
+  "onDeadLetter",
   "budget",
   "env",
   "port",
@@ -107,7 +109,7 @@ export async function start<Env extends object>(
   options: ServeOptions<Env>,
 ): Promise<Server> {
   onlyOptions(options, OPTIONS);
-  const { hostname, signals = true, consumers, fetch: own, budget = "1h" } = options;
+  const { hostname, signals = true, consumers, queues, fetch: own, onDeadLetter, budget = "1h" } = options;
   const env = options.env ?? (process.env as Environment as Env);
   const port = wholeNumber(options.port ?? readPort(env as Environment) ?? 8787, "port", 0, 65_535);
   const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
@@ -124,10 +126,11 @@ export async function start<Env extends object>(
   });
   closing.signal.addEventListener("abort", () => alarms.close());
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
-  const deployment = new Deployment<Env>({ consumers, fetch: own, budget }, () => ({
+  const deployment = new Deployment<Env>({ consumers, queues, fetch: own, onDeadLetter, budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
     budget,
     afterResponse: "any",
+    waitUntil: pendingWork.add,
     coalesce: "in-flight",
     ending: { closing: closing.signal, signal: ending.signal },
     alarms: () => alarms,

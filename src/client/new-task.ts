@@ -1,4 +1,5 @@
 import { encodePayload } from "../queue/core/codec.ts";
+import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
 import { instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
 import { checkedPayload } from "../queue/tasks/schema.ts";
@@ -7,9 +8,17 @@ import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../q
 import type { QueueOptions } from "../queue/tasks/queue.ts";
 import { jsonWith } from "./body.ts";
 
-/** The defaults for the tasks of a client's queue, and how it reads and writes payloads. */
+/** The defaults for the tasks of a client's queue, how it reads and writes payloads, and its hook. */
 export interface ClientQueueOptions<In = unknown, Out = In>
-  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {}
+  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {
+  /**
+   * Called once with each task that a settle of this queue makes a dead letter, and with each invalid payload
+   * that a dequeue does. The call does not wait for it. If it fails, one line is written to the console. The
+   * server has a hook of its own for the tasks whose last lease has expired.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
+}
 
 /**
  * The JSON of a new task, with the defaults of its queue.
@@ -37,6 +46,7 @@ export async function taskJson<In, Out>(
     resultTtl: given.resultTtl ?? defaults.resultTtl,
     deadTtl: given.deadTtl ?? defaults.deadTtl,
     delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
+    unique: given.unique ?? (given.id === undefined || given.again ? undefined : defaults.unique),
   };
   const encoded = encodePayload(await checkedPayload(schema, payload, path), path);
   const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
@@ -49,11 +59,12 @@ export async function taskJson<In, Out>(
  */
 async function newId(
   { name, encryption }: ValuesQueue,
-  { again }: EnqueueOptions,
+  { again, unique }: EnqueueOptions,
   options: RequestOptions,
   index: number,
 ): Promise<string | undefined> {
-  if (again) return undefined;
+  // These need an id of the caller's, as the server says.
+  if (again || unique !== undefined) return undefined;
   const key = requestKey(options);
   if (key === undefined) return newTaskId();
   // An encrypted payload is bound to its id, so the id must be known here.

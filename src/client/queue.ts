@@ -1,5 +1,6 @@
+import { reportSettled } from "../queue/core/dead-letter.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
-import { listOf, onlyOptions, queueName, taskId } from "../queue/core/validation.ts";
+import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../queue/core/validation.ts";
 import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
@@ -33,8 +34,8 @@ import type { Connection } from "./connection.ts";
 import { taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 
-const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"];
-const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];
+const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay", "unique"];
+const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption", "onDeadLetter"];
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */
 type SharedMethods =
@@ -64,6 +65,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const { name, options } = nameAndOptions(queue, given);
     onlyOptions(options, OPTIONS);
     checkedSchema(options.schema);
+    optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);
     this.#values = { name, encryption: checkedEncryption(options.encryption) };
     this.#connection = connection;
@@ -125,7 +127,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const items = await this.#settlements(settlements);
     if (settlements.length === 0) return [];
     const body = () => jsonWith(fields, "options", "settlements", items);
-    return (await this.#settle(request, body)).results;
+    return this.#reported(settlements, (await this.#settle(request, body)).results);
   }
 
   /**
@@ -142,7 +144,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const request = await this.#dequeueRequest(options);
     const body = () => `{"settlements":${items.slice(1)},"pull":${request.body()}}`;
     const { results, pull } = await this.#settle(request.options, body, request.wait);
-    return { settled: results, tasks: await request.decode(pull) };
+    return { settled: this.#reported(settlements, results), tasks: await request.decode(pull) };
   }
 
   /**
@@ -231,6 +233,12 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       ["worker_lost"],
     );
     return reply === "worker_lost" ? { ok: false, code: reply } : { ok: true, ...reply };
+  }
+
+  /** Reports the dead letters among settlements. */
+  #reported(settlements: readonly Settlement[], settled: Settled[]): Settled[] {
+    reportSettled(this.#options.onDeadLetter, this.name, settlements, settled);
+    return settled;
   }
 
   async #settlements(settlements: readonly Settlement[]): Promise<string> {

@@ -22,7 +22,7 @@ import {
 } from "./declaration.ts";
 
 /** Options of a declared queue's consumer: those of `drain`, except how long it lasts. */
-export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "listen">;
+export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "listen" | "onFailure">;
 
 /** What a deployment needs of a declared queue, with any types. */
 export type DeclaredQueue = Pick<

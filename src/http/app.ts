@@ -1,7 +1,9 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
+import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
+import { optionalFunction } from "../queue/core/validation.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { Queue } from "../queue/tasks/queue.ts";
@@ -62,6 +64,16 @@ export interface AppOptions {
     | undefined;
   /** Called for each error of this server or of Redis. @default logs one line of JSON to the console */
   readonly onError?: ((error: LoggedError) => void) | undefined;
+  /**
+   * Called once with each task that a request makes a dead letter or finds as one: a settle, a pull, a failed
+   * worker, a sweep. A repeated settle calls it again. The response does not wait for it; keep it running
+   * with `waitUntil`, which is undefined if the platform has none. If it fails, one line is written to the
+   * console.
+   * @default none
+   */
+  readonly onDeadLetter?:
+    | ((letter: DeadLetter, waitUntil: ((promise: Promise<unknown>) => void) | undefined) => unknown)
+    | undefined;
 }
 
 /** Paths that need no token. */
@@ -76,6 +88,7 @@ const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"
  */
 export function createApp(options: AppOptions): App {
   const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, onError = logError } = options;
+  const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   // Values that callers have encrypted stay as they are: only the callers have the keys.
   const encryption = null;
   const authenticator = new Authenticator(tokens, cronSecret);
@@ -83,6 +96,9 @@ export function createApp(options: AppOptions): App {
 
   const wakerOf: Services["wakerOf"] = (c) =>
     wake && { ...wake, waitUntil: waitUntilOf(c) ?? wake.waitUntil };
+
+  const deadLetterHookOf: Services["deadLetterHookOf"] = (c) =>
+    onDeadLetter && ((letter) => onDeadLetter(letter, waitUntilOf(c)));
 
   const allow =
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
@@ -92,7 +108,8 @@ export function createApp(options: AppOptions): App {
       const grants = await authenticator.authenticate(c.req.header("authorization"));
       const name = c.req.param("queue");
       if (name !== undefined) {
-        c.set("queue", new Queue(name, { transport, prefix, encryption, wake: wakerOf(c), coalesce }));
+        const options = { transport, prefix, encryption, wake: wakerOf(c), coalesce };
+        c.set("queue", new Queue(name, { ...options, onDeadLetter: deadLetterHookOf(c) }));
       }
       const allowed = scopes.some((scope) =>
         name === undefined ? grants.has(scope) : grants.allows(scope, name),
@@ -139,6 +156,7 @@ export function createApp(options: AppOptions): App {
     allow,
     reportedProblem,
     wakerOf,
+    deadLetterHookOf,
     bodyBounds,
     budget,
   };

@@ -1,5 +1,6 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { BodyBounds } from "../bounded-body.ts";
+import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
@@ -36,6 +37,8 @@ export interface Services {
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
   /** The waker for this request, if any. */
   readonly wakerOf: (c: Context) => Waker | undefined;
+  /** The hook for dead letters of this request, if any. */
+  readonly deadLetterHookOf: (c: Context) => OnDeadLetter | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }

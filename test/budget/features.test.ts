@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EnqueueOptions, GroupChanges, QueueChanges } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
-import { many } from "../support/new-tasks.ts";
+import { many, numbered } from "../support/new-tasks.ts";
 
 // What each feature costs, in commands as Upstash bills them, for the README's table. Calls without any of
 // them cost as much as in commands.test.ts.
@@ -172,5 +172,21 @@ describe("a unique id or key", () => {
       (await queue.dequeue({ max: 10 })).map(({ receipt }) => ({ receipt, outcome: "complete" as const })),
     );
     expect(await cost(() => queue.enqueue(1, { id: "a", again: true }))).toBe(4 + 5);
+  });
+
+  test("costs nothing more with `unique`, alone or in batches of a hundred", async () => {
+    const { queue } = billed;
+    let batch = await queue.dequeue();
+    const alone = [
+      await cost(() => queue.enqueue(1, { id: "a", unique: "24h" })),
+      await cost(async () => (batch = await queue.dequeue())),
+      await cost(async () => batch[0]?.complete("result")),
+    ];
+    const hundred = [
+      await cost(() => queue.enqueueMany(numbered(100, { unique: "24h" }))),
+      await cost(async () => (batch = await queue.dequeue({ max: 100 }))),
+      await cost(() => queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })))),
+    ];
+    expect({ alone, hundred }).toEqual({ alone: [4, 6, 6], hundred: nothing.hundred });
   });
 });

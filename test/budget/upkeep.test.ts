@@ -43,14 +43,17 @@ describe("a sweep", () => {
     expect(await swept()).toBe(none + reclaim);
   });
 
-  test("costs 5 more for 100 expired records", async () => {
-    await queue.enqueueMany(tasks(100));
+  test.each([
+    ["5 more for 100 expired records", {}, 5],
+    ["6 more for 100 expired records whose ids are unique for longer", { unique: "24h" }, 6],
+  ])("costs %s", async (_, options, more) => {
+    await queue.enqueueMany(tasks(100, options));
     const batch = await queue.dequeue({ max: 100 });
     await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const, result: 1 })));
     const client = new Redis({ url: billed.gateway.url, token: billed.gateway.token });
     const [first, ...rest] = batch.map(({ id }) => ({ score: 1, member: id }));
     if (first) await client.zadd(`sluice:{${queue.name}}:expiry`, { xx: true }, first, ...rest);
-    expect(await swept()).toBe(none + 5);
+    expect(await swept()).toBe(none + more);
   });
 });
 

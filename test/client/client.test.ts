@@ -81,6 +81,20 @@ describe("the client itself", () => {
     expect([reported, (await queue.get("a"))?.state]).toEqual([[1, 2], "delayed"]);
   });
 
+  test("gives a queue's `unique` to tasks with an id of their own, without `again`", async () => {
+    const queue = server.client().queue("emails", { unique: "24h" });
+    const { id } = await queue.enqueue("generated");
+    await queue.enqueueMany([
+      { payload: 1, id: "own" },
+      { payload: 1, id: "shorter", unique: "2h" },
+      { payload: 1, id: "again", again: true },
+    ]);
+    const [outcome] = await server.redis("HMGET", "sluice:{emails}:tasks", id, "own", "shorter", "again");
+    const records = outcome && "reply" in outcome ? (outcome.reply as string[]) : [];
+    const times = records.map((record) => /;U=(\d+)/.exec(record)?.[1]);
+    expect(times).toEqual([undefined, "86400000", "7200000", undefined]);
+  });
+
   test("makes ids in rising order: tasks due in the same millisecond come in the order of their enqueue", async () => {
     const queue = server.client().queue<number>("emails");
     const at = Date.now() + 300;

@@ -9,6 +9,7 @@ import {
   leasedIn,
   pause,
   reportedWithMore,
+  givenUpError,
   stoppedError,
   stopOf,
 } from "./draining.ts";
@@ -47,7 +48,7 @@ describe("the end of the budget", () => {
     const began = performance.now();
     const report = await drain(queue(), hanging, short);
     expect(report).toEqual(reportedWithMore({ requeued: 3, ended: "budget" }));
-    expect(await queue().get("t2")).toMatchObject({ state: "delayed", error: stoppedError("budget") });
+    expect(await queue().get("t2")).toMatchObject({ state: "delayed", error: givenUpError("budget") });
     // Within two seconds, and as much again for a slow machine.
     expect(performance.now() - began).toBeLessThan(4_000);
   });
@@ -147,7 +148,7 @@ describe("the drain's signal", () => {
     );
     expect(report).toEqual(reportedWithMore({ completed: 1, requeued: 4, handedBack: 4, ended: "aborted" }));
     expect(codes).toEqual(["aborted", "aborted", "aborted"]);
-    expect(await queue().get("t1")).toMatchObject({ state: "delayed", error: stoppedError("aborted") });
+    expect(await queue().get("t1")).toMatchObject({ state: "delayed", error: givenUpError("aborted") });
     expect(await queue().counts()).toMatchObject({ pending: 4, delayed: 4, working: 0 });
   });
 

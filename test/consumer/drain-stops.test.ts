@@ -11,7 +11,7 @@ import {
   pause,
   reported,
   reportedWithMore,
-  stoppedError,
+  givenUpError,
   stopOf,
 } from "./draining.ts";
 
@@ -61,7 +61,7 @@ describe("a timeout", () => {
     expect(report).toEqual(reportedWithMore({ completed: 3, requeued: 1 }));
     // Some 600 ms, long before anything else is due.
     expect(performance.now() - began).toBeLessThan(4_000);
-    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
+    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
   });
 
   test("gives the handler its grace time and no more if the drain is ended meanwhile", async () => {
@@ -78,7 +78,7 @@ describe("a timeout", () => {
       { timeout: 100, signal: ending.signal, backoff: ["1h"] },
     );
     expect(report).toEqual(reportedWithMore({ requeued: 1, ended: "aborted" }));
-    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
+    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
   });
 
   test("ignores what the handler does later", async () => {
@@ -95,8 +95,8 @@ describe("a timeout", () => {
     for (const speak of late) speak();
     await pause(50);
     expect(report).toEqual(reportedWithMore({ requeued: 2 }));
-    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
-    expect(await queue().get("t1")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
+    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
+    expect(await queue().get("t1")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
   });
 });
 

@@ -40,6 +40,14 @@ export const stoppedError = (code: StopReason) => ({
   message: new StoppedError(code).message,
 });
 
+/** The same of a handler that did not stop, and was given up. */
+export const givenUpError = (code: StopReason) => ({
+  name: "StoppedError",
+  message: expect.stringMatching(
+    new RegExp(`^${new StoppedError(code).message}; given up after \\d+ ms$`),
+  ) as string,
+});
+
 /** Resolves to the reason why the task has to stop. */
 export const stopOf = ({ signal }: Pick<Task, "signal">) =>
   new Promise<unknown>((resolve) => {

@@ -108,6 +108,15 @@ test("each page whose commands run sluice says to install what they need", () =>
   expect([...new Set(missing)]).toEqual([]);
 });
 
+test("the code of the page on deployments about dead letters is the one that is type checked", () => {
+  const page = readFileSync(join(root, "docs/deployments.md"), "utf8");
+  const [, chapter = ""] = /\n## Dead letters\n([\s\S]*?)\n## /.exec(page) ?? [];
+  const codes = Array.from(chapter.matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code]) => code);
+  const checked = readFileSync(join(root, "test/documents/dead-letters.ts"), "utf8");
+  expect(codes).toHaveLength(2);
+  expect(checked.trimEnd().endsWith(codes.join("\n\n"))).toBe(true);
+});
+
 test("the code of the page on deployments is the one that is type checked", () => {
   const page = readFileSync(join(root, "docs/deployments.md"), "utf8");
   const [, code = "none"] = /```ts\n([\s\S]*?)\n```/.exec(page) ?? [];

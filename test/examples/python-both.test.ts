@@ -118,6 +118,28 @@ test("TypeScript sees how Python requeued, rejected, cancelled and handed back",
   expect(await of("returned")).toMatchObject({ state: "pending", attempt: 1, charged: 0, requeues: 0 });
 });
 
+test("Python dequeues and sweeps beside tasks whose last lease has expired", async () => {
+  const expire = async (id: string) => {
+    await both.queue.enqueue(1, { id, maxAttempts: 1 });
+    await both.queue.dequeue({ lease: 1 });
+    await sleep(5);
+  };
+  await expire("a");
+  expect(
+    await both.python(`
+      queue.enqueue(1, id="b")
+      report([task.id for task in queue.dequeue(max=10)])
+    `),
+  ).toEqual(["b"]);
+  await expire("c");
+  expect(await both.python("report([task.id for task in queue.dequeue(max=10)])")).toEqual([]);
+  await expire("d");
+  expect(await both.python("report(sweep(redis))")).toEqual({ [QUEUE]: [0, 0, 1, 0] });
+  for (const id of ["a", "c", "d"]) {
+    expect(await both.queue.get(id)).toMatchObject({ state: "rejected", reason: "lease_expired" });
+  }
+});
+
 test("Python sees how TypeScript requeued and rejected", async () => {
   await both.queue.enqueueMany(["requeued", "rejected"].map((id) => ({ payload: id, id })));
   const [requeued, rejected] = await both.queue.dequeue({

@@ -21,6 +21,7 @@ function newTask(fields: Fields): void {
   inBase64(fields, "payload");
   exclude(fields, "at", "delay");
   exclude(fields, "dedup", "again");
+  if (fields["again"] === true || fields["id"] === undefined) delete fields["unique"];
   if (fields["id"] === undefined) delete fields["again"];
 }
 

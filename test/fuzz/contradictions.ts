@@ -36,7 +36,10 @@ const inNewTask: readonly Rule[] = [
   ["at", { at: 1, delay: 1 }],
   ["delay", { delay: "3651d" }, ["at"]],
   ["again", { again: true }, ["id", "dedup"]],
-  ["again", { again: true, id: "a", dedup: { key: "k", window: 1 } }],
+  ["again", { again: true, id: "a", dedup: { key: "k", window: 1 } }, ["unique"]],
+  ["unique", { unique: "24h" }, ["id", "again"]],
+  ["unique", { unique: 1, id: "a", again: true }, ["dedup"]],
+  ["unique", { unique: "3651d", id: "a" }, ["again"]],
   ["dedup.window", { dedup: { key: "k", window: 0 } }, ["again"]],
 ];
 

@@ -37,7 +37,7 @@ export function newTask(task: Fields, id: string): { sent: Fields; asked: ModelN
     ...plainGroup(task),
   };
   const { dedup } = task;
-  const durations = ["delay", "lease", "resultTtl", "deadTtl"];
+  const durations = ["delay", "lease", "resultTtl", "deadTtl", "unique"];
   const asked = {
     ...same,
     ...withMs(task, ...durations),

@@ -47,6 +47,7 @@ const fields: Readonly<Record<string, Send>> = {
   "NewTask.lease": ofTask("lease"),
   "NewTask.resultTtl": ofTask("resultTtl"),
   "NewTask.deadTtl": ofTask("deadTtl"),
+  "NewTask.unique": (unique) => enqueue({ payload: 1, id: "x", unique }),
   "NewTask.dedup.window": (window) => enqueue({ payload: 1, dedup: { key: "k", window } }),
   "Pull.lease": (lease) => pull({ lease }),
   "Pull.wait": async (wait) => {

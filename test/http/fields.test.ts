@@ -67,6 +67,9 @@ describe("invalid_request", () => {
     ["dedup.window", { payload: 1, dedup: { key: "k", window: 0 } }, expect.stringMatching(/of 1 to \d+ ms/)],
     ["dedup.per", { payload: 1, dedup: { key: "k", window: 1, per: "day" } }, "is not a known field"],
     ["again", { payload: 1, again: true }, "must be given with an id"],
+    ["unique", { payload: 1, unique: "24h" }, "must be given with an id"],
+    ["unique", { payload: 1, id: "x", again: true, unique: "24h" }, "must not be given with again"],
+    ["unique", { payload: 1, id: "x", unique: "a day" }, expect.stringMatching(/^must be a duration/)],
     ["again", { payload: 1, id: "x", again: true, dedup: { key: "k", window: 1 } }, expect.any(String)],
   ])("names the field %j of an enqueue: %j", async (path, json, message) => {
     const { errors } = expectProblem(await enqueue(json), "invalid_request");

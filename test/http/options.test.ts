@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { queueSpace, readKeySpace } from "../support/key-space.ts";
 import { expectProblem, servedQueue } from "./served.ts";
 
-const { ask, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
+const { ask, queue, redis, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
 
 const ids = async (json: unknown): Promise<string[]> =>
   (await pull(json)).body.tasks.map(({ id }: { id: string }) => id);
@@ -48,6 +49,16 @@ describe("an enqueue", () => {
     const resent = await enqueue(json, { "idempotency-key": "once" });
     expect([resent.status, resent.body]).toEqual([first.status, first.body]);
     expect((await counts()).pending).toBe(1);
+  });
+
+  it("with a unique id is refused for that time, and answers 200", async () => {
+    const json = { id: "welcome-17", payload: 1, unique: "24h" };
+    expect((await enqueue(json)).status).toBe(201);
+    await settle({ receipt: (await receipts())[0], outcome: "complete", ttl: 0 });
+    const again = await enqueue(json);
+    expect([again.status, again.body]).toEqual([200, { id: "welcome-17", created: false }]);
+    const { tasks: fields } = queueSpace(await readKeySpace(redis().url), queue());
+    expect(fields.get(".welcome-17")).toContain(";U=86400000;");
   });
 
   it("with again: true starts an ended task anew, and never one that is still alive", async () => {

@@ -55,13 +55,15 @@ export const task = (grouped: boolean) =>
       resultTtl: maybe(oneOf(0, 1_000, 400_000), 4),
       deadTtl: maybe(oneOf(0, 1_000, 400_000), 4),
       ...(grouped && { group: maybe(group, 1), priority: maybe(oneOf(0, 1, 9), 4) }),
-      unique: oneOf("", "", "", "again", "k1", "k2"),
+      once: oneOf("", "", "", "again", "k1", "k2"),
+      unique: maybe(oneOf(0, 1_000, 400_000, 4_000_000), 4),
     },
-    { requiredKeys: ["id", "payload", "unique"] },
-  ).map(({ unique, ...rest }) => ({
+    { requiredKeys: ["id", "payload", "once"] },
+  ).map(({ once, unique, ...rest }) => ({
     ...rest,
-    ...(unique === "again" && { again: true }),
-    ...(unique.startsWith("k") && { dedup: { key: unique, window: 2_000 } }),
+    ...(once === "again" && { again: true }),
+    ...(once !== "again" && unique !== undefined && { unique }),
+    ...(once.startsWith("k") && { dedup: { key: once, window: 2_000 } }),
   }));
 
 export const pull = record({

@@ -5,10 +5,12 @@ import {
   Queue,
   Schedules,
   sweep,
+  type OnDeadLetter,
   type Settlement,
   type Transport,
 } from "../../src/index.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
+import { reportExpired } from "../../src/queue/core/dead-letter.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
 import { sweepScript } from "../../src/queue/redis/sweep-scripts.ts";
@@ -27,6 +29,7 @@ export class Client {
   readonly name: string;
   readonly transport: Transport;
   readonly now: () => number;
+  readonly onDeadLetter: OnDeadLetter;
   readonly wake: { readonly wake: () => void; readonly window: number };
   readonly queue: Queue;
   /** The same queue, with enqueues that wake consumers. */
@@ -38,11 +41,18 @@ export class Client {
   /** Its deep sweep that has not ended yet. */
   sweeping: StepwiseDeepSweep | undefined;
 
-  constructor(name: string, transport: Transport, now: () => number, wake: () => void) {
-    const options = { transport, now };
+  constructor(
+    name: string,
+    transport: Transport,
+    now: () => number,
+    wake: () => void,
+    onDeadLetter: OnDeadLetter,
+  ) {
+    const options = { transport, now, onDeadLetter };
     this.name = name;
     this.transport = transport;
     this.now = now;
+    this.onDeadLetter = onDeadLetter;
     this.wake = { wake, window: WINDOW };
     this.queue = new Queue(name, options);
     this.waking = new Queue(name, { ...options, wake: this.wake });
@@ -95,8 +105,8 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   drop: ({ operator }, { force, key }) => operator.deleteQueue({ force, idempotencyKey: key }),
   heartbeat: ({ queue }, { worker, lease, receipts }) => queue.heartbeat(worker, { lease, receipts }),
   fail: (client, { worker, limit, waker }) => operatorOf(client, waker).failWorker(worker, { limit }),
-  sweep: async ({ name, transport, now, wake }, { limit, once, waker }) => {
-    if (!once) return sweep(transport, { now, limit, ...(waker && { wake }) });
+  sweep: async ({ name, transport, now, wake, onDeadLetter }, { limit, once, waker }) => {
+    if (!once) return sweep(transport, { now, limit, onDeadLetter, ...(waker && { wake }) });
     const args = {
       testNow: String(now()),
       limit: String(limit),
@@ -104,7 +114,9 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
       ahead: "1",
     };
     const outcomes = await transport.send([callOf(sweepScript, queueKeys(name), args)]);
-    return sweepScript.decode(lastReply(outcomes));
+    const { deadLetters, ...counts } = sweepScript.decode(lastReply(outcomes));
+    reportExpired(onDeadLetter, name, deadLetters);
+    return counts;
   },
   wakeAnother: ({ waking }) => waking.wakeAnother(),
   counts: ({ queue }) => queue.counts(),

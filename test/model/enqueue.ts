@@ -20,6 +20,7 @@ export interface ModelNewTask {
   readonly priority?: number | undefined;
   readonly dedup?: { readonly key: string; readonly window: number } | undefined;
   readonly again?: boolean | undefined;
+  readonly unique?: number | undefined;
 }
 
 export interface ModelEnqueued {
@@ -142,6 +143,7 @@ function begin(
     maxAttempts: task.maxAttempts ?? 10,
     resultTtl: task.resultTtl ?? 3_600_000,
     deadTtl: task.deadTtl ?? 604_800_000,
+    uniqueFor: task.unique ?? 0,
     // A new life continues the versions of the one before.
     version: old && old.state !== "ghost" ? old.version + 1 : 1,
     ghosts: old?.ghosts ?? 0,

@@ -1,5 +1,5 @@
 /** The expected answer of each operation. Computing it changes the model. */
-import type { LeasedTask } from "../../src/index.ts";
+import type { LeasedTask, Settled } from "../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
 import { INVALID } from "./invalid.ts";
@@ -19,7 +19,7 @@ import type { Of, Operation, OperationSettlement, OperationWorker } from "./oper
 import type { Happened } from "./real.ts";
 import { drafted, listed, occur, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
-import { infoOf } from "./state.ts";
+import { infoOf, type ModelDeadLetter } from "./state.ts";
 import { sweep, sweepAll } from "./sweep.ts";
 import { wakeAnother, wakesOnReady, wakesOnRelease } from "./wake.ts";
 import { failWorker, heartbeat, leaveFailed, type LeaseProof } from "./workers.ts";
@@ -59,6 +59,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
   settle: (world, { key, items, pull }, happened, copy) => {
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
+    world.queue.deadLetters.push(...settled.flatMap(deadLetterOf));
     if (!pull) return settled;
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
     return { settled, tasks: world.pulled(pull, tasks, happened, { copy, afterSettle: true }) };
@@ -244,6 +245,14 @@ export const signOf = ({ name, incarnation = "", silentAfter }: OperationWorker)
 function leaseOf(receipt: string): LeaseProof {
   const [, , lease = "", token = "", ...id] = receipt.split(".");
   return { id: id.join("."), lease: Number(lease), token };
+}
+
+/** What a settlement reports: also if it is repeated. */
+function deadLetterOf(settled: Settled): ModelDeadLetter[] {
+  if (!settled.ok || settled.state !== "rejected") return [];
+  const { reason, receipt } = settled;
+  if (reason === undefined || reason === "cancelled") return [];
+  return [{ id: leaseOf(receipt).id, reason, attempts: Number(receipt.split(".")[1]) }];
 }
 
 const settlementOf = (settlement: OperationSettlement): ModelSettlement => ({

@@ -33,4 +33,5 @@ export const INVALID: readonly Invalid[] = [
   ["limit", (_, operator) => operator.failWorker("w1", { limit: 0 })],
   ["dedup.window", (queue) => queue.enqueue(1, { dedup: { key: "k", window: 0 } })],
   ["again", (queue) => queue.enqueue(1, { again: true })],
+  ["unique", (queue) => queue.enqueue(1, { unique: "1d" })],
 ];

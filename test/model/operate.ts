@@ -49,7 +49,9 @@ function end(queue: QueueState, now: number, task: ModelTask): void {
 export function remove(queue: QueueState, now: number, id: string): Removed {
   const task = queue.tasks.get(id);
   if (!task || task.state === "ghost") return { ok: false, code: "not_found" };
-  if (task.state === "removed") return { ok: true };
+  if (task.state === "removed") {
+    return task.endedAt === undefined ? { ok: false, code: "not_found" } : { ok: true };
+  }
   if (task.state !== "completed" && task.state !== "rejected") return { ok: false, code: "alive" };
   erase(queue, task, now);
   return { ok: true };

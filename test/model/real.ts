@@ -10,6 +10,7 @@ import { startRedis } from "../support/redis.ts";
 import { Client } from "./client.ts";
 import { pullOf, type Mishap, type Operation } from "./operations.ts";
 import { casesOf } from "./cases.ts";
+import type { ModelDeadLetter } from "./state.ts";
 
 const CLIENTS = 3;
 
@@ -38,6 +39,8 @@ export class Real {
   name = "";
   /** How often a consumer was woken. */
   woken = 0;
+  /** The dead letters that the last call reported. */
+  deadLetters: readonly ModelDeadLetter[] = [];
   /** How many calls were made in all. */
   calls = 0;
   /** How many of them met a mishap on their way. */
@@ -110,6 +113,7 @@ export class Real {
       transport,
       () => this.now,
       () => void this.woken++,
+      ({ id, reason, attempts }) => void (this.deadLetters = [...this.deadLetters, { id, reason, attempts }]),
     );
   }
 
@@ -157,6 +161,7 @@ export class Real {
     const fault = mishap === "none" ? undefined : this.#gateway.faults.add(FAULTS[mishap]);
     this.#flagged = pullOf(operation)?.flagged ?? true;
     this.calls++;
+    this.deadLetters = [];
     if (mishap !== "none") this.mishaps++;
     let answer: unknown;
     try {

@@ -165,6 +165,7 @@ function occurrence(
     enqueuedAt: now,
     fixedLease: undefined,
     maxAttempts: maxAttempts ?? 10,
+    uniqueFor: 0,
     resultTtl: 3_600_000,
     deadTtl: 604_800_000,
     group: undefined,

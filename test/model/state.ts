@@ -4,7 +4,7 @@
  * with them.
  */
 import type { ModelSchedule } from "./schedules.ts";
-import type { RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
+import type { DeadLetter, RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
 
 export const RESEND_WINDOW = 300_000;
 const HISTORY = 16;
@@ -33,6 +33,8 @@ export interface ModelTask {
   readonly maxAttempts: number;
   readonly resultTtl: number;
   readonly deadTtl: number;
+  /** For how long from its enqueue on its id is known at least, ms. */
+  readonly uniqueFor: number;
   readonly group: string | undefined;
   readonly priority: number | undefined;
   state: ModelState;
@@ -80,6 +82,7 @@ type FixedAtEnqueue =
   | "maxAttempts"
   | "resultTtl"
   | "deadTtl"
+  | "uniqueFor"
   | "group"
   | "priority";
 
@@ -129,6 +132,9 @@ export interface ModelWorker {
   silentAfter: number | undefined;
 }
 
+/** A new dead letter, as a call reports it. */
+export type ModelDeadLetter = Pick<DeadLetter, "id" | "reason" | "attempts">;
+
 export class QueueState {
   /** Ids of pending tasks with neither group nor priority, the next one first; with ghosts. */
   line: string[] = [];
@@ -159,6 +165,8 @@ export class QueueState {
   readonly groups = new Map<string, ModelGroup>();
   readonly dedup = new Map<string, { readonly until: number; readonly id: string }>();
   readonly workers = new Map<string, ModelWorker>();
+  /** What the current call reports of new dead letters. */
+  deadLetters: ModelDeadLetter[] = [];
   /** Workers from which tasks were taken. */
   readonly lost = new Set<string>();
   /** When to check for silent workers. */

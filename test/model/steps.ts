@@ -44,7 +44,10 @@ export function allSteps({
   const keyedTasks = tuple(
     array(task(grouped), { minLength: 1, maxLength: 4 }),
     array(task(grouped), { maxLength: 1 }),
-  ).map(([unnamed, named]) => [...unnamed.map(({ id: _, again: __, ...rest }) => rest), ...named]);
+  ).map(([unnamed, named]) => [
+    ...unnamed.map(({ id: _, again: __, unique: ___, ...rest }) => rest),
+    ...named,
+  ]);
   const settleItems = array(settlement, { minLength: 1, maxLength: 4 });
   const items = (drawn: readonly DrawnSettlement[], world: World) =>
     drawn.flatMap((one) => {

@@ -84,11 +84,18 @@ export function finish(
 /** Whether one more delivery would exceed the task's attempts. */
 export const exhausted = (task: ModelTask) => task.maxAttempts > 0 && task.charged >= task.maxAttempts;
 
-/** Forgets an id: only its ghosts are left. */
-export function forget(queue: QueueState, task: ModelTask): void {
+/** Ends the time of a record. Its ghosts are left, and while its id is unique a tombstone. */
+export function forget(queue: QueueState, task: ModelTask, now: number): void {
   queue.dead.delete(task.id);
   queue.expiry.delete(task.id);
-  if (task.ghosts > 0) {
+  const uniqueUntil = task.enqueuedAt + task.uniqueFor;
+  if (task.uniqueFor > 0 && uniqueUntil > now) {
+    queue.expiry.set(task.id, uniqueUntil);
+    task.state = "removed";
+    task.kept = false;
+    Object.assign(task, { reason: undefined, endedAt: undefined, settled: undefined, text: undefined });
+    Object.assign(task, { attempt: 0, charged: 0, lease: 0, expired: 0, history: [] });
+  } else if (task.ghosts > 0) {
     task.state = "ghost";
     task.kept = false;
     task.reason = undefined;
@@ -100,7 +107,7 @@ export function forget(queue: QueueState, task: ModelTask): void {
 export function erase(queue: QueueState, task: ModelTask, now: number): void {
   const knownUntil = Math.min(task.endedAt ?? 0, now) + RESEND_WINDOW;
   report(queue, "deleted", now);
-  if (knownUntil <= now) return forget(queue, task);
+  if (knownUntil <= now) return forget(queue, task, now);
   task.state = "removed";
   task.kept = false;
   task.version++;
@@ -127,6 +134,7 @@ export function takeBack(
     if (task.flagged || exhausted(task)) {
       ended++;
       const reason = task.flagged ? "cancelled" : "lease_expired";
+      if (reason !== "cancelled") queue.deadLetters.push({ id, reason, attempts: task.attempt });
       finish(queue, task, { now, state: "rejected", reason, text: task.text });
     } else waitAgain(queue, task, ends, { now, place: "front" });
   }

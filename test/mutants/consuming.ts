@@ -5,7 +5,7 @@ export const consuming: readonly Mutant[] = [
   {
     name: "a handler that ignores its signal is waited for",
     file: "src/consumer/drain/handler-pool.ts",
-    find: "if (isDue(call.giveUpAt)) this.#fail(call, call.stopped);",
+    find: "if (isDue(call.giveUpAt)) this.#fail(call, call.givenUp(performance.now()));",
     replace: "isDue(call.giveUpAt);",
     breaks: "consumers",
     because: "a drain does not end with its budget",

@@ -53,8 +53,8 @@ export const lanes: readonly Mutant[] = [
   {
     name: "a plain dequeue forgets what a task fixed",
     file: "lua/lib/plain-lane.lua",
-    find: "for letter in string.gmatch('mrdt', '%a') do",
-    replace: "for letter in string.gmatch('rdt', '%a') do",
+    find: "for letter in string.gmatch('mrdtU', '%a') do",
+    replace: "for letter in string.gmatch('rdtU', '%a') do",
     breaks: "I5",
     because: "a task has as many attempts as others have",
   },
@@ -85,7 +85,7 @@ export const lanes: readonly Mutant[] = [
   {
     name: "a plain settle drops the fields of its task for events and limits",
     file: "lua/lib/plain-lane.lua",
-    find: "if string.find(letters, ';[^mrdt]') or",
+    find: "if string.find(letters, ';[^mrdtU]') or",
     replace: "if",
     breaks: "cancelling",
     because: "letters of a cancelled, grouped or counted task are lost when it completes",

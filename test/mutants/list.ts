@@ -8,9 +8,11 @@ import type { Mutant } from "./mutant.ts";
 import { operating } from "./operating.ts";
 import { pulling } from "./pulling.ts";
 import { repairing } from "./repairing.ts";
+import { reporting } from "./reporting.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
+import { uniqueIds } from "./unique-ids.ts";
 import { waiting } from "./waiting.ts";
 import { waking } from "./waking.ts";
 
@@ -28,6 +30,8 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   lanes,
   library,
   attempts,
+  "unique ids": uniqueIds,
   consuming,
+  reporting,
   interfaces,
 };

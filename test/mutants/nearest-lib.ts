@@ -1,6 +1,7 @@
 /** As {@link nearest}, for lua/lib. Slow tests come last. */
 export const nearestLib: Readonly<Record<string, readonly string[]>> = {
   "lua/lib/dequeue-in-full.lua": [
+    "integration/tasks/dead-letters",
     "integration/tasks/dequeue",
     "fault/resend",
     "integration/groups/limits",
@@ -33,6 +34,8 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/settle-and-dequeue",
     "integration/tasks/fencing",
     "fault/resend",
+    "integration/tasks/unique-ids",
+    "budget/features",
     "integration/repair/invalid-records",
   ],
   "lua/lib/prelude.lua": [
@@ -50,6 +53,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/cancel",
     "integration/tasks/watch",
     "consumer/drain-outage",
+    "integration/tasks/unique-ids",
   ],
   "lua/lib/limits.lua": [
     "integration/groups/back-pressure",
@@ -90,6 +94,8 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/worker-leases",
   ],
   "lua/lib/transitions.lua": [
+    "integration/tasks/dead-letters",
+    "integration/sweep/dead-letter-hook",
     "budget/features",
     "integration/tasks/settle",
     "integration/tasks/dequeue",
@@ -171,6 +177,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/redrive-calls",
     "integration/operate/remove",
     "integration/operate/purge",
+    "integration/tasks/unique-ids",
     "integration/repair/invalid-records",
   ],
   "lua/lib/repair-entries.lua": [

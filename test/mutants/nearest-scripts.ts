@@ -52,6 +52,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
   ],
   "lua/sweep/sweep.lua": [
+    "integration/sweep/dead-letter-hook",
     "integration/sweep/sweep",
     "integration/repair/invalid-records",
     "integration/operate/redrive",
@@ -59,6 +60,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/wake-later",
     "integration/tasks/life-cycle",
     "integration/tasks/settle",
+    "integration/tasks/unique-ids",
   ],
   "lua/tasks/wake.lua": ["integration/tasks/wake", "integration/tasks/wake-faults"],
   "lua/tasks/get.lua": [
@@ -84,6 +86,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   ],
   "lua/operate/fail-worker.lua": [
     "integration/operate/wakes",
+    "integration/sweep/dead-letter-hook",
     "integration/workers/worker-failure",
     "integration/workers/failed-workers-groups",
     "integration/workers/silent-workers",
@@ -114,7 +117,11 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/redrive-calls",
     "integration/repair/invalid-records",
   ],
-  "lua/operate/remove.lua": ["integration/operate/remove", "integration/repair/invalid-records"],
+  "lua/operate/remove.lua": [
+    "integration/operate/remove",
+    "integration/repair/invalid-records",
+    "integration/tasks/unique-ids",
+  ],
   "lua/operate/configure.lua": [
     "integration/operate/wakes",
     "integration/operate/settings",

@@ -10,6 +10,16 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestLib,
   "src/bounded-body.ts": ["http/bodies", "consumer/wake-request"],
   "src/queue/core/backoff.ts": ["unit/backoff", "integration/tasks/settle", "consumer/drain-outage"],
+  "src/queue/core/dead-letter.ts": ["integration/tasks/dead-letters"],
+  "src/queue/core/error-summary.ts": ["integration/tasks/dead-letters", "consumer/task-failures"],
+  "src/queue/core/hook.ts": ["integration/sweep/dead-letter-hook", "consumer/task-failures"],
+  "serverless/deployment/pending-work.ts": ["integration/services/service-dead-letter-hook"],
+  "serverless/deployment/service.ts": [
+    "integration/services/service-dead-letter-hook",
+    "integration/services/service-alarms",
+  ],
+  "serverless/deployment/task-log.ts": ["integration/services/service-dead-letters"],
+  "src/consumer/drain/task-failures.ts": ["consumer/task-failures"],
   "src/queue/operate/paged-run.ts": ["integration/operate/redrive-calls", "integration/operate/purge"],
   "src/queue/core/base64.ts": ["conformance/payloads", "client/payloads"],
   "src/queue/core/codec.ts": [
@@ -49,7 +59,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/list",
   ],
   "src/queue/redis/coalescer.ts": ["unit/coalescer"],
-  "src/queue/tasks/task-options.ts": ["integration/tasks/enqueue-copies", "integration/values/encryption"],
+  "src/queue/tasks/task-options.ts": [
+    "integration/tasks/enqueue-copies",
+    "integration/tasks/unique-ids",
+    "integration/values/encryption",
+  ],
   "src/queue/tasks/encode-tasks.ts": [
     "integration/tasks/enqueue",
     "integration/tasks/enqueue-copies",
@@ -64,6 +78,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/unique",
   ],
   "src/queue/tasks/dequeue.ts": [
+    "integration/tasks/dead-letters",
     "integration/tasks/coalesced-dequeues",
     "fault/resend",
     "integration/tasks/dequeue-behind-cancelled",
@@ -102,7 +117,6 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/tasks/first-due.ts": ["integration/tasks/wake-later"],
   "src/queue/redis/clock.ts": ["integration/tasks/wake-later", "integration/services/service-alarms"],
   "serverless/process/process-alarms.ts": ["unit/process-alarms", "runtime/due"],
-  "serverless/deployment/service.ts": ["integration/services/service-alarms"],
   "serverless/deployment/consumers.ts": ["integration/services/service-alarms"],
   "serverless/cloudflare/sluice-alarm.ts": ["unit/sluice-alarm"],
   "serverless/cloudflare/worker-alarms.ts": ["unit/sluice-alarm"],
@@ -117,6 +131,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "consumer/cloudflare-queue-rules",
   ],
   "src/consumer/drain/handler-pool.ts": [
+    "consumer/task-failures",
     "consumer/drain-stops",
     "consumer/drain-budget",
     "consumer/drain-closing",
@@ -138,7 +153,12 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "consumer/drain-wait",
     "consumer/drain-closing",
   ],
-  "src/consumer/drain/drain-loop.ts": ["consumer/drain-requests", "consumer/drain", "consumer/drain-wait"],
+  "src/consumer/drain/drain-loop.ts": [
+    "consumer/task-failures",
+    "consumer/drain-requests",
+    "consumer/drain",
+    "consumer/drain-wait",
+  ],
   "src/consumer/wake/signature.ts": ["consumer/wake-request"],
   "src/consumer/adapters/sqs.ts": ["consumer/sqs-answers", "consumer/sqs"],
   "src/consumer/drain/to-settlement.ts": ["consumer/drain-failures", "consumer/drain-batches"],

@@ -157,8 +157,8 @@ export const operating: readonly Mutant[] = [
   {
     name: "remove answers a resend with not found",
     file: "lua/operate/remove.lua",
-    find: "return { 'not_found' }\nelseif task.state == STATE.deleted then\n  return { 'removed' }",
-    replace: "return { 'not_found' }\nelseif task.state == STATE.deleted then\n  return { 'not_found' }",
+    find: "return { task.ended_at and 'removed' or 'not_found' }",
+    replace: "return { 'not_found' }",
     breaks: "law 5",
     because: "a caller whose first answer was lost believes that it failed",
   },

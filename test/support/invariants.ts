@@ -62,6 +62,13 @@ export function violations(space: QueueSpace): string[] {
     const ended = state === "c" || state === "r" || state === "x";
     if (ended !== expiry.has(id))
       found.push(`I7 ${id} is marked ${state} and ${expiry.has(id) ? "" : "not "}in expiry`);
+    const isBare = tasks.get(`.${id}`)?.endsWith("\n") ?? true;
+    if (state === "x" && (live || !isBare)) found.push(`I7 ${id} is a tombstone with a payload or a result`);
+    if (state === "x" && record["U"] && !record["z"]) {
+      const until = Number(record["e"]) + Number(record["U"]);
+      if (expiry.get(id) !== until)
+        found.push(`I7 ${id} is unique until ${until} and goes at ${expiry.get(id)}`);
+    }
     if (state === "c" && live) found.push(`I7 ${id} is completed and keeps its payload`);
     if (fixed === "" && !ended && state !== "g") found.push(`I1 ${id} has an empty payload and no end`);
   }

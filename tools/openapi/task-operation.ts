@@ -48,7 +48,7 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "Delete a task that has ended",
     description:
-      "Deletes the task's record with its result, error and payload. The id stays known for five minutes after the end of the task, so that a late copy of its enqueue creates nothing. During that time a second DELETE gets the same response.",
+      "Deletes the task's record with its result, error and payload. The id stays known for five minutes after the end of the task, so that a late copy of its enqueue creates nothing. During that time a second DELETE gets the same response. An id that was enqueued with `unique` stays known for that time.",
     scopes: ["admin"],
     responses: {
       200: {

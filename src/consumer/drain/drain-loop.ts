@@ -1,7 +1,7 @@
 import { newToken } from "../../queue/core/ids.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { Worker } from "../../queue/core/types.ts";
-import type { DrainReport } from "./types.ts";
+import type { DrainOptions, DrainReport } from "./types.ts";
 import { Alarm } from "./alarm.ts";
 import { type CallHandler, HandlerPool, type HandlerPoolOptions } from "./handler-pool.ts";
 import { InFlightTask, type OnExtended } from "./in-flight-task.ts";
@@ -10,6 +10,7 @@ import { RemainingTasks } from "./remaining-tasks.ts";
 import { type DequeueRequest, DrainRequests, type OnSettled } from "./drain-requests.ts";
 import type { TaskSource } from "./source.ts";
 import { DrainCounts } from "./drain-counts.ts";
+import { TaskFailures } from "./task-failures.ts";
 
 /**
  * How long a free handler waits for others that are about to end, ms: one request then serves all of them.
@@ -27,7 +28,8 @@ export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace">, Pac
   readonly worker: Worker | undefined;
   readonly signal: AbortSignal | undefined;
   readonly closing: AbortSignal | undefined;
-  readonly listen: ((look: () => void) => void) | undefined;
+  readonly listen: DrainOptions["listen"];
+  readonly onFailure: DrainOptions["onFailure"];
 }
 
 /**
@@ -41,6 +43,7 @@ export class DrainLoop<T> {
   readonly #pace: Pace;
   readonly #remaining: RemainingTasks;
   readonly #counts = new DrainCounts();
+  readonly #failures: TaskFailures;
   /** When the drain must be over, on the clock of `performance.now()`. */
   readonly #end: number;
   readonly #grace: number;
@@ -61,6 +64,7 @@ export class DrainLoop<T> {
     this.#end = performance.now() + options.budget;
     this.#grace = Math.min(500, options.budget / 10);
     this.#remaining = new RemainingTasks(options.wait);
+    this.#failures = new TaskFailures(source.name, options.onFailure);
     this.#requests = new DrainRequests(source, this.#end, this.#onSettled);
     this.#handlers = new HandlerPool(
       callHandler,
@@ -81,6 +85,7 @@ export class DrainLoop<T> {
         this.#alarm.clear();
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#onClosing);
+        for (const settlement of this.#requests.buffer) this.#failures.unsettled(settlement);
         if (failure) reject(failure.error);
         else resolve(this.#counts.report(this.#ended, this.#remaining.hasMore || this.#ended === "budget"));
       };
@@ -269,8 +274,10 @@ export class DrainLoop<T> {
     if (tasks.length > 0) this.#handlers.add(wholeBatches ? [tasks] : tasks.map((task) => [task]));
   }
 
-  readonly #onSettled: OnSettled<T> = ({ settlement, extendedTask }, reply, sentAt) => {
+  readonly #onSettled: OnSettled<T> = (outgoing, reply, sentAt) => {
+    const { settlement, extendedTask } = outgoing;
     if (extendedTask) return this.#onExtended(extendedTask, reply, sentAt);
+    this.#failures.settled(outgoing, reply);
     this.#counts.settled(reply, settlement.outcome === "requeue" && settlement.unstarted === true);
     // If Redis did not know the settle script, it ran the dequeue of the same request first.
     if (reply.ok && reply.state === "pending") this.#remaining.noteRequeued();
@@ -281,6 +288,7 @@ export class DrainLoop<T> {
     if (!reply.ok) {
       task.isOver = true;
       this.#counts.lose();
+      this.#failures.lost(task);
       this.#handlers.stopTask(task, "lease_lost");
       return;
     }

@@ -2,7 +2,7 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
 import { waitMilliseconds } from "../../queue/tasks/long-poll.ts";
-import { abortSignal, onlyOptions, wholeNumber } from "../../queue/core/validation.ts";
+import { abortSignal, onlyOptions, optionalFunction, wholeNumber } from "../../queue/core/validation.ts";
 import { MAX_BATCH } from "../../queue/core/limits.ts";
 import type { Worker } from "../../queue/core/types.ts";
 import { workerArguments } from "../../queue/tasks/worker-info.ts";
@@ -88,7 +88,14 @@ export const WORK_OPTIONS = [
   "worker",
 ] as const satisfies readonly (keyof DrainOptions)[];
 
-const OPTIONS: readonly (keyof DrainOptions)[] = ["budget", ...WORK_OPTIONS, "signal", "closing", "listen"];
+const OPTIONS: readonly (keyof DrainOptions)[] = [
+  "budget",
+  ...WORK_OPTIONS,
+  "signal",
+  "closing",
+  "listen",
+  "onFailure",
+];
 
 function run<T>(
   source: TaskSource<T>,
@@ -133,13 +140,13 @@ function checkedOptions(
   onlyOptions(options, OPTIONS);
   const { budget: duration = "25s", batch = defaults.batch, concurrency = defaults.concurrency } = options;
   const { lease, timeout } = options;
-  const { backoff = true, wait, worker, signal, closing, listen } = options;
+  const { backoff = true, wait, worker, signal, closing, listen, onFailure } = options;
   const budget = milliseconds(duration, "budget", { min: 1 });
   checkBackoff(backoff);
   if (worker !== undefined) checkWorker(worker, budget);
   abortSignal(closing, "closing");
-  if (listen !== undefined && typeof listen !== "function")
-    throw invalidArgument("listen", "must be a function");
+  optionalFunction(listen, "listen");
+  optionalFunction(onFailure, "onFailure");
   return {
     budget,
     batch: batch === undefined ? undefined : wholeNumber(batch, "batch", 1, MAX_BATCH),
@@ -153,6 +160,7 @@ function checkedOptions(
     signal,
     closing,
     listen,
+    onFailure,
   };
 }
 

@@ -72,8 +72,9 @@ export class StoppedError extends Error {
   override readonly name = "StoppedError";
   readonly code: StopReason;
 
-  constructor(code: StopReason) {
-    super(MESSAGES[code]);
+  /** @param ranFor how long the handler ran until it was given up, ms. Default: it was not given up */
+  constructor(code: StopReason, ranFor?: number) {
+    super(MESSAGES[code] + (ranFor === undefined ? "" : `; given up after ${Math.round(ranFor)} ms`));
     this.code = code;
   }
 }

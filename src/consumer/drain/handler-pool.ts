@@ -193,7 +193,7 @@ export class HandlerPool<T> {
       if (call.stopped === undefined && isDue(call.timeoutAt)) {
         call.stop(new StoppedError("timeout"), performance.now() + this.#options.grace);
       }
-      if (isDue(call.giveUpAt)) this.#fail(call, call.stopped);
+      if (isDue(call.giveUpAt)) this.#fail(call, call.givenUp(performance.now()));
       this.#stopAt = Math.min(this.#stopAt, call.stopped ? call.giveUpAt : call.timeoutAt);
     }
     return this.endedCalls > endedCalls;
@@ -236,7 +236,8 @@ export class HandlerPool<T> {
     for (const [i, task] of call.tasks.entries()) {
       if (task.isOver) continue;
       task.isOver = true;
-      this.#settle(settlementOf(task.leased, outcomes[i] as TaskOutcome), task.extendAt(false));
+      const settlement = settlementOf(task.leased, outcomes[i] as TaskOutcome);
+      this.#settle({ ...settlement, ranFor: now - call.beganAt }, task.extendAt(false));
     }
   }
 

@@ -41,6 +41,8 @@ export class InFlightTask<T> {
   readonly forHandler: Task<T>;
   /** True once the handler has ended, or the lease is lost. */
   isOver = false;
+  /** When its handler began, on the clock of `performance.now()`. */
+  beganAt: number | undefined;
   readonly #stopper = new Stopper();
   readonly #extendEvery: number;
   /** From the last extend to the next, ms. */
@@ -136,6 +138,7 @@ export class HandlerCall<T> {
     this.tasks = tasks;
     this.beganAt = performance.now();
     this.timeoutAt = this.beganAt + timeout;
+    for (const task of tasks) task.beganAt = this.beganAt;
   }
 
   get signal(): AbortSignal {
@@ -147,6 +150,11 @@ export class HandlerCall<T> {
     this.giveUpAt = Math.min(this.giveUpAt, giveUpAt);
     for (const task of this.tasks) task.stop(error);
     this.#stopper.stop(error);
+  }
+
+  /** The error of a call that did not end after it was stopped. */
+  givenUp(now: number): StoppedError | undefined {
+    return this.stopped && new StoppedError(this.stopped.code, now - this.beganAt);
   }
 
   /** Aborts the call's signal if each of its tasks is stopped. */

@@ -33,6 +33,11 @@ export class SettlementBuffer<T> {
     return this.#dueAt;
   }
 
+  /** The settlements, the oldest first. */
+  [Symbol.iterator](): Iterator<SizedSettlement> {
+    return this.#settlements.values();
+  }
+
   /** @param extendAt when the task's lease would have to be extended */
   add(settlement: SizedSettlement, extendAt: number): void {
     this.#dueAt = Math.min(this.#dueAt, extendAt, performance.now() + LONGEST_WAIT);

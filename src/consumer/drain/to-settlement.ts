@@ -14,6 +14,8 @@ type Leased = Pick<LeasedTask, "receipt" | "attempt">;
 export interface SizedSettlement {
   readonly settlement: Settlement;
   readonly bytes: number;
+  /** How long the handler ran, ms; absent if it did not. */
+  readonly ranFor?: number | undefined;
 }
 
 /** The outcome of a task whose handler threw. */

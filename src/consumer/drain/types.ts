@@ -1,4 +1,5 @@
 import type { Backoff } from "../../queue/core/backoff.ts";
+import type { ErrorSummary } from "../../queue/core/error-summary.ts";
 import type { Duration } from "../../queue/core/duration.ts";
 import type { Settled, Worker } from "../../queue/core/types.ts";
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
@@ -118,6 +119,36 @@ export interface DrainOptions {
    * again a second after a dequeue that emptied the queue, and then each time a handler ends.
    */
   readonly listen?: ((look: () => void) => void) | undefined;
+  /**
+   * Called once with each task that failed, was given up, or lost its lease, as soon as Redis has answered.
+   * Not for tasks that were cancelled, and not for those that reached no handler. The drain does not wait for
+   * it. If it fails, one line is written to the console.
+   * @default none
+   */
+  readonly onFailure?: ((failure: TaskFailure) => unknown) | undefined;
+}
+
+/** An attempt that failed. */
+export interface TaskFailure {
+  readonly queue: string;
+  readonly id: string;
+  /** Delivery number, from 1. */
+  readonly attempt: number;
+  /** What the handler threw, or why it was stopped. Absent if a batch handler requeued without an error. */
+  readonly error?: ErrorSummary | undefined;
+  /** How long the handler ran, ms; 0 if it had not begun. */
+  readonly ranFor: number;
+  /**
+   * What happens to the task next:
+   * - `retry`: it is tried again.
+   * - `dead_letter`: it has become a dead letter.
+   * - `lost`: its lease was lost. Another consumer may work on it, and this outcome was dropped.
+   * - `unsettled`: Redis did not answer. If it did not get this outcome, it delivers the task again when its
+   *   lease expires.
+   */
+  readonly next: "retry" | "dead_letter" | "lost" | "unsettled";
+  /** When the task is tried again, epoch ms. Absent if it is pending at once. */
+  readonly dueAt?: number | undefined;
 }
 
 /** What a drain did. Each delivery is counted once: a task that is tried again counts again. */

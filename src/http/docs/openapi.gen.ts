@@ -52,7 +52,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Enqueue one task or many",
-        "description": "The payload of a task is any JSON value, or bytes in base64. Up to 1,000 tasks can be sent in one request as `tasks`; either all are enqueued or none. With an `id` of your own, or an `Idempotency-Key`, a request can be resent safely while the task is known: until it ends, and then for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared. A task with another `id` of its own is not refused, but created. Scope: enqueue.",
+        "description": "The payload of a task is any JSON value, or bytes in base64. Up to 1,000 tasks can be sent in one request as `tasks`; either all are enqueued or none. With an `id` of your own, or an `Idempotency-Key`, a request can be resent safely while the task is known: until it ends, and then for its `resultTtl` or `deadTtl`, at least 5 minutes. With `unique` it is known for that time from the enqueue on, if that is longer. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared. A task with another `id` of its own is not refused, but created. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -1014,7 +1014,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Delete a task that has ended",
-        "description": "Deletes the task's record with its result, error and payload. The id stays known for five minutes after the end of the task, so that a late copy of its enqueue creates nothing. During that time a second DELETE gets the same response. Scope: admin.",
+        "description": "Deletes the task's record with its result, error and payload. The id stays known for five minutes after the end of the task, so that a late copy of its enqueue creates nothing. During that time a second DELETE gets the same response. An id that was enqueued with `unique` stays known for that time. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3465,6 +3465,10 @@ export const openapi: OpenApiDocument = {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
+          },
+          "unique": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the `id` is refused from this enqueue on, such as \"24h\": another enqueue with it changes nothing, even if the task has completed, was cancelled, or its record was deleted. Needs an `id`; not with `again`. Default 0: as long as the task or its record is kept."
           },
           "again": {
             "type": "boolean",

@@ -21,6 +21,12 @@ export const newTask = v.pipe(
         "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id.",
       ),
     ),
+    unique: v.exactOptional(
+      described(
+        duration,
+        'How long the `id` is refused from this enqueue on, such as "24h": another enqueue with it changes nothing, even if the task has completed, was cancelled, or its record was deleted. Needs an `id`; not with `again`. Default 0: as long as the task or its record is kept.',
+      ),
+    ),
     again: v.exactOptional(
       described(
         v.boolean(),

@@ -12,13 +12,13 @@ import * as schemas from "../request-schemas/sweep.ts";
 
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow, wakerOf } = services;
+  const { transport, prefix, allow, wakerOf, deadLetterHookOf } = services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);
     const queues = sweepableBy(c);
-    const wake = wakerOf(c);
-    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues, wake });
+    const around = { prefix, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c) };
+    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, queues, ...around });
     return json(reply);
   };
 
@@ -30,8 +30,13 @@ export function sweepRoutes(app: App, services: Services): void {
     const { deep: _, budget, ...options } = body;
     const queues = sweepableBy(c);
     if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);
-    const limits = { budget: budgetOf(services, budget), prefix, queues };
-    const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, { ...options, ...limits });
+    const around = { prefix, onDeadLetter: deadLetterHookOf(c) };
+    const limits = { budget: budgetOf(services, budget), queues };
+    const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, {
+      ...options,
+      ...limits,
+      ...around,
+    });
     return json(reply);
   });
 

@@ -9,9 +9,13 @@ import * as schemas from "../request-schemas/workers.ts";
 
 /** List workers, record a heartbeat, and fail a worker. */
 export function workerRoutes(app: App, services: Services): void {
-  const { allow, wakerOf } = services;
+  const { allow, wakerOf, deadLetterHookOf } = services;
   const operator = (c: RequestContext) =>
-    new WorkerOperator(c.get("queue").name, { ...services, wake: wakerOf(c) });
+    new WorkerOperator(c.get("queue").name, {
+      ...services,
+      wake: wakerOf(c),
+      onDeadLetter: deadLetterHookOf(c),
+    });
 
   app.get("/v1/queues/:queue/workers", allow("admin"), async (c) => {
     const page = readQuery(c, schemas.workersQuery);

@@ -138,7 +138,11 @@ export function encodeError(error: unknown, path: string): string {
   }
 }
 
-function describeError(error: Error, most: number): Record<string, string> {
+/** Name and message of an error, and the message of its cause, each cut to `most` characters. */
+export function describeError(
+  error: Error,
+  most: number,
+): { readonly name: string; readonly message: string; readonly cause?: string } {
   const cause = causeOf(error);
   return {
     name: cut(error.name, most),

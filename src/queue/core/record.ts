@@ -24,6 +24,8 @@ export interface Fixed {
   readonly maxAttempts: number | undefined;
   readonly resultTtl: number | undefined;
   readonly deadTtl: number | undefined;
+  /** For how long from the enqueue on another enqueue of the id is refused. */
+  readonly unique: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** As {@link recordName} writes it. */
   readonly group: string | undefined;
@@ -41,6 +43,7 @@ export function writeFixed(task: Fixed): string {
     option("m", task.maxAttempts, RECORD_DEFAULTS.maxAttempts) +
     option("r", task.resultTtl, RECORD_DEFAULTS.resultTtl) +
     option("d", task.deadTtl, RECORD_DEFAULTS.deadTtl) +
+    option("U", task.unique, 0) +
     option("h", headers.length || undefined) +
     option("G", task.group) +
     option("P", task.priority, 0);

@@ -28,6 +28,14 @@ export interface TaskDefaults {
   readonly deadTtl?: Duration | undefined;
   /** Wait before the task becomes pending. @default 0 */
   readonly delay?: Duration | undefined;
+  /**
+   * For how long from its enqueue on the task's `id` is unique: another enqueue with the id is refused as a
+   * duplicate (`created: false`), even if the task has completed, was cancelled, or its record was removed. It
+   * needs an `id`; that of a queue applies to tasks that have one. `again` overrides that of a queue, and must
+   * not be given with that of a task.
+   * @default 0: as long as the task or its record is kept, and five minutes after the end
+   */
+  readonly unique?: Duration | undefined;
 }
 
 /** Marks tasks that are the same work: only the first within the window is added. */

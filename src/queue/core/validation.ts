@@ -160,6 +160,12 @@ export function abortSignal(value: unknown, path: string): void {
   }
 }
 
+/** @throws {SluiceError} `invalid_argument` if it is neither undefined nor a function */
+export function optionalFunction<F>(value: F, path: string): F {
+  if (value !== undefined && typeof value !== "function") throw invalidArgument(path, "must be a function");
+  return value;
+}
+
 /**
  * Checks the limit of payloads, results and errors in one reply.
  * @param value bytes; 8 MB by default

@@ -173,7 +173,8 @@ export class TaskOperator extends QueueBase {
 
   /**
    * Deletes the record of a completed or rejected task, with its result, error and payload. Its id stays
-   * known for five minutes after its end, so that a late copy of its enqueue creates nothing. One request.
+   * known for five minutes after its end, so that a late copy of its enqueue creates nothing, and as long as
+   * it is `unique`. One request.
    * @returns `ok: false` with a code if nothing was deleted
    * @throws {SluiceError}
    */

@@ -8,6 +8,7 @@ import {
   wholeNumber,
 } from "../core/validation.ts";
 import { MAX_BATCH } from "../core/limits.ts";
+import { reportExpired } from "../core/dead-letter.ts";
 import { readWorker, writeWorker } from "../core/record.ts";
 import { TaskOperator } from "./task-operator.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
@@ -105,7 +106,8 @@ export class WorkerOperator extends TaskOperator {
       limit: String(wholeNumber(options.limit ?? MAX_BATCH, "limit", 1, MAX_BATCH)),
       wake: this.wakeWindow,
     };
-    const { wake, ...failed } = await this.run(failWorkerScript, args, [], options);
+    const { failed, wake, deadLetters } = await this.run(failWorkerScript, args, [], options);
+    reportExpired(this.onDeadLetter, this.name, deadLetters);
     if (wake) await this.waker?.wake(this.name);
     return failed;
   }

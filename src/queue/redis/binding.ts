@@ -1,5 +1,6 @@
 /** How a Lua script is bound to TypeScript: its keys and arguments by name, and how its reply is read. */
 import { newerSchema, SluiceError } from "../../errors.ts";
+import type { ExpiredTask } from "../core/dead-letter.ts";
 import type { KeyName, Keys } from "../core/keys.ts";
 import type { Reply, Script, ScriptCall } from "./transport.ts";
 
@@ -107,6 +108,11 @@ export class ReplyReader {
     }
     return this.oneOf(allowed);
   }
+}
+
+/** Reads a task whose last lease had expired. */
+export function readExpired(reader: ReplyReader): ExpiredTask {
+  return { id: reader.text(), attempts: reader.integer() };
 }
 
 /** Reads a reply whose status must be `ok`. */

@@ -223,6 +223,7 @@ l='leased_for',
 m='max_attempts',
 r='result_ttl',
 d='dead_ttl',
+U='unique_for',
 h='headers_length',
 G='group',
 P='priority',
@@ -238,6 +239,7 @@ m='max_attempts',
 r='result_ttl',
 d='dead_ttl',
 t='producer_token',
+U='unique_for',
 f='cancel_requested',
 g='ghosts',
 G='group',
@@ -316,7 +318,8 @@ if(c.enqueued_at or'')==''then
 local e=AI(a)
 c.enqueued_at=e.enqueued_at
 c.max_attempts,c.result_ttl,c.dead_ttl=e.max_attempts,e.result_ttl,e.dead_ttl
-c.producer_token,c.group,c.priority=e.producer_token,e.group,e.priority
+c.producer_token,c.unique_for=e.producer_token,e.unique_for
+c.group,c.priority=e.group,e.priority
 c.version,c.attempts,c.charged=c.version or'1',c.attempts or'0',c.charged or'0'
 c.state,c.lease_number=c.state or AD.waiting,c.lease_number or'0'
 c.lease_token,c.dequeued_at,c.leased_for='','',''
@@ -325,7 +328,7 @@ return c,d
 end
 `;
 const $AP = `local AP=
-{'x','u','b','z','y','m','r','d','t','f','g','G','P','S','W','O','T','h','p'}
+{'x','u','b','z','y','m','r','d','t','U','f','g','G','P','S','W','O','T','h','p'}
 `;
 const $AQ = `local function AQ(a,b)
 local c=''
@@ -361,15 +364,24 @@ a.history=f>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
 end
 end
 `;
-const $AS = `local function AS(a,b,c)
-local d={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
-d.lease_number,d.lease_token,d.dequeued_at,d.leased_for='0','','',''
-d.ghosts=b
-return AQ(d,'')
+const $AS = `local function AS(a,b,c,d)
+local e={version=c or'1',enqueued_at='',attempts='0',charged='0',state=a}
+e.lease_number,e.lease_token,e.dequeued_at,e.leased_for='0','','',''
+e.ghosts=b
+if d then
+e.enqueued_at,e.producer_token,e.unique_for=
+d.enqueued_at,d.producer_token,d.unique_for
+end
+return AQ(e,'')
 end
 `;
-const $AT = `local function AT(a,b,c,d)
-if tonumber(d.ghosts or 0)>0 then
+const $AT = `local function AT(a,b,c,d,e)
+local f=d.unique_for and(tonumber(d.enqueued_at)or 0)+tonumber(d.unique_for)
+if f and f>e then
+F(a,'.'..c,AS(AD.deleted,d.ghosts,d.version,d))
+F(a,c,'')
+return C(f)
+elseif tonumber(d.ghosts or 0)>0 then
 F(a,'.'..c,AS(AD.ghost,d.ghosts))
 F(a,c,'')
 else
@@ -1159,57 +1171,64 @@ end
 end
 end
 `;
-const $DN = `local function DN(a,b,c,d)
-local e,f,g=0,0,0
-for k=#b,1,-DG do
-local l=math.max(k-DG+1,1)
-local m={'~set','~stats'}
-for q=l,k do
-m[#m+1]='.'..b[q]
+const $DN = `local function DN(a,b,c,d,e)
+local f,g,h=0,0,0
+for l=#b,1,-DG do
+local m=math.max(l-DG+1,1)
+local n={'~set','~stats'}
+for r=m,l do
+n[#n+1]='.'..b[r]
 end
-local n=redis.call('HMGET',a.tasks,unpack(m))
-local o=DA(a,c)
-if DB(o,n[1],n[2])then
-return e,f,g+k,nil
+local o=redis.call('HMGET',a.tasks,unpack(n))
+local p=DA(a,c)
+if DB(p,o[1],o[2])then
+return f,g,h+l,nil
 end
-local p,q={},{}
-for u=l,k do
-p[u],q[u]=AO('',n[u-l+3])
+local q,r={},{}
+for v=m,l do
+q[v],r[v]=AO('',o[v-m+3])
 end
-BZ(o,{unpack(p,l,k)})
-for u=l,k do
-local v,w=b[u],p[u]
-if AC(n[u-l+3])then
-g=g+1
-elseif d(w,v)then
-DI(o,v,w)
-H(w,'expired_leases',1)
-CW(o,'reclaimed',v)
-if w.cancel_requested then
-DL(o,v,w,q[u],'rejected','cancelled')
-elseif AW(w)then
-DL(o,v,w,q[u],'rejected','lease_expired')
+BZ(p,{unpack(q,m,l)})
+for v=m,l do
+local w,x=b[v],q[v]
+if AC(o[v-m+3])then
+h=h+1
+elseif d(x,w)then
+DI(p,w,x)
+H(x,'expired_leases',1)
+CW(p,'reclaimed',w)
+if x.cancel_requested then
+DL(p,w,x,r[v],'rejected','cancelled')
+elseif AW(x)then
+x.is_dead_letter=true
+DL(p,w,x,r[v],'rejected','lease_expired')
 else
-DK(o,v,w,q[u],'front')
+DK(p,w,x,r[v],'front')
 end
 end
 end
-CQ(o)
-local r=DF(o)
-if r then
-return e,f,g,r
+CQ(p)
+local s=DF(p)
+if s then
+return f,g,h,s
 end
-e=e+U(o,'ZREM working')-U(o,'ZADD expiry')/2
-f=f+U(o,'ZADD expiry')/2
+local t=U(p,'ZADD expiry')/2
+f=f+U(p,'ZREM working')-t
+g=g+t
+for x=m,t>0 and l or 0 do
+if q[x].is_dead_letter then
+F(e,b[x],tonumber(q[x].attempts))
 end
-return e,f,g,nil
+end
+end
+return f,g,h,nil
 end
 `;
-const $DP = `local function DP(a,b,c)
-local d=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DN(a,d,b,function()
+const $DP = `local function DP(a,b,c,d)
+local e=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
+return DN(a,e,b,function()
 return true
-end)
+end,d)
 end
 `;
 const $DQ = `local DQ=3600000
@@ -1250,82 +1269,83 @@ pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $DW = `local function DW(a,b,c,d)
-local e,f='['..b..' ','('..b..'!'
-local g=
-redis.call('ZRANGE',a.worker_leases,f,e,'BYLEX','REV','LIMIT','0',C(d+1))
-local h=#g>d
-g[d+1]=nil
-local i,j,k,l={},{},{},{}
-for p,q in ipairs(g)do
-local r,s,t=string.match(q,'^(%S+ %S*) (%d+) (%S+)$')
-i[p]={id=t,owner=r,number=tonumber(s),member=q}
-j[t]=i[p]
+const $DW = `local function DW(a,b,c,d,e)
+local f,g='['..b..' ','('..b..'!'
+local h=
+redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',C(d+1))
+local i=#h>d
+h[d+1]=nil
+local j,k,l,m={},{},{},{}
+for q,r in ipairs(h)do
+local s,t,u=string.match(r,'^(%S+ %S*) (%d+) (%S+)$')
+j[q]={id=u,owner=s,number=tonumber(t),member=r}
+k[u]=j[q]
 end
-table.sort(i,function(m,n)
-return m.number<n.number
+table.sort(j,function(n,o)
+return n.number<o.number
 end)
-local m={}
-for q,r in ipairs(i)do
-m[q]=r.id
+local n={}
+for r,s in ipairs(j)do
+n[r]=s.id
 end
-local n,o,p,q=DN(a,m,c,function(n,o)
-local p=j[o]
+local o,p,q,r=DN(a,n,c,function(o,p)
+local q=k[p]
 if
-n.state==AD.working
-and n.worker==p.owner
-and tonumber(n.lease_number)==p.number
+o.state==AD.working
+and o.worker==q.owner
+and tonumber(o.lease_number)==q.number
 then
-k[p.owner]=true
+l[q.owner]=true
 return true
 end
-l[#l+1]=p.member
-end)
-I('ZREM',a.worker_leases,l)
-if n+o>0 then
-DV(a,k,c)
+m[#m+1]=q.member
+end,e)
+I('ZREM',a.worker_leases,m)
+if o+p>0 then
+DV(a,l,c)
 end
-return n,o,p,q,h and n+o+#l>0
+return o,p,q,r,i and o+p+#m>0
 end
 `;
-const $DX = `local function DX(a,b)
-local c=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
-local d,e,f,g,h,i={},{},{},{},0,0
-for m,n in ipairs(c)do
-d[m]='~w:'..n
+const $DX = `local function DX(a,b,c)
+local d=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
+local e,f,g,h,i,j={},{},{},{},0,0
+for n,o in ipairs(d)do
+e[n]='~w:'..o
 end
-local j=K('HMGET',a.tasks,d)
-for n,o in ipairs(c)do
-if h+i==B then
+local k=K('HMGET',a.tasks,e)
+for o,p in ipairs(d)do
+if i+j==B then
 break
 end
-local p,q
-local r=j[n]and not string.find(j[n],'^1;%d+;%d')
-if not r then
-local s,t,u
-s,t,u,p,q=DW(a,o,b,B-h-i)
-h,i=h+s,i+t
+local q,r
+local s=k[o]and not string.find(k[o],'^1;%d+;%d')
+if not s then
+local t,u,v
+t,u,v,q,r=
+DW(a,p,b,B-i-j,c)
+i,j=i+t,j+u
 end
-if r and DT(a,o,'0',1)[1]then
-F(g,C(b+DQ),o)
+if s and DT(a,p,'0',1)[1]then
+F(h,C(b+DQ),p)
 else
-F((p or q)and f or e,o)
+F((q or r)and g or f,p)
 end
 end
-I('ZADD',a.workers,g)
-DU(a,e)
-DU(a,f,true)
-local k,l=M(a.workers),DA(a,b)
-if k then
-T(l,'timers',C(k),'~w')
-DF(l)
-if P(a.tasks,{'~alarm',C(k)})then
+I('ZADD',a.workers,h)
+DU(a,f)
+DU(a,g,true)
+local l,m=M(a.workers),DA(a,b)
+if l then
+T(m,'timers',C(l),'~w')
+DF(m)
+if P(a.tasks,{'~alarm',C(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
 else
 redis.call('HDEL',a.tasks,'~alarm')
 end
-return h,i,k and k<=b and h+i+#e+#g>0
+return i,j,l and l<=b and i+j+#f+#h>0
 end
 `;
 const $DY = `local function DY(a)
@@ -1376,31 +1396,31 @@ local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EG = `local function EG(a,b,c)
+const $EG = `local function EG(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local d,e,f=DA(a,c),{},false
-for j,k in ipairs(b)do
-if string.sub(k,2,2)=='g'then
-e[#e+1]={group=string.sub(k,4)}
+local e,f,g=DA(a,c),{},false
+for k,l in ipairs(b)do
+if string.sub(l,2,2)=='g'then
+f[#f+1]={group=string.sub(l,4)}
 else
-f=true
+g=true
 end
 end
-BZ(d,e)
-for j,k in ipairs(e)do
-CA(d,k)
+BZ(e,f)
+for k,l in ipairs(f)do
+CA(e,l)
 end
-CQ(d)
-if DF(d)then
-local g=DA(a,c)
-for k,l in ipairs(e)do
-T(g,'timers',C(c+EC),'~g:'..l.group)
+CQ(e)
+if DF(e)then
+local h=DA(a,c)
+for l,m in ipairs(f)do
+T(h,'timers',C(c+EC),'~g:'..m.group)
 end
-DF(g)
+DF(h)
 end
-if f then
-return DX(a,c)
+if g then
+return DX(a,c,d)
 end
 return 0,0,false
 end
@@ -1461,31 +1481,31 @@ end
 end
 end
 `;
-const $EJ = `local function EJ(a,b,c)
-local d=100
-local e,f=C(b)..'.5',C(c+d)
-local g=redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
-local h,i,j,k,l={},{},{},{},0
-for p=1,#g,2 do
-local q,r=g[p],g[p+1]
-if string.sub(q,1,1)=='~'then
-l=l+(#k==d and 1 or 0)
-F(k,#k<d and q or nil)
-elseif#h<c then
-h[#h+1]=q
-local s=string.sub(r,-2)=='.5'and j or i
-s[#s+1]=q
+const $EJ = `local function EJ(a,b,c,d)
+local e=100
+local f,g=C(b)..'.5',C(c+e)
+local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
+local i,j,k,l,m={},{},{},{},0
+for q=1,#h,2 do
+local r,s=h[q],h[q+1]
+if string.sub(r,1,1)=='~'then
+m=m+(#l==e and 1 or 0)
+F(l,#l<e and r or nil)
+elseif#i<c then
+i[#i+1]=r
+local t=string.sub(s,-2)=='.5'and k or j
+t[#t+1]=r
 end
 end
-I('ZREM',a.delayed,h)
-I('LPUSH',a.pending,i)
-EI(a,j,b)
-local m=l>0 or#g==2*(c+d)
-if#k==0 then
-return#h,0,0,m
+I('ZREM',a.delayed,i)
+I('LPUSH',a.pending,j)
+EI(a,k,b)
+local n=m>0 or#h==2*(c+e)
+if#l==0 then
+return#i,0,0,n
 end
-local n,o,p=EG(a,k,b)
-return#h,n,o,p or m
+local o,p,q=EG(a,l,b,d)
+return#i,o,p,q or n
 end
 `;
 const $EK = `local EK=8
@@ -1607,18 +1627,20 @@ if f.due or f.expired then
 ET(a,b)
 local g=f.deadline
 local h=f.expired
+local i=a.dead_letters or{}
 if f.expired then
-DP(e,d(),math.max(c,32))
+DP(e,d(),math.max(c,32),i)
 end
 if f.due then
-local i,j,k=EJ(e,d(),math.max(c,32))
-h=h or j+k>0
+local j,k,l=EJ(e,d(),math.max(c,32),i)
+h=h or k+l>0
 end
+a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local i,j=ED(e.delayed,g)
-a.next_due=j or 0
+local j,k=ED(e.delayed,g)
+a.next_due=k or 0
 end
 return f.due or f.expired
 end
@@ -2178,6 +2200,7 @@ if not y then
 ET(o,1)
 return O(z)
 elseif z then
+F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
 DS(n,m,b.info,s)
@@ -2207,7 +2230,9 @@ return ac
 end
 FE(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
-return{'more',u()}
+local ad={'more',u()}
+F(ad,o.dead_letters)
+return ad
 elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
@@ -2216,6 +2241,7 @@ local ad={'ok',EW(o,n)}
 for ah,ai in ipairs(p)do
 FL(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
+F(ad,o.dead_letters)
 return ad
 end
 `;
@@ -2279,7 +2305,7 @@ if string.find(ay,';[GP]=')or string.find(ay,string.rep('%d',17))then
 return nil
 end
 ad,ae=ay,''
-for bc in string.gmatch('mrdt','%a')do
+for bc in string.gmatch('mrdtU','%a')do
 ae=ae..(string.match(ad,';'..bc..'=[^;]*')or'')
 end
 af=string.match(ad,';l=(%d+)')or h
@@ -2341,10 +2367,10 @@ return nil,nil,nil
 end
 local ai,aj='',X
 if ag~=''then
-if string.find(ag,';[^mrdt]')or string.find(ag,string.rep('%d',17))then
+if string.find(ag,';[^mrdtU]')or string.find(ag,string.rep('%d',17))then
 return nil,nil,nil
 end
-ai=string.match(ag,';t=[^;]*')or''
+ai=(string.match(ag,';t=[^;]*')or'')..(string.match(ag,';U=%d+')or'')
 aj=tonumber(string.match(ag,';r=(%d+)')or aj)
 end
 if aj~=o then
@@ -2562,8 +2588,13 @@ T(a,'HSET tasks',b,'')
 T(a,'HSET tasks','.'..b,AQ(c,''))
 T(a,'ZADD expiry',C(d),b)
 else
-AT(S(a,'HSET tasks'),S(a,'HDEL tasks'),b,c)
+local e,f=S(a,'HSET tasks'),S(a,'HDEL tasks')
+local g=AT(e,f,b,c,a.now)
+if g then
+T(a,'ZADD expiry',g,b)
+else
 T(a,'ZREM expiry',b)
+end
 end
 T(a,'ZREM dead',b)
 CW(a,'deleted',b)
@@ -2581,7 +2612,7 @@ const $GU = `local function GU(a,b)
 local c={keys=a,now=b,plan=DA(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
-c.worker_leases,c.turns={},{}
+c.worker_leases,c.turns,c.dead_letters={},{},{}
 for g,h in ipairs(GQ)do
 c.removals[h]={}
 end
@@ -2936,7 +2967,7 @@ local e,f=HG(a),nil
 if not e then
 f,f,f,e=DN(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
-end)
+end,a.dead_letters)
 end
 return e
 end
@@ -3422,8 +3453,8 @@ af.paused and 1 or 0,
 }
 `;
   },
-  sha1: "4f6b05807706c84f870cba9225404ed49b838776",
-  keyLockingSha1: "941dd8f2fc667e53ae83e2f955836f1f7845bfc6",
+  sha1: "002eed8a5bfc781d7a84190bf60c1682d8c39e7b",
+  keyLockingSha1: "a22c15838e84a38cacb8ef3f0aae599411649382",
 };
 
 export const declare: Script = {
@@ -3526,28 +3557,30 @@ j,
 k
 )
 ${$C}${$D}${$E}local q=E(l)
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local r,s,t,u,v=DW(p,m,q,tonumber(n))
-if u then
-return u
-elseif t>0 and r+s==0 then
+local r={'ok',0,0,0,0}
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local s,t,u,v,w=DW(p,m,q,tonumber(n),r)
+if v then
+return v
+elseif u>0 and s+t==0 then
 return{'newer_schema'}
 end
-local w={m}
+local x={m}
 if not string.find(m,' ',1,true)then
-w={}
-for aa,ab in ipairs(redis.call('ZRANGE',j,'0','999'))do
-F(w,string.match(ab,'^%S+')==m and ab or nil)
+x={}
+for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
+F(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
-${$DU}DU(p,w,v)
-${$DY}${$DZ}${$EA}${$EB}local x=o~=''
-and r>0
+${$DU}DU(p,x,w)
+${$DY}${$DZ}${$EA}${$EB}local y=o~=''
+and s>0
 and EB(g,redis.call('HMGET',g,'~wake','~set'),q,o)
-return{'ok',r,s,v and 1 or 0,x and 1 or 0}
+r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
+return r
 `;
   },
-  sha1: "dc81e2daeaf346830366ba670a2310ffb5b459ea",
-  keyLockingSha1: "a4207db79c2604032cfdb083081213b00a22eef7",
+  sha1: "7e34ce14b8d02a837d55d12340874037f6429f80",
+  keyLockingSha1: "7db514929451ca17f63edf132df6f91738bea1ec",
 };
 
 export const listWorkers: Script = {
@@ -3699,8 +3732,8 @@ ${$GM}w[3]=GM(s,ab)
 return w
 `;
   },
-  sha1: "21a457a77039dbddf6f8685bd3bc7b338e8b3349",
-  keyLockingSha1: "13b2916151adca7b5fa153a25718983b6ec06914",
+  sha1: "a19dbe415c21fdd0570af28b297e243042c41b7c",
+  keyLockingSha1: "324b18452fc197870d522c73c5740c0a75b29191",
 };
 
 export const purge: Script = {
@@ -3841,8 +3874,8 @@ end
 return y or t
 `;
   },
-  sha1: "eb14281434bf59fd08526713ab1fe0a2df508f34",
-  keyLockingSha1: "897fa600c1d3c1bb71ff23c4b8aba3c5f3bc65f7",
+  sha1: "cd1c9fa5b3839177c6b5c8f7a822cee53d9d8cf0",
+  keyLockingSha1: "b5fc185d54aebd709422d9be56d823ce67ec83b6",
 };
 
 export const redrive: Script = {
@@ -3956,8 +3989,8 @@ end
 return ak
 `;
   },
-  sha1: "1efb7d8bd2865b709fbbf65df6668e9f00869653",
-  keyLockingSha1: "4afac6d9f1c37dd7c8750e2370a7685836090c46",
+  sha1: "1bac1029eefafbe937add86420e136e184916102",
+  keyLockingSha1: "a179220d2baead66fd56c688480597a9abd5ed67",
 };
 
 export const remove: Script = {
@@ -3978,7 +4011,7 @@ ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}local j=AO(h or'',i)
 if not h or j.state==AD.ghost then
 return{'not_found'}
 elseif j.state==AD.deleted then
-return{'removed'}
+return{j.ended_at and'removed'or'not_found'}
 elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
@@ -3987,8 +4020,8 @@ ${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AS}${$AT}${$CW}${$GP}GP(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CX}${$CY}${$DD}${$DF}return DF(f)or{'removed'}
 `;
   },
-  sha1: "33d379cf4ad6e59ef7b29a84c8d8453727e083dc",
-  keyLockingSha1: "a81c6dd878d951d7ea81e70176b892d4c4afa6d9",
+  sha1: "b4052a403ecb834797bc5f61dd88fefbe6ec01b3",
+  keyLockingSha1: "cec65ebf173614df5c1621f27d2016eddd484ff4",
 };
 
 export const settings: Script = {
@@ -4098,11 +4131,11 @@ GV(p,'two_places',x.id)
 end
 end
 ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AV}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,u,w)or HH(p,v)
-return x or{'ok',p.ghosts,p.report,unpack(t)}
+return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "19311465c512e8f8e2e0b8b167da747603540545",
-  keyLockingSha1: "118cb51eb1104baa6d361aee8b92a294ace27bb3",
+  sha1: "3384a0f196976c268b044f7625d9e56fdd7c865a",
+  keyLockingSha1: "9846b125730111799b3eee644635ddd55ac1a031",
 };
 
 export const check: Script = {
@@ -4346,8 +4379,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "3f3572837f284a21dd81190f093c28f73ca9162a",
-  keyLockingSha1: "dc16cb44a77bf250a5d6b7a8df92ab8c9c2192de",
+  sha1: "040a19682c6835e964f7bdb815a4c7ac62e3149b",
+  keyLockingSha1: "d81f4f813732941c8d61969bd03330539d2b12a5",
 };
 
 export const placeLost: Script = {
@@ -4426,11 +4459,11 @@ end
 if u>0 then
 redis.call('HINCRBY',g,'~dropped',C(u))
 end
-return{'ok',t,u,p.report}
+return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "60c76bb156406e264f087a942e14d082e2088003",
-  keyLockingSha1: "e2154860b62deb684abe1bc67072f99ead152198",
+  sha1: "3b3b273d1a72717ca11716dd7aeab9b541aee594",
+  keyLockingSha1: "16f0e807ce49cad52b485d4c4038ef493c6531f9",
 };
 
 export const recountGroups: Script = {
@@ -4511,8 +4544,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "b6b68da006e5d1c011471eaf8299b4357cd03c42",
-  keyLockingSha1: "deadbb2a42ca8514449241a0713140718ab29608",
+  sha1: "59070f657e4e76d30cdfa4986de46bb8e22532d7",
+  keyLockingSha1: "9bbb93f7b7f6d6f7c2871708450f2bbcfedae354",
 };
 
 export const repairControl: Script = {
@@ -4576,8 +4609,8 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "3648ce9b1deb7fc3fcbd211ce6b5cd0faae68bea",
-  keyLockingSha1: "a61962267d4659bd040a80ad705af47db001102c",
+  sha1: "750ac1f357e4d1991143866c2bb632804938c9b2",
+  keyLockingSha1: "296b09fd09b14d465e18b036ef967dd9bea0d615",
 };
 
 export const scan: Script = {
@@ -4688,13 +4721,14 @@ ad=HG(q)
 else
 ad=y(ab,ac)
 end
-local ae=q.report
-return ad
-or{'ok',aa,#ab,q.bytes,q.ghosts,ae,t,r,s,u}
+local ae=
+{'ok',aa,#ab,q.bytes,q.ghosts,q.report,t,r,s}
+F(ae,u,q.dead_letters)
+return ad or ae
 `;
   },
-  sha1: "080111d71ecd7deaa82d95a5d573034abe83d8cc",
-  keyLockingSha1: "444632c6678923a1e5c8cc40495e57d3549d5447",
+  sha1: "bd1d69608d69d5325b4c500ea040fc0f8f5351fa",
+  keyLockingSha1: "451648904099cbf40d5f511ba65dc4c6c5c15500",
 };
 
 export const dueSchedules: Script = {
@@ -4942,8 +4976,8 @@ I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "6a7c13908be1ae7c1d3ae7a6accfdc8e33bc601d",
-  keyLockingSha1: "9eb0a197d465988b4acfbb8ceea98e0531c045c0",
+  sha1: "7e0e7668e3f35b0f4ead6591d036ec11d418c80c",
+  keyLockingSha1: "981ccbe77b4ac44d92494cf1c4ae6281f183130e",
 };
 
 export const setReminder: Script = {
@@ -5060,78 +5094,85 @@ local s=tonumber(m)
 ${$C}${$D}${$E}local t=E(l)
 ${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AS}${$AT}${$AV}local function u()
 local v=redis.call('ZRANGE',h,'-inf',C(t),'BYSCORE','LIMIT','0',m)
-local w,x,y={},{},{}
-local z,aa,ab,ac=0,0,0,16
-while ab<#v and z<p do
-local ad={}
-for ah=ab+1,math.min(ab+ac,#v)do
-ad[#ad+1]='.'..v[ah]
+local w,x,y,z={},{},{},nil
+local aa,ab,ac,ad=0,0,0,16
+while ac<#v and aa<p do
+local ae={}
+for ai=ac+1,math.min(ac+ad,#v)do
+ae[#ae+1]='.'..v[ai]
 end
-for ah,ai in ipairs(redis.call('HMGET',g,unpack(ad)))do
-local aj,ak=v[ab+ah],AN(ai)
-if AC(ai)then
-aa=aa+1
+for ai,aj in ipairs(redis.call('HMGET',g,unpack(ae)))do
+local ak,al=v[ac+ai],AN(aj)
+if AC(aj)then
+ab=ab+1
 else
-z=z+#(ai or'')
-w[#w+1]=aj
-if string.sub(aj,1,1)=='~'then
-x[#x+1]=aj
-elseif AV(ak)then
-AT(y,x,aj,ak)
+aa=aa+#(aj or'')
+w[#w+1]=ak
+if string.sub(ak,1,1)=='~'then
+x[#x+1]=ak
+elseif AV(al)then
+local am=AT(y,x,ak,al,t)
+if am then
+z=z or{}
+F(z,am,ak)
 end
 end
 end
-ab=ab+#ad
-ac=math.max(1,math.min(128,math.floor((p-z)/(z/ab+1))))
+end
+ac=ac+#ae
+ad=math.max(1,math.min(128,math.floor((p-aa)/(aa/ac+1))))
 end
 I('ZREM',h,w)
 I('ZREM',i,w)
 I('HDEL',g,x)
 I('HSET',g,y)
-return#w,#w>0 and(ab<#v or#w==s),aa
+if z then
+I('ZADD',h,z)
 end
-${$L}${$M}${$ED}${$EE}local v=o=='1'and EE(e,f,function()
+return#w,#w>0 and(ac<#v or#w==s),ab
+end
+local v={'ok',0,0,0,0,0,0,0,0}
+${$L}${$M}${$ED}${$EE}local w=o=='1'and EE(e,f,function()
 return t
 end)
-local w,x,y=u()
-local z,aa,ab=0,0,0
-if not v or v.expired then
-local ac
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}z,aa,ab,ac=DP(r,t,s)
-if ac then
-return ac
+local x,y,z=u()
+local aa,ab,ac=0,0,0
+if not w or w.expired then
+local ad
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}aa,ab,ac,ad=DP(r,t,s,v)
+if ad then
+return ad
 end
 end
-local ac,ad,ae,af=0,0,0,false
-if not v or v.due then
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EC}${$EG}${$EI}${$EJ}ac,ad,ae,af=EJ(r,t,s)
+local ad,ae,af,ag=0,0,0,false
+if not w or w.due then
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EC}${$EG}${$EI}${$EJ}ad,ae,af,ag=EJ(r,t,s,v)
 end
-x=x or af or z+aa==s or ac==s
-z,aa=z+ad,aa+ae
-local ag=v and v.next_due or nil
-if v and(v.due or v.expired)then
-local ah=v.deadline
-if v.expired then
-ah=M(e)
+y=y or ag or aa+ab==s or ad==s
+aa,ab=aa+ae,ab+af
+local ah=w and w.next_due or 0
+if w and(w.due or w.expired)then
+local ai=w.deadline
+if w.expired then
+ai=M(e)
 end
-local ai,aj=ED(f,ah)
-ag=aj or 0
+local aj,ak=ED(f,ai)
+ah=ak or 0
 end
-${$N}${$P}${$AX}${$AZ}${$BA}${$DY}${$DZ}${$EA}${$EB}local function ah()
+${$N}${$P}${$AX}${$AZ}${$BA}${$DY}${$DZ}${$EA}${$EB}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
 return EB(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
-ab=ab+y
-local ai=
-{'ok',ac,z,aa,w,x and 1 or 0,ab,ah()and 1 or 0}
-F(ai,ag)
-return ai
+v[2],v[3],v[4],v[5]=ad,aa,ab,x
+v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
+v[9]=ah
+return v
 `;
   },
-  sha1: "3d7c4d848e44c04bd04f2d5138012368e637fd9c",
-  keyLockingSha1: "680a839d5c255bb74813d2aedbc50368a53d4034",
+  sha1: "1029f28336509414821e5b0a8dbf72d21bdbd0cc",
+  keyLockingSha1: "faca06283c7d1d84e9eaef1be19904b13897b119",
 };
 
 export const unregister: Script = {
@@ -5218,8 +5259,8 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "189d770a06a9654593e47e18499e63f5326b53e8",
-  keyLockingSha1: "6d8088550911ccdd3e076fa06c625ba80eb98dff",
+  sha1: "a804877d0f52d3d4de294b6f013f51b8212d122b",
+  keyLockingSha1: "aeb4fea53240135512d5bc48ecb20e53448edbc9",
 };
 
 export const dequeue: Script = {
@@ -5281,8 +5322,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}return FS(ac,ad,v,z,w)
 `;
   },
-  sha1: "501c297f71e642d7723a74a85480b6860f58374a",
-  keyLockingSha1: "53a25b0dff8aee9e0e9b9a20f0738175035166d7",
+  sha1: "75729117f96d37ce8ca560bf8eb6d8bd232bc2c8",
+  keyLockingSha1: "5fe723938664da7045d596b3b228b62bdbe503b3",
 };
 
 export const enqueue: Script = {
@@ -5514,8 +5555,8 @@ end
 return am
 `;
   },
-  sha1: "162b3b255ebdb3f732cca30100df1359acdd2b87",
-  keyLockingSha1: "527c5ee8297ea091048344222207cb1becbbd9be",
+  sha1: "d46f5fd228ef12893ff97b9b3ba04c823e7f46fe",
+  keyLockingSha1: "f7e711054ca8b95c3e3bbabcda667ba162da71b6",
 };
 
 export const get: Script = {
@@ -5547,8 +5588,8 @@ local i=redis.call('ZSCORE',b,d)
 return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
 `;
   },
-  sha1: "2f7703bcab6acd3512537e0ac4c965dc9748c6cc",
-  keyLockingSha1: "249387328d54b27f8a029f639e73da323e6a94b5",
+  sha1: "8608c28ff352c5b11f69edb38b7a2e74dfea5f39",
+  keyLockingSha1: "52983a8c4431bb46ab356e958dfeadbeda510d5f",
 };
 
 export const heartbeat: Script = {
@@ -5627,8 +5668,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "412a2dbd39f92696299b61afc79313004ee08f2d",
-  keyLockingSha1: "e76b02e5fdc25f692773f7e26c586be14cc74223",
+  sha1: "4e3278cbc394f0d66281d56f054089499ace1ea1",
+  keyLockingSha1: "f8d8e03c6d76623ccb7345dd88617c188fe50149",
 };
 
 export const settleAndDequeue: Script = {
@@ -5725,8 +5766,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "5b45f3930cd4cf746e5a46905f66d2a58d971ac2",
-  keyLockingSha1: "2f03c37ff3d0eb3db48b73b5ba5b56ec8a746d7c",
+  sha1: "c5a190b027d1de9705186be5959ab61af6b92f8c",
+  keyLockingSha1: "9f34d289cf1a0d42e99a8f8b9220bc9c76a4bbe2",
 };
 
 export const settle: Script = {
@@ -5759,8 +5800,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AN}${$AP}${$AQ}${$AR}${$AW}${$AX}${$AZ}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DD}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FR}return FR(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "6285685cf7f9d5a7a8125861074e36c8d40d6936",
-  keyLockingSha1: "0132e0ead4a64cef4d761ebc623a193551be44b2",
+  sha1: "9488534273a4fc5c868a4d9ef28a58ae373699f5",
+  keyLockingSha1: "bfb9bd253971c7a64a7d1154b3edb1bf3c67edb8",
 };
 
 export const wake: Script = {

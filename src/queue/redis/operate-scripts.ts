@@ -1,7 +1,7 @@
 /** The scripts in lua/operate, bound as in `task-scripts.ts`. */
 import { allParts, parts } from "../core/keys.ts";
 import { readSettings } from "../core/settings-record.ts";
-import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
@@ -136,12 +136,8 @@ export const failWorkerScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("failWorker", reply);
-    return {
-      returned: reader.integer(),
-      rejected: reader.integer(),
-      more: reader.integer() === 1,
-      wake: reader.integer() === 1,
-    };
+    const failed = { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
+    return { failed, wake: reader.integer() === 1, deadLetters: reader.rest(readExpired) };
   },
 } as const satisfies Binding;
 

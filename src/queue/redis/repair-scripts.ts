@@ -1,9 +1,11 @@
 /** The scripts in lua/repair, bound as in `task-scripts.ts`. */
-import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import { FAULTS } from "../core/faults.ts";
 import { parts, partsWithSchedules } from "../core/keys.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
+
+const readDeadLetters = (reader: ReplyReader) => reader.nested().rest(readExpired);
 
 const readFaults = (reader: ReplyReader) =>
   reader.nested().rest((item) => ({ fault: item.oneOf(FAULTS), id: item.text() }));
@@ -46,6 +48,7 @@ export const scanScript = {
       members: reader
         .nested()
         .rest((item) => ({ id: item.text(), group: item.text(), counted: item.text() })),
+      deadLetters: readDeadLetters(reader),
     };
   },
 } as const satisfies Binding;
@@ -57,7 +60,12 @@ export const placeLostScript = {
   each: ["id", "witness", "seen"],
   decode: (reply: Reply) => {
     const reader = okay("placeLost", reply);
-    return { ghosts: reader.integer(), dropped: reader.integer(), faults: readFaults(reader) };
+    return {
+      ghosts: reader.integer(),
+      dropped: reader.integer(),
+      faults: readFaults(reader),
+      deadLetters: readDeadLetters(reader),
+    };
   },
 } as const satisfies Binding;
 
@@ -71,6 +79,7 @@ export const blankDuplicatesScript = {
     return {
       ghosts: reader.integer(),
       faults: readFaults(reader),
+      deadLetters: readDeadLetters(reader),
       found: reader.rest((item) => item.integer() === 1),
     };
   },

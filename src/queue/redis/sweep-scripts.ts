@@ -1,6 +1,6 @@
 /** The scripts in lua/sweep, bound as in `task-scripts.ts`. */
 import { parts } from "../core/keys.ts";
-import { okay, type Binding } from "./binding.ts";
+import { okay, readExpired, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
@@ -20,7 +20,8 @@ export const sweepScript = {
       newer: reader.integer(),
       wake: reader.integer() === 1,
       /** When the next task is due or lease expires, epoch ms; 0 if it was not asked for, or there is none. */
-      nextDueAt: reader.rest((item) => item.integer())[0] ?? 0,
+      nextDueAt: reader.integer(),
+      deadLetters: reader.rest(readExpired),
     };
   },
 } as const satisfies Binding;

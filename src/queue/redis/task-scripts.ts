@@ -4,7 +4,7 @@
  */
 import { parts } from "../core/keys.ts";
 import { rejectReasons, taskStates } from "../core/types.ts";
-import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply, ScriptCall } from "./transport.ts";
 
@@ -53,6 +53,15 @@ function readAdded(
   return { refused: new ReplyReader("enqueue", [added.slice(1)]).oneOf(enqueueRefusals) };
 }
 
+/** A task that was leased: its id and fixed record, and the lease. */
+interface LeasedRecord {
+  readonly id: string;
+  readonly attempt: number;
+  readonly lease: number;
+  readonly deadlineAt: number;
+  readonly record: string;
+}
+
 export const dequeueScript = {
   script: lua.dequeue,
   keys: parts,
@@ -64,16 +73,19 @@ export const dequeueScript = {
     const paused = status === "paused";
     /** True if the call found only entries that cannot be delivered. Sent again, it continues after them. */
     const more = status === "more";
-    if (paused) return { nextDueAt: 0, paused, more, tasks: [] };
-    const nextDueAt = reader.integer();
-    const tasks = reader.rest((item) => ({
-      id: item.text(),
-      attempt: item.integer(),
-      lease: item.integer(),
-      deadlineAt: item.integer(),
-      record: item.text(),
-    }));
-    return { nextDueAt, paused, more, tasks };
+    const nextDueAt = paused ? 0 : reader.integer();
+    const tasks: LeasedRecord[] = [];
+    while (reader.isText) {
+      tasks.push({
+        id: reader.text(),
+        attempt: reader.integer(),
+        lease: reader.integer(),
+        deadlineAt: reader.integer(),
+        record: reader.text(),
+      });
+    }
+    const [deadLetters = []] = reader.rest((item) => item.nested().rest(readExpired));
+    return { nextDueAt, paused, more, tasks, deadLetters };
   },
 } as const satisfies Binding;
 

@@ -1,5 +1,6 @@
 import { GroupCount } from "./group-count.ts";
-import type { Findings, ReportedFaults } from "./findings.ts";
+import { reportExpired } from "../core/dead-letter.ts";
+import type { Findings, Repaired } from "./findings.ts";
 import { type ExpectedEntry, ListRepair, MAX_REPAIRED } from "./list-repair.ts";
 import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
 import { recountGroupsScript, repairControlScript, scanScript } from "../redis/repair-scripts.ts";
@@ -84,7 +85,7 @@ export class DeepPass extends QueueBase {
     super(name, options);
     this.#findings = findings;
     this.#options = options;
-    this.#list = new ListRepair(name, options, (faults) => this.#report(faults));
+    this.#list = new ListRepair(name, options, (repaired) => this.#report(repaired));
   }
 
   /**
@@ -125,7 +126,8 @@ export class DeepPass extends QueueBase {
     return this.#ghostsScanned + this.#list.ghostsAdded;
   }
 
-  #report(faults: ReportedFaults): void {
+  #report({ faults, deadLetters = [] }: Repaired): void {
+    reportExpired(this.onDeadLetter, this.name, deadLetters);
     for (const { fault, id } of faults) {
       if (fault === "record_newer") this.#hasNewer = true;
       this.#findings.found(fault, id);
@@ -142,7 +144,7 @@ export class DeepPass extends QueueBase {
     }));
     const args = { testNow: this.testNow(), began };
     const control = await this.run(repairControlScript, args, items, this.#options);
-    this.#report(control.faults);
+    this.#report(control);
     return control;
   }
 
@@ -150,7 +152,7 @@ export class DeepPass extends QueueBase {
   async #scanPage({ part, cursor }: Position) {
     const args = { testNow: this.testNow(), part, cursor, size: String(this.#size) };
     const page = await this.run(scanScript, args, [], this.#options);
-    this.#report(page.faults);
+    this.#report(page);
     this.#findings.checked(page.entries);
     this.#ghostsScanned += page.ghosts;
     // An empty part says nothing about the size of records. A page of the hash may hold only control fields.
@@ -233,7 +235,7 @@ export class DeepPass extends QueueBase {
       const slice = items.slice(first, first + MAX_REPAIRED);
       const reply = await this.run(recountGroupsScript, args, slice, this.#options);
       if (reply === null) return false;
-      this.#report(reply.faults);
+      this.#report(reply);
     }
     return true;
   }

@@ -2,10 +2,11 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { DeepPass, isScannedPart, isStart, START, type Position } from "./deep-pass.ts";
 import type { Findings } from "./findings.ts";
 import { callOf } from "../redis/binding.ts";
+import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import type { Fault } from "../core/faults.ts";
 import { queueKeys } from "../core/keys.ts";
-import { onlyOptions, queueName, wholeNumber } from "../core/validation.ts";
+import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { listQueues } from "../sweep/registry.ts";
 import { checkScript } from "../redis/repair-scripts.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
@@ -27,13 +28,29 @@ export interface DeepSweepOptions {
   readonly queues?: ((name: string) => boolean) | undefined;
   /** How many ids the report has of each fault in each queue, 0 to 1,000. @default 10 */
   readonly examples?: number | undefined;
+  /**
+   * Called once with each task that the deep sweep makes a dead letter: it was working without a lease, on
+   * its last attempt. Otherwise as for `sweep`.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
   /** Aborts the requests; `deepSweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
 
-const OPTIONS = ["budget", "cursor", "prefix", "queue", "queues", "examples", "signal", "now"];
+const OPTIONS = [
+  "budget",
+  "cursor",
+  "prefix",
+  "queue",
+  "queues",
+  "examples",
+  "onDeadLetter",
+  "signal",
+  "now",
+];
 
 /** One kind of fault that was found in one queue, and repaired. */
 export interface FaultReport {
@@ -96,6 +113,7 @@ export async function deepSweep(
   options: DeepSweepOptions = {},
 ): Promise<DeepSweepReport> {
   onlyOptions(options, OPTIONS);
+  optionalFunction(options.onDeadLetter, "onDeadLetter");
   const deadline = deadlineOf(options.budget);
   const timeIsUp = () => performance.now() >= deadline;
   const start = readCursor(options.cursor);
@@ -163,7 +181,7 @@ async function sweepQueue(
   name: string,
   from: Position,
   check: QueueCheck | undefined,
-  { prefix, now, signal }: DeepSweepOptions,
+  { prefix, now, signal, onDeadLetter }: DeepSweepOptions,
   report: Report,
   timeIsUp: () => boolean,
 ): Promise<Position | null> {
@@ -172,7 +190,7 @@ async function sweepQueue(
     if (check?.valid === true) {
       findings.checked(check.entries);
     } else {
-      const pass = new DeepPass(name, { transport, prefix, now, signal }, findings);
+      const pass = new DeepPass(name, { transport, prefix, now, signal, onDeadLetter }, findings);
       const rest = await pass.continueFrom(from, timeIsUp);
       if (rest !== null) return rest;
     }

@@ -1,3 +1,4 @@
+import type { ExpiredTask } from "../core/dead-letter.ts";
 import type { Fault } from "../core/faults.ts";
 
 /** Collects what a deep sweep finds in one queue. */
@@ -8,5 +9,9 @@ export interface Findings {
   found(fault: Fault, id: string): void;
 }
 
-/** Faults as the scripts report them. */
-export type ReportedFaults = readonly { readonly fault: Fault; readonly id: string }[];
+/** What the scripts report of a repair. */
+export interface Repaired {
+  readonly faults: readonly { readonly fault: Fault; readonly id: string }[];
+  /** Tasks without a lease that had no attempt left. */
+  readonly deadLetters?: readonly ExpiredTask[];
+}

@@ -2,7 +2,7 @@ import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
 import { blankDuplicatesScript, placeLostScript } from "../redis/repair-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
 import type { PlainCommand, SendOptions } from "../redis/transport.ts";
-import type { ReportedFaults } from "./findings.ts";
+import type { Repaired } from "./findings.ts";
 
 /** Entries of the list that one command reads. */
 const LIST_PAGE = 5_000;
@@ -50,14 +50,10 @@ export class ListRepair extends QueueBase {
   /** Ghosts that the repairs dropped. */
   ghostsDropped = 0;
   readonly #options: SendOptions;
-  readonly #report: (faults: ReportedFaults) => void;
+  readonly #report: (repaired: Repaired) => void;
 
-  /** @param report receives the faults that the scripts repaired */
-  constructor(
-    name: string,
-    options: QueueBaseOptions & SendOptions,
-    report: (faults: ReportedFaults) => void,
-  ) {
+  /** @param report receives what the scripts repaired */
+  constructor(name: string, options: QueueBaseOptions & SendOptions, report: (repaired: Repaired) => void) {
     super(name, options);
     this.#options = options;
     this.#report = report;
@@ -97,10 +93,10 @@ export class ListRepair extends QueueBase {
         .slice(first, first + MAX_REPAIRED)
         .map(({ id, witness, positions }) => ({ id, witness, seen: String(positions.length) }));
       const args = { testNow: this.testNow() };
-      const { ghosts, dropped, faults } = await this.run(placeLostScript, args, items, this.#options);
-      this.#report(faults);
-      this.ghostsAdded += ghosts;
-      this.ghostsDropped += dropped;
+      const repaired = await this.run(placeLostScript, args, items, this.#options);
+      this.#report(repaired);
+      this.ghostsAdded += repaired.ghosts;
+      this.ghostsDropped += repaired.dropped;
     }
   }
 
@@ -133,9 +129,9 @@ export class ListRepair extends QueueBase {
   /** @returns for each entry whether the script found it within reach */
   async #blank(items: readonly ListEntry[], reach: number): Promise<readonly boolean[]> {
     const args = { testNow: this.testNow(), reach: String(reach) };
-    const { ghosts, found, faults } = await this.run(blankDuplicatesScript, args, items, this.#options);
-    this.#report(faults);
-    this.ghostsAdded += ghosts;
-    return found;
+    const repaired = await this.run(blankDuplicatesScript, args, items, this.#options);
+    this.#report(repaired);
+    this.ghostsAdded += repaired.ghosts;
+    return repaired.found;
   }
 }

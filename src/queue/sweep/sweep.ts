@@ -1,7 +1,8 @@
 import { SluiceError } from "../../errors.ts";
+import { reportExpired, type OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import { queueKeys, registryKey } from "../core/keys.ts";
-import { onlyOptions, queueName, wholeNumber } from "../core/validation.ts";
+import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { readRegistered, readRegistry, type RegisteredQueue, type RegistryPage } from "./registry.ts";
 import { registerCall } from "../tasks/registration.ts";
@@ -24,6 +25,18 @@ const UNREGISTER_AFTER = PROBE_AFTER + 3_600_000;
 /** Queues swept in one request. */
 const QUEUES_PER_REQUEST = 50;
 
+const OPTIONS = [
+  "budget",
+  "prefix",
+  "queue",
+  "queues",
+  "limit",
+  "wake",
+  "onDeadLetter",
+  "signal",
+  "now",
+] as const satisfies readonly (keyof SweepOptions)[];
+
 export interface SweepOptions {
   /** When to stop, and report `more`. @default "20s" */
   readonly budget?: Duration | undefined;
@@ -41,6 +54,13 @@ export interface SweepOptions {
    * @default wakes none
    */
   readonly wake?: Waker | undefined;
+  /**
+   * Called once with each task that the sweep makes a dead letter: its last lease expired, or its worker is
+   * silent. The sweep does not wait for it. If it fails, one line is written to the console. If Redis's reply
+   * is lost, it is not called.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
   /** Aborts the requests; `sweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
@@ -72,7 +92,8 @@ export interface SweepReport extends SweepCounts {
  * const { promoted, reclaimed, more } = await sweep(upstash(env), { budget: "20s" });
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
-  onlyOptions(options, ["budget", "prefix", "queue", "queues", "limit", "wake", "signal", "now"]);
+  onlyOptions(options, OPTIONS);
+  optionalFunction(options.onDeadLetter, "onDeadLetter");
   const { prefix, signal, now } = options;
   const only = options.queue === undefined ? undefined : queueName(options.queue, "queue");
   const deadline = deadlineOf(options.budget);
@@ -225,6 +246,7 @@ class SweepPass {
         expired: this.#counts.expired + counts.expired,
         more: this.#counts.more,
       };
+      reportExpired(this.#options.onDeadLetter, name, counts.deadLetters);
       if (counts.wake) this.#toWake.add(name);
       if (counts.nextDueAt > 0) this.#nextDue.set(name, counts.nextDueAt);
       if (counts.newer > 0) this.#failed.set(name, "newer_schema");

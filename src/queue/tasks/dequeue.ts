@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { callOf } from "../redis/binding.ts";
 import type { Shareable, SharedCall } from "../redis/coalescer.ts";
+import { reportExpired, type OnDeadLetter } from "../core/dead-letter.ts";
 import { milliseconds } from "../core/duration.ts";
 import { decodeBatch, nextToken, type RawBatch } from "./decode-tasks.ts";
 import { derivedName, newToken } from "../core/ids.ts";
@@ -48,6 +49,7 @@ export interface DequeueContext<Out> {
   readonly lease: number;
   readonly maxBytes: number;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
+  readonly onDeadLetter: OnDeadLetter | undefined;
 }
 
 type DequeueReply = ReturnType<typeof dequeueScript.decode>;
@@ -226,20 +228,29 @@ export class DequeueCall<Out> {
     return this.#skipUndeliverable(call, this.#leaseToken, reply, signal);
   }
 
-  /** Repeats a call as long as it finds only entries that cannot be delivered. */
+  /**
+   * Repeats a call as long as it finds only entries that cannot be delivered. Reports the dead letters of
+   * each reply.
+   */
   async #skipUndeliverable(
     call: ScriptCall,
     token: string,
     first: DequeueReply,
     signal: AbortSignal | undefined,
   ): Promise<LeasedRecords> {
-    let reply = first;
+    let reply = this.#reported(first);
     for (let calls = 1; reply.more && calls < MAX_CALLS; calls++) {
       // The token is the same: if any copy of a call leases tasks, the others return the same tasks.
       const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
-      reply = dequeueScript.decode(lastReply(await this.#send([again], signal)));
+      reply = this.#reported(dequeueScript.decode(lastReply(await this.#send([again], signal))));
     }
     return { ...reply, token };
+  }
+
+  #reported(reply: DequeueReply): DequeueReply {
+    const { onDeadLetter, name } = this.#queue;
+    reportExpired(onDeadLetter, name, reply.deadLetters);
+    return reply;
   }
 
   /** When a task was leased, by Redis's time, epoch ms. */

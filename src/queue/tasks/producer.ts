@@ -36,12 +36,13 @@ import type {
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 
-/** Options of a queue. A producer accepts `maxBytes`, but does not use it. */
+/** Options of a queue. A producer accepts `maxBytes` and `onDeadLetter`, but does not use them. */
 const QUEUE_OPTIONS = [
   "transport",
   "prefix",
   "now",
   "encryption",
+  "onDeadLetter",
   ...DEFAULT_OPTIONS,
   "maxBytes",
   "schema",
@@ -85,12 +86,12 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     super(queue, given);
     const { options } = nameAndOptions(queue, given);
     onlyOptions(options, QUEUE_OPTIONS);
-    const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
-    this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
+    const { lease, maxAttempts, resultTtl, deadTtl, delay, unique } = options;
+    this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay, unique };
     this.schema = checkedSchema(options.schema);
     this.coalescer = new Coalescer(options.coalesce, this.transport);
     // Invalid defaults throw here, not at the first task.
-    fixedOptions(this.#defaults, {}, "");
+    fixedOptions({}, this.#defaults, "");
     whenReady(this.#defaults, {}, "");
   }
 

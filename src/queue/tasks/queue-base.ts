@@ -1,8 +1,9 @@
 import { callOf, type Binding } from "../redis/binding.ts";
 import { queueKeys, type Keys } from "../core/keys.ts";
+import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
-import { queueName, requestKey } from "../core/validation.ts";
+import { optionalFunction, queueName, requestKey } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { redisTime } from "../redis/clock.ts";
 import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
@@ -23,6 +24,13 @@ export interface QueueBaseOptions {
   readonly encryption?: MaybeEncryption;
   /** Wakes a consumer when tasks become ready and no consumer runs. @default cron starts consumers */
   readonly wake?: Waker | undefined;
+  /**
+   * Called once with each task that a call of this object makes a dead letter or finds as one: a settle, a
+   * dequeue (invalid payloads, and tasks whose last lease had expired) or `failWorker`. The call does not
+   * wait for it. If it fails, one line is written to the console. If Redis's reply is lost, it is not called.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
@@ -35,6 +43,7 @@ export class QueueBase {
   /** The name and encryption of the queue, to encrypt and decrypt values. */
   protected readonly values: ValuesQueue;
   protected readonly waker: CheckedWaker | undefined;
+  protected readonly onDeadLetter: OnDeadLetter | undefined;
   readonly #now: (() => number) | undefined;
 
   /**
@@ -48,6 +57,7 @@ export class QueueBase {
     this.keys = queueKeys(name, options.prefix);
     this.values = { name, encryption: checkedEncryption(options.encryption) };
     this.waker = options.wake && new CheckedWaker(options.wake);
+    this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#now = options.now;
   }
 

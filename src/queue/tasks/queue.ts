@@ -1,5 +1,6 @@
 import { SluiceError } from "../../errors.ts";
 import { byteLengths } from "../core/codec.ts";
+import { reportSettled } from "../core/dead-letter.ts";
 import { milliseconds } from "../core/duration.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
@@ -127,14 +128,20 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (settlements.length === 0) return [];
     const [only] = settlements;
     if (only && settlements.length === 1 && options.idempotencyKey === undefined) {
-      return [
-        await this.coalescer.call(this.#singleSettles, this.#pool, this.#singleItem(only), options.signal),
-      ];
+      const item = this.#singleItem(only);
+      const settled = await this.coalescer.call(this.#singleSettles, this.#pool, item, options.signal);
+      return this.#reported(settlements, [settled]);
     }
     const call = await this.#settleCall(settlements, options);
-    const reply = settleScript.decode(lastReply(await this.transport.send([call], options)));
-    const settled = readSettled(settlements, reply);
+    const replies = settleScript.decode(lastReply(await this.transport.send([call], options)));
+    const settled = this.#reported(settlements, readSettled(settlements, replies));
     await this.#wakeForDelayed(settled);
+    return settled;
+  }
+
+  /** Reports the dead letters among settlements. */
+  #reported(settlements: readonly Settlement[], settled: Settled[]): Settled[] {
+    reportSettled(this.onDeadLetter, this.name, settlements, settled);
     return settled;
   }
 
@@ -154,8 +161,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const settle = await this.#settleCall(settlements, options);
     const call = settleAndDequeueCall(settle, dequeue.firstCall);
     const outcomes = await this.transport.send([call], options);
-    const { settled: reply, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
-    const settled = readSettled(settlements, reply);
+    const { settled: replies, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
+    const settled = this.#reported(settlements, readSettled(settlements, replies));
     await this.#wakeForDelayed(settled);
     return { settled, tasks: await dequeue.finish(dequeued) };
   }
@@ -245,11 +252,22 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   async #dequeueCall(options: DequeueOptions): Promise<DequeueCall<Out>> {
-    const { name, keys, transport, values } = this;
+    const { name, keys, transport, values, onDeadLetter } = this;
     const [lease, maxBytes, schema] = [this.#lease, this.#maxBytes, this.schema];
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
     return DequeueCall.of(
-      { name, keys, transport, values, testNow: this.testNow(), schema, lease, maxBytes, settle },
+      {
+        name,
+        keys,
+        transport,
+        values,
+        testNow: this.testNow(),
+        schema,
+        lease,
+        maxBytes,
+        settle,
+        onDeadLetter,
+      },
       options,
     );
   }

@@ -22,6 +22,7 @@ export const DEFAULT_OPTIONS = [
   "resultTtl",
   "deadTtl",
   "delay",
+  "unique",
 ] as const satisfies readonly (keyof TaskDefaults)[];
 
 /** Options of a task. */
@@ -85,6 +86,12 @@ export function uniqueness({ id, dedup, ...task }: EnqueueOptions, at: string): 
   if (again && id === undefined) {
     throw invalidArgument(`${at}again`, "must be given with an id");
   }
+  if (task.unique !== undefined && id === undefined) {
+    throw invalidArgument(`${at}unique`, "must be given with an id");
+  }
+  if (task.unique !== undefined && again) {
+    throw invalidArgument(`${at}unique`, "must not be given with again");
+  }
   if (dedup === undefined) return again ? "again" : "";
   if (again) {
     throw invalidArgument(`${at}again`, "must not be given with dedup");
@@ -103,11 +110,13 @@ export function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: s
   const maxAttempts = task.maxAttempts ?? defaults.maxAttempts;
   const resultTtl = task.resultTtl ?? defaults.resultTtl;
   const deadTtl = task.deadTtl ?? defaults.deadTtl;
+  const unique = task.unique ?? (task.id === undefined || task.again ? undefined : defaults.unique);
   return {
     lease: ifGiven(lease, (value) => milliseconds(value, `${at}lease`, { min: 1 })),
     maxAttempts: ifGiven(maxAttempts, (value) => wholeNumber(value, `${at}maxAttempts`, 0, 1_000_000)),
     resultTtl: ifGiven(resultTtl, (value) => milliseconds(value, `${at}resultTtl`)),
     deadTtl: ifGiven(deadTtl, (value) => milliseconds(value, `${at}deadTtl`)),
+    unique: ifGiven(unique, (value) => milliseconds(value, `${at}unique`)),
     group: ifGiven(task.group, (value) => recordName(value, `${at}group`)),
     priority: ifGiven(task.priority, (value) => wholeNumber(value, `${at}priority`, 0, 9)),
     headers: ifGiven(task.headers, (value) => checkedHeaders(value, `${at}headers`)),

@@ -104,13 +104,21 @@ test("a queue without a consumer has neither encryption nor schema", async () =>
   expect(task?.payload).toEqual(payload);
 });
 
-test("tasks that its consumer cannot decrypt, or that do not fit its schema, are logged once for each drain", async () => {
-  await raw().enqueueMany([{ payload }, { payload }]);
-  await rig.queue({ now: undefined, encryption: encryption() }).enqueueMany([{ payload: 7 }, { payload }]);
+test("each task that its consumer cannot decrypt, or that does not fit its schema, is logged without its payload", async () => {
+  await raw().enqueueMany([{ payload, id: "plain" }]);
+  await rig
+    .queue({ now: undefined, encryption: encryption() })
+    .enqueueMany([{ payload: { to: [MARKER] }, id: "misfit" }, { payload }]);
   await deployed().cron();
   expect(seen).toEqual([payload]);
-  const failed =
-    "payloads that cannot be decrypted or do not match the schema; their tasks became dead letters";
-  expect(lines.err).toEqual([{ queue: "emails", invalid: 3, failed }]);
-  expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 3, ended: "empty" }]);
+  const letter = { queue: "emails", deadLetter: true, reason: "rejected", attempts: 1 };
+  expect(lines.err).toEqual([
+    {
+      ...letter,
+      task: "plain",
+      error: "SluiceError: the payload cannot be decrypted: it is not encrypted, and acceptPlain is not set",
+    },
+    { ...letter, task: "misfit", error: "SchemaError: the payload does not match the schema of the queue" },
+  ]);
+  expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 2, ended: "empty" }]);
 });

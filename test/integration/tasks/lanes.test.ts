@@ -39,7 +39,10 @@ function drawn(seed: number, feature: (typeof FEATURES)[number]) {
     ...(chance(0.2) && { resultTtl: among(0, 1_000, 900_000) }),
     ...(chance(0.1) && { deadTtl: 0 }),
     ...(chance(0.1) && { headers: { trace: "é" } }),
-    ...(has("own ids") && { id: among("a", "b", "c", "d"), again: chance(0.3) }),
+    ...(has("own ids") && {
+      id: among("a", "b", "c", "d"),
+      ...(chance(0.3) ? { again: true } : { unique: among(undefined, 0, 1_000, 900_000) }),
+    }),
     ...(has("groups") && { group: among("red", "blue"), priority: among(0, 0, 3) }),
   });
   const pull = (): DequeueOptions => ({

@@ -97,7 +97,7 @@ describe("a silent worker", () => {
     await take(queue, one, 3);
     await queue.cancel("t1");
     rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 2, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 2, 0, 0, 0, 0, "t0", 1]);
     expect(await queue.get("t0")).toMatchObject({ state: "rejected", reason: "lease_expired" });
     expect(await queue.get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
   });

@@ -1,0 +1,52 @@
+import { sleep } from "../../src/sleep.ts";
+
+/** Keeps work running that nothing waits for, as the `waitUntil` of a platform. */
+export type WaitUntil = (promise: Promise<unknown>) => void;
+
+/** Background work: of a process, or of an invocation. */
+export class PendingWork {
+  readonly #all = new Set<Promise<unknown>>();
+
+  /** Tracks work until it ends or fails. */
+  readonly add = (work: Promise<unknown>): void => {
+    const tracked: Promise<unknown> = work.catch(() => {}).then(() => this.#all.delete(tracked));
+    this.#all.add(tracked);
+  };
+
+  /** Resolves when no work is left. */
+  async settled(): Promise<void> {
+    // Work that ends may have started more.
+    while (this.#all.size > 0) await Promise.all(this.#all);
+  }
+}
+
+/** Waits until the work ends or the time is over. Returns whether the work ended in time. */
+export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const over = new AbortController();
+  const inTime = await Promise.race([work.then(() => true), sleep(ms, over.signal).then(() => false)]);
+  over.abort();
+  return inTime;
+}
+
+/** The time that background work gets at least at the end of an invocation, ms. */
+const LEAST_TIME = 1_000;
+
+/**
+ * Does the work of an invocation whose platform may have no `waitUntil`. Then it waits for the background
+ * work too, until the invocation's time is over.
+ * @param end when the time is over, on the clock of `performance.now()`
+ * @param work gets the `waitUntil` to use
+ */
+export async function withWaitUntil<R>(
+  waitUntil: WaitUntil | undefined,
+  end: number,
+  work: (waitUntil: WaitUntil) => Promise<R>,
+): Promise<R> {
+  if (waitUntil) return work(waitUntil);
+  const background = new PendingWork();
+  try {
+    return await work(background.add);
+  } finally {
+    await endsWithin(Math.max(end - performance.now(), LEAST_TIME), background.settled());
+  }
+}

@@ -1,0 +1,17 @@
+import type { TaskFailure } from "../../src/consumer/drain/types.ts";
+import type { DeadLetter } from "../../src/queue/core/dead-letter.ts";
+import { lineOf } from "../../src/queue/core/error-summary.ts";
+
+/** Logs a failed task, unless it has become a dead letter, which has a line of its own. */
+export function logFailure({ queue, id: task, attempt, error, ranFor, next, dueAt }: TaskFailure): void {
+  if (next === "dead_letter") return;
+  const failed = error ? lineOf(error) : "requeued without an error";
+  const again = dueAt === undefined ? {} : { dueAt: new Date(dueAt).toISOString() };
+  console.error(JSON.stringify({ queue, task, attempt, failed, ranFor, next, ...again }));
+}
+
+/** Logs a new dead letter. */
+export function logDeadLetter({ queue, id: task, reason, attempts, error }: DeadLetter): void {
+  const why = error && { error: lineOf(error) };
+  console.error(JSON.stringify({ queue, task, deadLetter: true, reason, attempts, ...why }));
+}

@@ -1,0 +1,226 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { DeadLetter, LeasedTask } from "../../../src/index.ts";
+import { deadLetterTools, expired, letter, MINUTE } from "../../support/dead-letters.ts";
+import { encrypting, MARKER } from "../../support/encrypting.ts";
+import { times } from "../../support/recorded.ts";
+import { useRig } from "../../support/rig.ts";
+
+// What a queue's calls report of tasks that become dead letters.
+const rig = useRig();
+const { letters, watched, leased, states } = deadLetterTools(rig);
+
+/** The receipt of each task, by id. */
+const receiptsOf = (tasks: readonly LeasedTask[]) =>
+  Object.fromEntries(tasks.map(({ id, receipt }) => [id, receipt])) as Record<
+    "a" | "b" | "c" | "d" | "e",
+    string
+  >;
+
+describe("a settle reports", () => {
+  test("each task that it rejects, or requeues on its last attempt, with the error", async () => {
+    const receipts = receiptsOf(await leased(["a", "b", "c", "d", "e"]));
+    await rig.queue().enqueue(1, { id: "again", maxAttempts: 2 });
+    const [again] = await rig.queue().dequeue();
+    const cause = new Error("no route");
+    await watched().settle([
+      { receipt: receipts.a, outcome: "reject", error: new TypeError("fetch failed", { cause }) },
+      { receipt: receipts.b, outcome: "requeue", error: "no such customer" },
+      { receipt: receipts.c, outcome: "requeue", delay: "1m", error: { secret: MARKER } },
+      { receipt: receipts.d, outcome: "reject" },
+      { receipt: receipts.e, outcome: "complete" },
+      { receipt: again?.receipt ?? "", outcome: "requeue" },
+    ]);
+    expect(letters).toEqual([
+      letter("a", "rejected", {
+        error: { name: "TypeError", message: "fetch failed", cause: "no route" },
+      }),
+      letter("b", "attempts_exhausted", { error: { message: "no such customer" } }),
+      letter("c", "attempts_exhausted", { error: { message: "a value that is not an Error" } }),
+      letter("d", "rejected"),
+    ]);
+  });
+
+  test("a task of one call alone, and of calls that share a request, to the queue that was called", async () => {
+    const receipts = receiptsOf(await leased(["a", "b", "c"]));
+    const others: DeadLetter[] = [];
+    const other = rig.queue({ onDeadLetter: (one) => void others.push(one), coalesce: "in-flight" });
+    const queue = watched({ coalesce: "in-flight" });
+    const reject = (receipt: string) => [{ receipt, outcome: "reject", error: "no" }] as const;
+    await Promise.all([
+      queue.settle(reject(receipts.a)),
+      other.settle(reject(receipts.b)),
+      queue.settle(reject(receipts.c)),
+    ]);
+    const error = { message: "no" };
+    expect(letters).toEqual([letter("a", "rejected", { error }), letter("c", "rejected", { error })]);
+    expect(others).toEqual([letter("b", "rejected", { error })]);
+  });
+
+  test("how many times the task was delivered, with its whole id", async () => {
+    const queue = watched();
+    await queue.enqueue(1, { id: "a.b.c", maxAttempts: 2 });
+    const [first] = await queue.dequeue();
+    await first?.requeue({ unstarted: true });
+    const [second] = await queue.dequeue();
+    await second?.requeue();
+    const [third] = await queue.dequeue();
+    await third?.requeue({ error: "the last" });
+    const error = { message: "the last" };
+    expect(letters).toEqual([letter("a.b.c", "attempts_exhausted", { attempts: 3, error })]);
+  });
+
+  test("a task that is not kept, because its deadTtl is 0", async () => {
+    const [a, b] = await leased(["a", "b"], { deadTtl: 0 });
+    await watched().settle([{ receipt: a?.receipt ?? "", outcome: "reject" }]);
+    rig.now += MINUTE;
+    await watched().dequeue();
+    expect(letters).toEqual([letter("a", "rejected"), expired(b?.id ?? "")]);
+  });
+
+  test("no task that is cancelled, tried again, handed back or completed, and none whose lease was lost", async () => {
+    const tasks = await leased(["a", "b", "c", "d"], { maxAttempts: 2 });
+    const [a, b, c, d] = tasks.map(({ receipt }) => receipt) as [string, string, string, string];
+    await rig.queue().cancel("a");
+    await rig.queue().cancel("b");
+    await watched().settle([
+      { receipt: a, outcome: "reject", error: "cancelled" },
+      { receipt: b, outcome: "requeue" },
+      { receipt: c, outcome: "requeue", unstarted: true },
+      { receipt: d, outcome: "requeue", delay: "1h" },
+      { receipt: `1.1.99.${"x".repeat(8)}.d`, outcome: "reject" },
+    ]);
+    expect(await states("a", "b", "c", "d")).toEqual({
+      a: "rejected",
+      b: "rejected",
+      c: "pending",
+      d: "delayed",
+    });
+    expect(letters).toEqual([]);
+  });
+
+  test("a task again if the settle is repeated: its answer is the same", async () => {
+    const [task] = await leased(["a"]);
+    const settlement = { receipt: task?.receipt ?? "", outcome: "reject" } as const;
+    await watched().settle([settlement]);
+    await watched().settle([settlement]);
+    expect(letters).toEqual([letter("a", "rejected"), letter("a", "rejected")]);
+  });
+
+  test("a name and a message of at most 500 characters", async () => {
+    const [task] = await leased(["a"]);
+    const error = Object.assign(new Error("m".repeat(600)), { name: "n".repeat(600) });
+    await watched().settle([{ receipt: task?.receipt ?? "", outcome: "reject", error }]);
+    const [{ error: kept }] = letters as [DeadLetter];
+    expect(kept).toEqual({ name: `${"n".repeat(499)}…`, message: `${"m".repeat(499)}…` });
+  });
+});
+
+describe("a dequeue reports", () => {
+  test("each task whose last lease had expired, and delivers the others", async () => {
+    await leased(["a", "b"]);
+    await leased(["again"], { maxAttempts: 2 });
+    await leased(["cancelled"]);
+    await rig.queue().cancel("cancelled");
+    rig.now += MINUTE;
+    await rig.queue().enqueue(1, { id: "new" });
+    const batch = await watched().dequeue({ max: 10 });
+    expect(batch.map(({ id }) => id)).toEqual(["again"]);
+    expect(letters).toEqual([expired("a"), expired("b")]);
+    expect(await states("a", "b", "cancelled")).toEqual({
+      a: "rejected",
+      b: "rejected",
+      cancelled: "rejected",
+    });
+  });
+
+  test("them in the call that also settles, after what it settled", async () => {
+    await leased(["a"]);
+    const [b] = await leased(["b"], { lease: "1h" });
+    rig.now += MINUTE;
+    const settlement = { receipt: b?.receipt ?? "", outcome: "reject", error: "no" } as const;
+    const { tasks } = await watched().settleAndDequeue([settlement], { max: 10 });
+    expect(tasks).toHaveLength(0);
+    expect(letters).toEqual([letter("b", "rejected", { error: { message: "no" } }), expired("a")]);
+  });
+
+  test("them if it completes plain tasks in the same call", async () => {
+    await leased(["dies"]);
+    const [task] = await leased(["a"], { lease: "1h" });
+    rig.now += MINUTE;
+    const settlement = { receipt: task?.receipt ?? "", outcome: "complete" } as const;
+    await watched().settleAndDequeue([settlement], { max: 10 });
+    expect(letters).toEqual([expired("dies")]);
+  });
+
+  test("them from a paused queue", async () => {
+    await leased(["a"]);
+    await rig.operator().pause();
+    rig.now += MINUTE;
+    expect(await watched().dequeue()).toMatchObject({ length: 0, paused: true });
+    expect(letters).toEqual([expired("a")]);
+  });
+
+  test("them at the limit of the queue that they filled", async () => {
+    await rig.operator().configure({ maxWorking: 1 });
+    await leased(["a"]);
+    await rig.queue().enqueueMany([{ payload: 1, id: "b" }]);
+    rig.now += MINUTE;
+    expect((await watched().dequeue()).map(({ id }) => id)).toEqual(["b"]);
+    expect(letters).toEqual([expired("a")]);
+  });
+
+  test("them behind cancelled tasks, where it goes on with further requests", async () => {
+    const queue = watched({ coalesce: false });
+    await leased(["a"]);
+    const ids = Array.from({ length: 450 }, (_, i) => `c${i}`);
+    await queue.enqueueMany(ids.map((id) => ({ payload: 1, id })));
+    await Promise.all(ids.map((id) => queue.cancel(id)));
+    rig.now += MINUTE;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    expect(letters).toEqual([expired("a")]);
+  });
+
+  test("them with a worker and with groups, and those of a silent worker", async () => {
+    await rig.queue().enqueueMany([
+      { payload: 1, id: "a", maxAttempts: 1, group: "g" },
+      { payload: 1, id: "b", maxAttempts: 1, group: "h" },
+    ]);
+    await rig.queue().dequeue({ max: 2, lease: "1h", worker: { name: "w", silentAfter: MINUTE } });
+    await rig.queue().enqueue(1, { id: "c", group: "g" });
+    rig.now += MINUTE;
+    const batch = await watched().dequeue({ max: 10, worker: { name: "v" } });
+    expect(batch.map(({ id }) => id)).toEqual(["c"]);
+    expect(letters).toEqual([expired("a"), expired("b")]);
+  });
+
+  test("each of them once if calls share the request", async () => {
+    await leased(["a", "b"]);
+    rig.now += MINUTE;
+    const queue = watched();
+    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    expect((await times(4, () => queue.dequeue())).flat()).toHaveLength(2);
+    expect(letters).toEqual([expired("a"), expired("b")]);
+  });
+
+  test("each payload that does not match the schema, without its values", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      { payload: { to: [MARKER] }, id: "misfit" },
+      { payload: { to: "a@example.com" }, id: "fits" },
+    ]);
+    const schema = z.object({ to: z.literal("a@example.com", `is ${MARKER}`) });
+    const batch = await watched({ schema }).dequeue({ max: 10 });
+    expect(batch.map(({ id }) => id)).toEqual(["fits"]);
+    const error = { name: "SchemaError", message: "the payload does not match the schema of the queue" };
+    expect(letters).toEqual([letter("misfit", "rejected", { error })]);
+    expect(await queue.get("misfit")).toMatchObject({ error: { issues: [{ path: "to" }] } });
+  });
+
+  test("each payload that cannot be decrypted", async () => {
+    await rig.queue().enqueue(MARKER, { id: "plain" });
+    await watched({ encryption: encrypting() }).dequeue();
+    const message = "the payload cannot be decrypted: it is not encrypted, and acceptPlain is not set";
+    expect(letters).toEqual([letter("plain", "rejected", { error: { name: "SluiceError", message } })]);
+  });
+});
