@@ -17,6 +17,7 @@ export default defineConfig({
     deno: "serverless/deno.ts",
     bun: "serverless/bun.ts",
     node: "serverless/node.ts",
+    testing: "src/testing/index.ts",
     local: "src/local/index.ts",
     cli: "src/cli/main.ts",
   },
@@ -28,5 +29,15 @@ export default defineConfig({
   tsconfig: "tsconfig.build.json",
   dts: true,
   hash: false,
+  // The Lua of the embedded store, with its licences.
+  copy: [
+    { from: "node_modules/lua-redis-wasm/dist/redis_lua.wasm", to: "dist" },
+    { from: "node_modules/lua-redis-wasm/LICENSE", to: "dist", rename: "redis_lua.LICENSE" },
+    {
+      from: "node_modules/lua-redis-wasm/THIRD_PARTY_NOTICES.md",
+      to: "dist",
+      rename: "redis_lua.THIRD_PARTY_NOTICES.md",
+    },
+  ],
   deps: { neverBundle: [/^node:/, /^cloudflare:/] },
 });

@@ -1,6 +1,7 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { notRun } from "./test/embedded/not-run.ts";
 import { laneOf } from "./test/support/lanes.ts";
 
 /**
@@ -25,6 +26,11 @@ const APART = [
   "test/consumer/cloudflare-queue-rules.test.ts",
 ];
 
+/** `npm run test:embedded` skips what only a real redis-server can do. */
+const isEmbedded = process.env["SLUICE_TEST_STORE"] === "embedded";
+const setupFiles = isEmbedded ? ["test/embedded/skip-not-run.ts"] : [];
+const filesNotRun = isEmbedded ? notRun.flatMap(({ file, test }) => (test === undefined ? [file] : [])) : [];
+
 /** {@link FIRST}, otherwise as Vitest has them. */
 class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -41,21 +47,31 @@ class InOrder extends BaseSequencer {
 
 /** What runs apart, and what runs together. */
 export const projects: readonly TestProjectInlineConfiguration[] = [
-  { extends: true, test: { name: "apart", include: APART } },
+  { extends: true, test: { name: "apart", include: APART, exclude: filesNotRun, setupFiles } },
   {
     extends: true,
     // test/package installs the packed tarball: `npm run test:package` runs it.
     test: {
       name: "together",
       include: ["test/**/*.test.ts"],
-      exclude: ["test/package/**", ...APART],
+      exclude: ["test/package/**", ...APART, ...filesNotRun],
       isolate: false,
-      setupFiles: ["test/support/own-globals.ts"],
+      setupFiles: ["test/support/own-globals.ts", ...setupFiles],
     },
   },
 ];
 
+/** As the paths of tsconfig.json: the examples import the package by its name. */
+const source = (path: string) => join(import.meta.dirname, path);
+
 export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^sluice-queue$/, replacement: source("src/index.ts") },
+      { find: /^sluice-queue\/testing$/, replacement: source("src/testing/index.ts") },
+      { find: /^sluice-queue\/cloudflare$/, replacement: source("serverless/cloudflare.ts") },
+    ],
+  },
   plugins: [
     {
       name: "lanes",

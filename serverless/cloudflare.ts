@@ -2,6 +2,7 @@ import type { Environment } from "../src/config.ts";
 import type { AlarmName } from "./cloudflare/sluice-alarm.ts";
 import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts";
 import type { AlarmKind } from "./deployment/alarms.ts";
+import { withOptions } from "./deployment/options-of.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 
 export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
@@ -43,7 +44,7 @@ function platform(env: {
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, platform);
-  return {
+  const app = {
     fetch: (request: Request, env: Env, context: Context): Promise<Response> =>
       deployment.fetch(request, env, (promise) => context.waitUntil(promise)),
     scheduled: (_event: unknown, env: Env): Promise<void> => deployment.service(env).cron(),
@@ -58,6 +59,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
       await Promise.all(names.map(ring));
     },
   };
+  return withOptions(app, options);
 }
 
 export default sluice();

@@ -1,6 +1,7 @@
 import type { Environment } from "../src/config.ts";
 import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/http-event.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
+import { withOptions } from "./deployment/options-of.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
 export * from "./deployment/consumer.ts";
@@ -57,7 +58,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
       "The event must be an HTTP request of payload format 2.0, or a Scheduled Event of EventBridge",
     );
   };
-  return handler as LambdaHandler;
+  return withOptions(handler as LambdaHandler, options);
 }
 
 export const handler = sluice();

@@ -6,6 +6,7 @@ import {
   type ServiceOptions,
   type WaitUntil,
 } from "./deployment/service.ts";
+import { withOptions } from "./deployment/options-of.ts";
 
 export * from "./deployment/consumer.ts";
 export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
@@ -36,9 +37,10 @@ const platform: Platform = {
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, () => platform);
   const env = () => process.env as Environment as Env;
-  return {
+  const app = {
     fetch: (request: Request, context: Context): Promise<Response> =>
       deployment.fetch(request, env(), (promise) => context.waitUntil(promise)),
     cron: (): Promise<void> => deployment.service(env()).cron(),
   };
+  return withOptions(app, options);
 }

@@ -6,6 +6,7 @@ import {
   type ServiceOptions,
   type WaitUntil,
 } from "./deployment/service.ts";
+import { withOptions } from "./deployment/options-of.ts";
 
 export * from "./deployment/consumer.ts";
 export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
@@ -45,9 +46,12 @@ function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, () => platform);
-  const handle = (request: Request, context?: Context): Promise<Response> =>
-    deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context));
-  return {
+  const handle = withOptions(
+    (request: Request, context?: Context): Promise<Response> =>
+      deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context)),
+    options,
+  );
+  const routes = {
     GET: handle,
     HEAD: handle,
     OPTIONS: handle,
@@ -56,6 +60,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     PATCH: handle,
     DELETE: handle,
   };
+  return withOptions(routes, options);
 }
 
 export const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = sluice();

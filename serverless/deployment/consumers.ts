@@ -34,6 +34,11 @@ export interface ConsumerContext<Env> {
    * aborts the handlers.
    */
   readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
+  /**
+   * An invocation with an empty queue waits for the next task if it is due within this time, ms. So a retry need
+   * not wait for the next cron. Waiting costs no command. A process sets an alarm instead.
+   */
+  readonly maxIdle: number;
   /** Sets alarms for what is due later. */
   readonly alarms: Alarms | undefined;
   /** In a process: keeps work running when the process closes. */
@@ -48,11 +53,8 @@ export interface ConsumerContext<Env> {
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
 
-/**
- * An invocation with an empty queue waits for the next task if it is due within this time, ms. So a retry need
- * not wait for the next cron. Waiting costs no command. A process sets an alarm instead.
- */
-const MAX_IDLE = 5_000;
+/** How long an invocation waits for the next task by default, ms: see {@link ConsumerContext.maxIdle}. */
+export const MAX_IDLE = 5_000;
 
 /** The shortest useful budget of a drain, ms. */
 const MIN_BUDGET = 1_000;
@@ -129,7 +131,7 @@ export class Consumers<Env> {
       const onDeadLetter = this.#context.onDeadLetterIn({ waitUntil, timeLeft });
       let report = await this.#drain(name, time, onDeadLetter);
       for (;;) {
-        const due = this.#untilDue(report, Math.min(MAX_IDLE, timeLeft() - 2 * MIN_BUDGET));
+        const due = this.#untilDue(report, Math.min(this.#context.maxIdle, timeLeft() - 2 * MIN_BUDGET));
         if (due === undefined) break;
         await sleep(due, undefined);
         const next = await this.#drain(name, timeLeft(), onDeadLetter);
@@ -182,12 +184,12 @@ export class Consumers<Env> {
 
   /** Wakes consumers elsewhere, and sets alarms for tasks that a running drain requeues. */
   #wakerOfDrain(): Waker | undefined {
-    const { alarms, remoteWaker, transport, isProcess } = this.#context;
+    const { alarms, remoteWaker, transport, isProcess, maxIdle } = this.#context;
     if (!alarms) return remoteWaker;
     const wakeAt = (queue: string, at: number) => {
       const after = timeUntil(transport, at);
       // What is due before is what the invocation waits for.
-      return isProcess || after > MAX_IDLE ? alarms.set("wake", queue, after) : undefined;
+      return isProcess || after > maxIdle ? alarms.set("wake", queue, after) : undefined;
     };
     return { wake: () => {}, ...remoteWaker, wakeAt };
   }

@@ -22,7 +22,7 @@ import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import type { AlarmKind, Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
-import { Consumers } from "./consumers.ts";
+import { Consumers, MAX_IDLE } from "./consumers.ts";
 import { declaredAmong, Declarations } from "./declarations.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
 import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
@@ -125,6 +125,8 @@ export interface Platform {
    * @default none: cron finds what is due
    */
   readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
+  /** How long an invocation waits for the next task, ms. @default 5 s */
+  readonly maxIdle?: number | undefined;
   /** In a process: keeps work running when the process closes. */
   readonly waitUntil?: WaitUntil | undefined;
 }
@@ -179,6 +181,7 @@ export class Service<Env extends object = Environment> {
       budget: this.#budget,
       isProcess: platform.afterResponse === "any",
       ending: platform.ending,
+      maxIdle: platform.maxIdle ?? MAX_IDLE,
       alarms: this.#alarms,
       waitUntil: platform.waitUntil,
       onDeadLetterIn: (invocation) => this.#onDeadLetterIn(invocation),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
 import { serve } from "../../serverless/node.ts";
-import { startDatabase } from "../local/stack/database.ts";
+import { EMBEDDED_STORE, startDatabase } from "../local/stack/database.ts";
 import { onFreePort } from "../local/stack/port.ts";
 import { endSignal, Running } from "../local/stack/running.ts";
 import { requirePackages } from "./packages.ts";
@@ -14,32 +14,36 @@ import { type ProcessEnvironment, type Subcommand, UsageError } from "./subcomma
 
 const usage = `Usage: sluice dev [options]
 
-Runs all of Sluice on this machine: a Redis, the Upstash gateway in front of it, the HTTP interface, and a
+Runs all of Sluice on this machine: a store, the Upstash gateway in front of it, the HTTP interface, and a
 sweep every minute. Prints the settings for clients. Ctrl-C ends it.
 
-Needs the packages @redis/client and @hono/node-server.
+The store is a redis-server if one is on the PATH and the package @redis/client is installed; otherwise the
+embedded store, which needs neither. Needs the package @hono/node-server.
 
 Options:
   --port <number>          port of the HTTP interface (default: 8787, or another free one)
   --gateway-port <number>  port of the gateway (default: 8079, or another free one)
-  --redis <url>            use a running Redis (default: REDIS_URL, else a redis-server of its own)
-  --data <folder>          folder for the data of its own redis-server (default: none, the data is deleted
-                           at the end)
+  --redis <url>            use a running Redis (default: REDIS_URL, else a store of its own)
+  --data <folder>          folder in which the store of its own keeps its data for the next start. A crash
+                           loses at most the last second of a redis-server, and the last 5 seconds of the
+                           embedded store (default: none, the data is deleted at the end)
 
 Reads SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX from the environment. Without SLUICE_TOKENS it makes a
 token. In a running Redis the default prefix is sluice-dev.
 `;
 
 export const dev: Subcommand = {
-  summary: "run a Redis, the gateway, the HTTP interface and the sweep on this machine",
+  summary: "run a store, the gateway, the HTTP interface and the sweep on this machine",
   usage,
   async run(args, env) {
     const ended = endSignal();
     const options = readOptions(args);
-    await requirePackages("sluice dev", ["@redis/client", "@hono/node-server"]);
+    const redisUrl = options.redis ?? (env["REDIS_URL"] || undefined);
+    const forRedis = redisUrl === undefined ? [] : (["@redis/client"] as const);
+    await requirePackages("sluice dev", [...forRedis, "@hono/node-server"]);
     const running = new Running();
     try {
-      const lines = await start(running, options, env);
+      const lines = await start(running, { ...options, redis: redisUrl }, env);
       process.stdout.write(`${lines.join("\n")}\n`);
     } catch (error) {
       await running.stop();
@@ -58,18 +62,19 @@ export const dev: Subcommand = {
 };
 
 async function start(running: Running, options: Options, env: ProcessEnvironment): Promise<string[]> {
-  const redisUrl = options.redis ?? (env["REDIS_URL"] || undefined);
-  const { gateway } = await onPort("--gateway-port", options.gatewayPort, () =>
+  const { redis, data } = options;
+  const { gateway, redisUrl } = await onPort("--gateway-port", options.gatewayPort, () =>
     startDatabase(running, {
-      redisUrl,
-      folder: options.data ?? temporaryFolder(running),
+      redisUrl: redis,
+      folder: data ?? temporaryFolder(running),
+      keepData: data !== undefined,
       port: options.gatewayPort ?? { preferred: 8079 },
       log: (line) => process.stderr.write(`${line}\n`),
     }),
   );
   const token = `dev_${randomBytes(18).toString("base64url")}`;
   const made = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
-  const prefix = env["SLUICE_PREFIX"] || (redisUrl === undefined ? undefined : "sluice-dev");
+  const prefix = env["SLUICE_PREFIX"] || (redis === undefined ? undefined : "sluice-dev");
   const settings = {
     ...env,
     UPSTASH_REDIS_REST_URL: gateway.url,
@@ -86,12 +91,19 @@ async function start(running: Running, options: Options, env: ProcessEnvironment
 
   return [
     "# Sluice runs on this machine, with a sweep every minute. Ctrl-C ends it.",
+    `# Store: ${storeOf(redisUrl, options)}`,
     `UPSTASH_REDIS_REST_URL=${gateway.url}`,
     `UPSTASH_REDIS_REST_TOKEN=${gateway.token}`,
     `SLUICE_URL=${server.url}`,
     ...(env["SLUICE_TOKENS"] ? [] : [`SLUICE_TOKEN=${token}`, `SLUICE_TOKENS='${made}'`]),
     ...(prefix === undefined ? [] : [`SLUICE_PREFIX=${prefix}`]),
   ];
+}
+
+function storeOf(redisUrl: string | undefined, { redis, data }: Options): string {
+  if (redis !== undefined) return "the running Redis";
+  const kept = data === undefined ? "its data is deleted at the end" : `its data is in ${data}`;
+  return `${redisUrl === undefined ? EMBEDDED_STORE : "a redis-server from the PATH"}; ${kept}`;
 }
 
 interface Options {

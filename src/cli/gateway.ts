@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
 import { startGateway } from "../local/index.ts";
@@ -7,11 +9,12 @@ import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice gateway [options]
 
-Serves a Redis over the Upstash REST protocol, so that Upstash clients can use it.
-Needs the package @redis/client.
+Serves a Redis over the Upstash REST protocol, so that Upstash clients can use it. Without a Redis it serves
+the embedded store, whose data ends with it. For a Redis it needs the package @redis/client.
 
 Options:
-  --redis <url>             redis:// or rediss:// (default: REDIS_URL, else redis://127.0.0.1:6379)
+  --redis <url>             redis:// or rediss:// (default: REDIS_URL, else redis://127.0.0.1:6379 if it
+                            answers there, else the embedded store)
   --port <number>           port to listen on; 0 for any free one (default: 8079)
   --host <address>          address to listen on (default: 127.0.0.1)
   --token <text>            the standard token (default: a random one)
@@ -21,16 +24,16 @@ Options:
 `;
 
 export const gateway: Subcommand = {
-  summary: "serve a Redis over the Upstash REST protocol",
+  summary: "serve a Redis, or the embedded store, over the Upstash REST protocol",
   usage,
   async run(args, env) {
     const options = readOptions(args);
-    const redisUrl = options.redis ?? (env["REDIS_URL"] || "redis://127.0.0.1:6379");
-    if (!/^rediss?:\/\//.test(redisUrl))
+    const redisUrl = options.redis ?? (env["REDIS_URL"] || (await runningRedis()));
+    if (redisUrl !== undefined && !/^rediss?:\/\//.test(redisUrl))
       throw new UsageError("--redis or REDIS_URL must begin with redis:// or rediss://");
     const port = readPortOption("--port", options.port) ?? 8079;
     const strictKeys = readStrictKeys(options["strict-keys"]);
-    await requirePackages("sluice gateway", ["@redis/client"]);
+    if (redisUrl !== undefined) await requirePackages("sluice gateway", ["@redis/client"]);
     const serving = await onPort("--port", port, () =>
       startGateway({
         redisUrl,
@@ -45,7 +48,7 @@ export const gateway: Subcommand = {
     const readOnly = options["read-only-token"];
     process.stdout.write(
       [
-        `# ${withoutPassword(redisUrl)} over the Upstash REST protocol. Ctrl-C ends it.`,
+        `# ${served(redisUrl)} over the Upstash REST protocol. Ctrl-C ends it.`,
         `UPSTASH_REDIS_REST_URL=${serving.url}`,
         `UPSTASH_REDIS_REST_TOKEN=${serving.token}`,
         ...(readOnly === undefined ? [] : [`UPSTASH_REDIS_REST_READONLY_TOKEN=${readOnly}`]),
@@ -57,6 +60,19 @@ export const gateway: Subcommand = {
     process.once("SIGTERM", end);
   },
 };
+
+/** The Redis at its usual port on this machine; undefined if there is none. */
+async function runningRedis(): Promise<string | undefined> {
+  const socket = connect(6379, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return "redis://127.0.0.1:6379";
+  } catch {
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+}
 
 function readOptions(args: readonly string[]) {
   const text = { type: "string" } as const;
@@ -81,6 +97,9 @@ function readStrictKeys(given = "flagged"): "flagged" | "always" {
   if (given === "flagged" || given === "always") return given;
   throw new UsageError("--strict-keys must be flagged or always");
 }
+
+const served = (redisUrl: string | undefined): string =>
+  redisUrl === undefined ? "The embedded store, which keeps no data," : withoutPassword(redisUrl);
 
 function withoutPassword(redisUrl: string): string {
   const url = new URL(redisUrl);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
+import { EmbeddedDatabase, embedded } from "../../src/embedded/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
@@ -26,25 +27,29 @@ const transports: [string, () => Transport][] = [
   ["upstash", () => upstash({ url: gateway.url, token: gateway.token })],
   ["resp", () => tcp],
 ];
+const inProcess = embedded(new EmbeddedDatabase());
 
-describe.each(transports)("over %s every payload comes back identical (law 9)", (name, transport) => {
-  test.each(awkwardPayloads)("%s", async (label, payload) => {
-    const queue = new Queue(`${name}-${label.replace(/\W/g, "")}`, { transport: transport() });
-    await queue.enqueue(payload, { id: "one" });
-    await queue.enqueueMany([{ payload }, { payload }]);
-    const batch = await queue.dequeue({ max: 3 });
-    const same = comparable(payload);
-    expect(batch.map((task) => comparable(task.payload))).toStrictEqual([same, same, same]);
+describe.each([...transports, ["embedded", () => inProcess] as const])(
+  "over %s every payload comes back identical (law 9)",
+  (name, transport) => {
+    test.each(awkwardPayloads)("%s", async (label, payload) => {
+      const queue = new Queue(`${name}-${label.replace(/\W/g, "")}`, { transport: transport() });
+      await queue.enqueue(payload, { id: "one" });
+      await queue.enqueueMany([{ payload }, { payload }]);
+      const batch = await queue.dequeue({ max: 3 });
+      const same = comparable(payload);
+      expect(batch.map((task) => comparable(task.payload))).toStrictEqual([same, same, same]);
 
-    // As a result and, within its limit, as an error too.
-    await batch[0]?.complete(payload);
-    expect(comparable((await queue.get("one"))?.result)).toStrictEqual(same);
-    if (!label.startsWith("1 M")) {
-      await batch[1]?.reject(payload);
-      expect(comparable((await queue.get(batch[1]?.id ?? ""))?.error)).toStrictEqual(same);
-    }
-  });
-});
+      // As a result and, within its limit, as an error too.
+      await batch[0]?.complete(payload);
+      expect(comparable((await queue.get("one"))?.result)).toStrictEqual(same);
+      if (!label.startsWith("1 M")) {
+        await batch[1]?.reject(payload);
+        expect(comparable((await queue.get(batch[1]?.id ?? ""))?.error)).toStrictEqual(same);
+      }
+    });
+  },
+);
 
 describe("what one transport wrote the other reads", () => {
   test.each(awkwardPayloads)("%s", async (label, payload) => {

@@ -5,9 +5,9 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { script } from "../transport/script.ts";
 import { call, count, echo, reply, store, useTransports } from "./transports.ts";
 
-const { its, transports, overTcp, run } = useTransports();
+const { its, transports, inProcess, overTcp, run: runOnRedis } = useTransports();
 
-describe.each(transports)("%s", (_, connect) => {
+describe.each([...transports, inProcess])("%s", (_, connect, run) => {
   let transport: Transport;
   beforeAll(() => {
     transport = connect();
@@ -210,7 +210,7 @@ describe("a script that touches a key it does not declare", () => {
     expect(`${outcomes[0] && "error" in outcomes[0] && outcomes[0].error.message}`).toContain(
       "Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: {q}:stray",
     );
-    expect(await run([["EXISTS", "{q}:stray"]])).toEqual([reply(0)]);
+    expect(await runOnRedis([["EXISTS", "{q}:stray"]])).toEqual([reply(0)]);
   });
 
   test("runs without key locking", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 
+import { EmbeddedDatabase, embedded } from "../../src/embedded/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import type { Command, CommandOutcome, Reply, Script, Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
@@ -26,7 +27,10 @@ export function useTransports() {
     its.proxy = await startProxy(its.redis.port);
     its.gateway = await startGateway({ redisUrl: its.proxy.url });
   });
-  beforeEach(() => run([["FLUSHALL"], ["SCRIPT", "FLUSH"]]));
+  beforeEach(async () => {
+    await run(empty);
+    await runEmbedded(empty);
+  });
   afterAll(async () => {
     await Promise.all(open.map((each) => each.close()));
     await its.gateway.close();
@@ -34,10 +38,13 @@ export function useTransports() {
     await its.redis.stop();
   });
 
-  const transports: readonly (readonly [string, (retry?: RetryOptions) => Transport])[] = [
-    ["upstash", (retry) => upstash(its.gateway, { retry })],
-    ["resp", (retry) => overTcp({ url: its.proxy.url, retry })],
+  const transports: readonly TransportUnderTest[] = [
+    ["upstash", (retry) => upstash(its.gateway, { retry }), run],
+    ["resp", (retry) => overTcp({ url: its.proxy.url, retry }), run],
   ];
+  // It has no network whose faults could be tested, and reaches a database of its own.
+  const database = new EmbeddedDatabase();
+  const inProcess: TransportUnderTest = ["embedded", (retry) => embedded(database, { retry }), runEmbedded];
 
   function overTcp(options: Parameters<typeof resp>[0]) {
     const transport = resp(options);
@@ -53,8 +60,21 @@ export function useTransports() {
     return outcomes;
   }
 
-  return { its, transports, overTcp, run };
+  async function runEmbedded(commands: readonly Command[]): Promise<CommandOutcome[]> {
+    return await embedded(database).send(commands);
+  }
+
+  return { its, transports, inProcess, overTcp, run };
 }
+
+/** A name, a function that makes the transport, and one that runs commands on its database without it. */
+type TransportUnderTest = readonly [
+  name: string,
+  connect: (retry?: RetryOptions) => Transport,
+  run: (commands: readonly Command[]) => Promise<CommandOutcome[]>,
+];
+
+const empty: readonly Command[] = [["FLUSHALL"], ["SCRIPT", "FLUSH"]];
 
 export const call = (
   script: Script,

@@ -36,6 +36,8 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/repair": [...base, ...queue("core", "redis", "values", "tasks", "schedules", "sweep")],
   // Only the interface, whose file has only types, and the base of all floors.
   "src/transport": [...base, "src/queue/redis/transport.ts"],
+  // A Redis in the process, and a transport to it.
+  "src/embedded": [...base, "src/queue/redis/transport.ts", "src/transport"],
   "src/consumer": [...base, ...queue("core", "redis", "tasks")],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
@@ -44,7 +46,7 @@ const floors: Record<string, readonly string[]> = {
   // Queues that are declared in one place.
   "src/declared": [...base, "src/queue", "src/consumer"],
   "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],
-  "src/local": [...base, "src/queue", "src/transport", "src/http", "src/config.ts"],
+  "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
   "src/cli": [
     ...base,
     "src/queue",
@@ -54,6 +56,17 @@ const floors: Record<string, readonly string[]> = {
     "src/config.ts",
     "serverless",
     "package.json",
+  ],
+  // Deployments and queues in the tests of users.
+  "src/testing": [
+    ...base,
+    "src/queue",
+    "src/consumer",
+    "src/declared",
+    "src/client",
+    "src/config.ts",
+    "src/embedded",
+    "serverless/deployment",
   ],
   serverless: [
     ...base,

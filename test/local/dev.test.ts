@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freePort } from "../../src/local/stack/port.ts";
 import { startRedis } from "../support/redis.ts";
 import { descendants, survivors } from "./processes.ts";
@@ -57,6 +61,72 @@ test("`sluice dev` prints settings that work, and Ctrl-C leaves nothing", async 
   expect(await survivors(processes)).toEqual([]);
 });
 
+describe("without a redis-server, `sluice dev`", () => {
+  const withoutRedis = { PATH: "/nowhere" };
+  let folder: string;
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), "sluice-test-"))));
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test("uses the embedded store, which starts no process, and deletes its data at the end", async () => {
+    const { SLUICE_URL, SLUICE_TOKEN = "" } = await startDev([], withoutRedis);
+    expect(await post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN, { payload: 1 })).toMatchObject({
+      status: 201,
+    });
+    expect(descendants(dev?.pid as number)).toEqual([]);
+    dev?.kill("SIGINT");
+    expect(await once(dev as ChildProcess, "exit")).toEqual([0, null]);
+  });
+
+  test("keeps the data in the folder of --data, without a file that is half written", async () => {
+    for (const created of [true, false]) {
+      const { SLUICE_URL, SLUICE_TOKEN = "" } = await startDev(["--data", folder], withoutRedis);
+      const task = { id: "kept", payload: 1 };
+      expect(await post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN, task)).toMatchObject({
+        body: { id: "kept", created },
+      });
+      dev?.kill("SIGTERM");
+      expect(await once(dev as ChildProcess, "exit")).toEqual([0, null]);
+      expect(await readdir(folder)).toEqual(["sluice.snapshot"]);
+    }
+  });
+
+  test("loses at most the last 5 seconds in a crash", async () => {
+    const { SLUICE_URL, SLUICE_TOKEN = "" } = await startDev(["--data", folder], withoutRedis);
+    await post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN, { id: "kept", payload: 1 });
+    while (!(await readdir(folder)).includes("sluice.snapshot")) await sleep(50);
+    dev?.kill("SIGKILL");
+    await once(dev as ChildProcess, "exit");
+    const again = await startDev(["--data", folder], withoutRedis);
+    const known = await post(`${again["SLUICE_URL"]}/v1/queues/hello/tasks`, again["SLUICE_TOKEN"] ?? "", {
+      id: "kept",
+      payload: 1,
+    });
+    expect(known).toMatchObject({ body: { created: false } });
+  });
+
+  test("says that the data is damaged, or of a redis-server", async () => {
+    const started = (path: string) => failing({ PATH: path }, "--data", folder);
+    await writeFile(join(folder, "sluice.snapshot"), "half of it");
+    expect(await started("/nowhere")).toMatchObject({
+      status: 1,
+      complaint: expect.stringContaining(
+        "sluice.snapshot: this is not a snapshot of the embedded store",
+      ) as string,
+    });
+    expect(await started(process.env["PATH"] ?? "")).toMatchObject({
+      status: 1,
+      complaint: expect.stringContaining(
+        "is of the embedded store, and a redis-server is on the PATH",
+      ) as string,
+    });
+    await mkdir(join(folder, "appendonlydir"));
+    expect(await started("/nowhere")).toMatchObject({
+      status: 1,
+      complaint: expect.stringContaining("is of a redis-server, and none can be used now") as string,
+    });
+  });
+});
+
 test("`sluice dev` takes the Redis, the ports and the tokens it is given", async () => {
   const redis = await startRedis();
   try {
@@ -85,9 +155,15 @@ test("`sluice dev` takes the Redis, the ports and the tokens it is given", async
 });
 
 /** Runs `sluice dev` with arguments with which it cannot start. */
-async function failing(...args: string[]): Promise<{ status: number | null; complaint: string }> {
+async function failing(
+  changed: NodeJS.ProcessEnv,
+  ...args: string[]
+): Promise<{ status: number | null; complaint: string }> {
   const { REDIS_URL: _, SLUICE_TOKENS: __, SLUICE_PREFIX: ___, ...env } = process.env;
-  dev = spawn(process.execPath, [main, "dev", ...args], { env, stdio: ["ignore", "ignore", "pipe"] });
+  dev = spawn(process.execPath, [main, "dev", ...args], {
+    env: { ...env, ...changed },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let complaint = "";
   dev.stderr?.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
   const [status] = (await once(dev, "close")) as [number | null];
@@ -95,7 +171,7 @@ async function failing(...args: string[]): Promise<{ status: number | null; comp
 }
 
 test("`sluice dev` says what is wrong with an option, and ends with status 2", async () => {
-  expect(await failing("--port", "many")).toEqual({
+  expect(await failing({}, "--port", "many")).toEqual({
     status: 2,
     complaint: "sluice: --port must be a number from 0 to 65535\nSee `sluice dev --help`.\n",
   });
@@ -106,7 +182,7 @@ test.each(["--port", "--gateway-port"])(
   async (option) => {
     const redis = await startRedis();
     try {
-      expect(await failing("--redis", redis.url, option, String(redis.port))).toEqual({
+      expect(await failing({}, "--redis", redis.url, option, String(redis.port))).toEqual({
         status: 1,
         complaint: `sluice: port ${redis.port} is in use; choose another with ${option} <number>, or 0 for any free port\n`,
       });

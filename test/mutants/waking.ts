@@ -197,7 +197,7 @@ export const waking: readonly Mutant[] = [
   {
     name: "an invocation sets alarms for what it waits for",
     file: "serverless/deployment/consumers.ts",
-    find: "return isProcess || after > MAX_IDLE ? ",
+    find: "return isProcess || after > maxIdle ? ",
     replace: "return after > 0 ? ",
     breaks: "waking",
     because: "each retry costs a request to the Durable Object and an invocation more",

@@ -86,7 +86,8 @@ test.each([
 });
 
 test.each([
-  [["gateway"], {}, `sluice gateway needs ${CLIENT}`],
+  [["gateway"], TCP, `sluice gateway needs ${CLIENT}`],
+  [["dev"], {}, `sluice dev needs ${SERVER}`],
   [["serve"], UPSTASH, `sluice serve needs ${SERVER}`],
   [
     ["serve"],
@@ -96,7 +97,7 @@ test.each([
   ],
   [
     ["dev"],
-    {},
+    TCP,
     "sluice dev needs @redis/client and @hono/node-server, which are not installed; " +
       "add them: npm install @redis/client@6 @hono/node-server@2",
   ],
@@ -111,8 +112,32 @@ test("commands that need no more packages run without", async () => {
   expect(await project.sluice(["--version"])).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
 });
 
+test("the embedded store, with its Lua and the licences of that, needs no more packages", async () => {
+  const seen = await project.run(
+    `import { existsSync } from "node:fs";
+     import { Queue } from "sluice-queue";
+     import { startGateway } from "sluice-queue/local";
+     import { upstash } from "sluice-queue/upstash";
+     const gateway = await startGateway();
+     const emails = new Queue("emails", { transport: upstash(gateway) });
+     await emails.enqueue({ to: "a@example.com" });
+     const [task] = await emails.dequeue();
+     const completed = await task.complete();
+     await gateway.close();
+     const dist = new URL(".", import.meta.resolve("sluice-queue"));
+     const licences = ["redis_lua.LICENSE", "redis_lua.THIRD_PARTY_NOTICES.md"];
+     const included = licences.filter((name) => existsSync(new URL(name, dist)));
+     console.log(JSON.stringify({ payload: task.payload, ok: completed.ok, included }));`,
+  );
+  expect(seen).toEqual({
+    payload: { to: "a@example.com" },
+    ok: true,
+    included: ["redis_lua.LICENSE", "redis_lua.THIRD_PARTY_NOTICES.md"],
+  });
+});
+
 test("with what the errors say to install, a task goes all the way: over TCP, and through gateway and server", async () => {
-  const { stderr } = await server.sluice(["dev"]);
+  const { stderr } = await server.sluice(["dev"], TCP);
   await server.install(...(/npm install (.*)/.exec(stderr)?.[1] ?? "nothing").split(" "));
   const redis = await startRedis();
   try {

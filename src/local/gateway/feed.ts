@@ -38,10 +38,7 @@ export async function startFeed(
 ): Promise<void> {
   const [name, ...words] = command.map(String) as [string, ...string[]];
   const kind = name.toLowerCase();
-  const push = (event: string): void => {
-    feed.push(frame(event));
-    if (feed.readableLength > maxBehind) feed.destroy();
-  };
+  const push = (event: string) => pushEvent(feed, event);
   // The confirmation is pushed before Redis sends it, because no one reads the feed until then. So an event
   // in the same packet as Redis's confirmation comes after it.
   if (kind === "monitor") {
@@ -65,8 +62,14 @@ export async function startFeed(
   );
 }
 
+/** Sends an event, or closes the feed if its client is too slow. */
+export function pushEvent(feed: Feed, event: string): void {
+  feed.push(frame(event));
+  if (feed.readableLength > maxBehind) feed.destroy();
+}
+
 /** One server-sent event. All line ends become \n, the only one that it can have. */
-const frame = (text: string): string => {
+export const frame = (text: string): string => {
   const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `${lines.join("")}\n`;
 };

@@ -2,9 +2,11 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { EmbeddedDatabase } from "../../embedded/database.ts";
 import { handleAdmin, isAdminPath } from "./admin.ts";
 import { type GatewayResponse, execute, executeWithFault } from "./response.ts";
 import { CommandTable } from "./commands.ts";
+import { connectEmbedded } from "./embedded.ts";
 import { Faults } from "./faults.ts";
 import { connectRedis } from "./redis.ts";
 import { errorJson } from "./reply.ts";
@@ -15,8 +17,10 @@ import { sendResponse } from "./send-response.ts";
 import { Meter, type Usage } from "./usage.ts";
 
 export interface GatewayOptions {
-  /** `redis://` or `rediss://`, optionally with user, password and database. */
-  readonly redisUrl: string;
+  /** `redis://` or `rediss://`, optionally with user, password and database. @default see `database` */
+  readonly redisUrl?: string | undefined;
+  /** An embedded database in place of a Redis. @default a new one, if there is no `redisUrl` either */
+  readonly database?: EmbeddedDatabase | undefined;
   /** The port; 0 for any free one. @default 0 */
   readonly port?: number | undefined;
   /** The address to listen on. @default "127.0.0.1" */
@@ -40,7 +44,7 @@ export interface GatewayOptions {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** An HTTP server that serves a Redis over the Upstash REST protocol. */
+/** An HTTP server that serves a Redis, or an embedded database, over the Upstash REST protocol. */
 export interface Gateway {
   /** The value for `UPSTASH_REDIS_REST_URL`, such as `http://127.0.0.1:8079`. */
   readonly url: string;
@@ -61,9 +65,12 @@ const keepAlive = 600_000;
  * @throws {RedisUnavailable} if Redis does not answer; an Error if the port is in use
  * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
  */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const { token = randomBytes(24).toString("base64url"), log = () => {} } = options;
-  const redis = await connectRedis(options.redisUrl, log);
+  const redis =
+    options.redisUrl === undefined
+      ? connectEmbedded(options.database ?? new EmbeddedDatabase())
+      : await connectRedis(options.redisUrl, log);
   try {
     const table = await CommandTable.load(redis);
     const meter = new Meter();

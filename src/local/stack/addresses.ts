@@ -1,10 +1,11 @@
+import { EMBEDDED_STORE } from "./database.ts";
 import type { Stack } from "./stack.ts";
 
 export const addresses = ({ redisUrl, gateway, workerUrl }: Stack) => `
   Worker    ${workerUrl}     in workerd, its cron every minute
   docs      ${workerUrl}/docs
   gateway   ${gateway.url}     the Upstash REST protocol, with a count of billed commands
-  Redis     ${redisUrl.replace(/\/\/[^@/]*@/, "//")}
+  Redis     ${redisUrl?.replace(/\/\/[^@/]*@/, "//") ?? `none: ${EMBEDDED_STORE}`}
 `;
 
 /** Commands to try, for a shell. */

@@ -1,54 +1,99 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { EmbeddedDatabase } from "../../embedded/database.ts";
 import { queueKeys, registryKey } from "../../queue/core/keys.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
+import { loadRedisClient } from "../../transport/resp-client.ts";
 import { resp } from "../../transport/resp.ts";
 import { parsedUrl, REDIS } from "../../url.ts";
-import { type Gateway, startGateway } from "../gateway/gateway.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "../gateway/gateway.ts";
 import { RedisUnavailable } from "../gateway/redis-client.ts";
+import { openKeptDatabase, SNAPSHOT } from "./embedded.ts";
 import { onFreePort } from "./port.ts";
-import { startRedisServer } from "./redis.ts";
+import { hasRedisServer, startRedisServer } from "./redis.ts";
 import type { Running } from "./running.ts";
 import { StackError } from "./stack-error.ts";
 
 export interface DatabaseOptions {
-  /** The URL of a running Redis. @default starts a redis-server from the PATH */
+  /** The URL of a running Redis. @default a redis-server from the PATH, else the embedded store */
   readonly redisUrl?: string | undefined;
-  /** The folder for the data of a redis-server that is started here. */
+  /** The folder for the data, except of a running Redis. */
   readonly folder: string;
+  /** Whether the data is kept for the next start. @default true */
+  readonly keepData?: boolean | undefined;
   /** The gateway's port; 0 for any free one. With `preferred`: this port if it is free, else another. */
   readonly port: number | { readonly preferred: number | undefined };
   readonly log: (line: string) => void;
 }
 
 export interface Database {
-  readonly redisUrl: string;
+  /** Undefined if the embedded store is used. */
+  readonly redisUrl: string | undefined;
   readonly gateway: Gateway;
 }
 
+/** What the user reads of the store. */
+export const EMBEDDED_STORE = "the embedded store, in this process";
+
 /**
- * Starts a Redis and the gateway, so that it is reached over HTTP as on Upstash.
- * @throws {StackError} if Redis does not start or does not answer
+ * Starts a store and the gateway, so that it is reached over HTTP as on Upstash.
+ * @throws {StackError} if Redis does not start or does not answer, or the data cannot be read
  */
 export async function startDatabase(running: Running, options: DatabaseOptions): Promise<Database> {
-  const redisUrl = options.redisUrl ?? (await startOwnRedis(running, options.folder));
-  if (!parsedUrl(redisUrl, REDIS)) {
-    throw new StackError("the URL of Redis must begin with redis:// or rediss://");
-  }
+  const store = await startStore(running, options);
   try {
-    const start = (port: number) => startGateway({ redisUrl, port, log: options.log });
+    const start = (port: number) => startGateway({ ...store, port, log: options.log });
     const { port } = options;
     const gateway = await (typeof port === "number" ? start(port) : onFreePort(port.preferred, start));
     running.add(() => gateway.close());
-    return { redisUrl, gateway };
+    return { redisUrl: store.redisUrl, gateway };
   } catch (error) {
     if (error instanceof RedisUnavailable) throw new StackError(error.message);
     throw error;
   }
 }
 
-async function startOwnRedis(running: Running, folder: string): Promise<string> {
-  const { url, child } = await startRedisServer(folder);
-  running.addChild("redis-server", child);
-  return url;
+type Store = Pick<GatewayOptions, "redisUrl" | "database">;
+
+async function startStore(running: Running, options: DatabaseOptions): Promise<Store> {
+  const { redisUrl, folder, keepData = true, log } = options;
+  if (redisUrl !== undefined) {
+    if (parsedUrl(redisUrl, REDIS)) return { redisUrl };
+    throw new StackError("the URL of Redis must begin with redis:// or rediss://");
+  }
+  if (await canStartRedis()) {
+    refuseOtherData(
+      folder,
+      SNAPSHOT,
+      "the embedded store",
+      "a redis-server is on the PATH, so it would be used",
+    );
+    const { url, child } = await startRedisServer(folder);
+    running.addChild("redis-server", child);
+    return { redisUrl: url };
+  }
+  refuseOtherData(folder, "appendonlydir", "a redis-server", "none can be used now");
+  if (!keepData) return { database: new EmbeddedDatabase() };
+  const kept = openKeptDatabase(folder, log);
+  running.add(() => kept.close());
+  return { database: kept.database };
+}
+
+/** Whether there are a redis-server and the package that speaks to it. */
+async function canStartRedis(): Promise<boolean> {
+  if (!hasRedisServer()) return false;
+  try {
+    await loadRedisClient();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A folder with the data of one store must not look empty to the other. */
+function refuseOtherData(folder: string, name: string, owner: string, reason: string): void {
+  if (!existsSync(join(folder, name))) return;
+  throw new StackError(`the data in ${folder} is of ${owner}, and ${reason}; use another folder`);
 }
 
 /** Removes the keys of all queues with a prefix, and leaves the other data of the Redis. */

@@ -1,5 +1,5 @@
-import { appendFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { type Child, startChild } from "./child.ts";
 import { freePort } from "./port.ts";
 import { StackError } from "./stack-error.ts";
@@ -9,6 +9,24 @@ export interface RedisServer {
   /** Such as `redis://127.0.0.1:20017`. */
   readonly url: string;
   readonly child: Child;
+}
+
+/** Whether there is a redis-server on the PATH. */
+export function hasRedisServer(path = process.env["PATH"] ?? ""): boolean {
+  const names = process.platform === "win32" ? ["redis-server.exe"] : ["redis-server"];
+  return path
+    .split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .some(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -12,7 +12,10 @@ import { startLocalWorker } from "./worker.ts";
 export interface StackOptions {
   /** An existing folder for the data and logs of this run. */
   readonly folder: string;
-  /** The URL of a running Redis, in which this run uses its own key prefix. @default starts a redis-server */
+  /**
+   * The URL of a running Redis, in which this run uses its own key prefix.
+   * @default a redis-server from the PATH, else the embedded store
+   */
   readonly redisUrl?: string | undefined;
   /** Whether the Redis of `redisUrl` keeps the keys of this run. @default false */
   readonly keepData?: boolean | undefined;
@@ -24,7 +27,7 @@ export interface StackOptions {
   readonly cron?: ((line: string) => void) | undefined;
 }
 
-/** Redis, its gateway, and the Worker in workerd with its cron. */
+/** The store, its gateway, and the Worker in workerd with its cron. */
 export interface Stack extends Database {
   readonly workerUrl: string;
   /** Tokens of the HTTP interface: one for producers, one for consumers, and one with all scopes. */

@@ -169,7 +169,7 @@ export function leaseOf(record: string): number | undefined {
  * @throws {SluiceError} `unexpected_reply` for an invalid record
  */
 export function readWritten(written: string) {
-  const { fields, rest } = splitRecord(`1${written}`, []);
+  const { fields, rest } = splitRecord(`1;${written}`, []);
   return { ...readOptions(fields), ...readBody(fields, rest) };
 }
 

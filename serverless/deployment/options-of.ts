@@ -1,0 +1,17 @@
+import type { ServiceOptions } from "./service.ts";
+
+/** The property of an app that holds its options, for tests. Global, because an app may come from another bundle. */
+const OPTIONS = Symbol.for("sluice-queue.options");
+
+/** Attaches to a platform's app the options that it was made with. */
+export function withOptions<App extends object, Env extends object>(
+  app: App,
+  options: ServiceOptions<Env>,
+): App {
+  return Object.defineProperty(app, OPTIONS, { value: options });
+}
+
+/** The options that an app was made with; undefined if it is no app. */
+export function optionsOf(app: object): ServiceOptions<never> | undefined {
+  return (app as { readonly [OPTIONS]?: ServiceOptions<never> })?.[OPTIONS];
+}

@@ -1,0 +1,189 @@
+import { drain } from "../consumer/drain/drain.ts";
+import type { DrainOptions, DrainReport, Handler } from "../consumer/drain/types.ts";
+import { applyQueues } from "../declared/apply-queues.ts";
+import { defineQueue, type DefinedQueue } from "../declared/define-queue.ts";
+import { SluiceError, type SluiceErrorCode } from "../errors.ts";
+import { milliseconds, type Duration } from "../queue/core/duration.ts";
+import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
+import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "../queue/core/types.ts";
+import { Operator } from "../queue/operate/operator.ts";
+import type { ListedTask } from "../queue/operate/task-operator.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import { Schedules } from "../queue/schedules/schedules.ts";
+import { sweep } from "../queue/sweep/sweep.ts";
+import { Queue } from "../queue/tasks/queue.ts";
+import type { EnqueuedTask } from "./enqueue-log.ts";
+import { TestDatabase } from "./test-database.ts";
+
+export interface TestQueueOptions {
+  /** Where the clock begins: a `Date`, or epoch ms. @default now */
+  readonly now?: Date | number | undefined;
+}
+
+/** What became of deliveries to a handler. A task that is tried again counts again. */
+export type WorkReport = Pick<DrainReport, "completed" | "requeued" | "rejected" | "handedBack" | "lost">;
+
+/** A dead letter, with its payload. */
+export type DeadLetterInfo = Extract<ListedTask, { state: "rejected" }>;
+
+/**
+ * Makes a queue for a test: the same scripts on an embedded database of its own, with a clock that moves only
+ * when the test says so. It needs no Redis. The settings and schedules of a declared queue are applied.
+ * @param queue as `defineQueue` made it, or a name
+ * @throws {SluiceError} `invalid_argument`
+ * @example
+ * const test = testQueue(emails);
+ * await test.enqueue({ to: "a@example.com" }, { delay: "10m" });
+ * await test.advance("10m");
+ * expect(await test.work(sendWelcome)).toMatchObject({ completed: 1 });
+ */
+export function testQueue<In = unknown, Out = In>(
+  queue: DefinedQueue<In, Out> | string,
+  options: TestQueueOptions = {},
+): TestQueue<In, Out> {
+  return new TestQueue(typeof queue === "string" ? defineQueue<In, Out>(queue) : queue, options);
+}
+
+/** A queue for a test. {@link testQueue} makes it. */
+export class TestQueue<In = unknown, Out = In> {
+  /** The queue, for all its methods. */
+  readonly queue: Queue<In, Out>;
+  readonly operator: Operator;
+  readonly schedules: Schedules<In>;
+  /** Reaches the embedded database, for further queues of the same test. */
+  readonly transport: Transport;
+  readonly #declared: DefinedQueue<In, Out>;
+  readonly #database: TestDatabase;
+  #applied: Promise<void> | undefined;
+
+  constructor(declared: DefinedQueue<In, Out>, options: TestQueueOptions) {
+    onlyOptions(options, ["now"]);
+    this.#declared = declared;
+    this.#database = new TestDatabase(instantMs(options.now ?? Date.now(), "now", LAST_INSTANT));
+    const { transport } = this.#database;
+    this.transport = {
+      ...transport,
+      send: async (commands, sending) => {
+        await this.#ready();
+        return transport.send(commands, sending);
+      },
+    };
+    const over = { transport: this.transport };
+    this.queue = new Queue(declared, over);
+    this.operator = new Operator(declared, over);
+    this.schedules = new Schedules(declared, over);
+  }
+
+  /** The clock, epoch ms. */
+  get now(): number {
+    return this.#database.now;
+  }
+
+  /** Adds a task, as `Queue.enqueue`. */
+  enqueue(payload: In, options?: EnqueueOptions): Promise<Enqueued> {
+    return this.queue.enqueue(payload, options);
+  }
+
+  /**
+   * Moves the clock. On the way, tasks and schedules that are due become pending, leases expire, and records are
+   * removed, each at its time. It calls no handler.
+   * @param duration such as "10m"
+   */
+  async advance(duration: Duration): Promise<void> {
+    const ms = milliseconds(duration, "duration");
+    await this.#ready();
+    await this.#database.moveTo(this.now + ms, true, () => this.#sweep());
+  }
+
+  /**
+   * Calls the handler for each pending task, as `drain` does, until none is pending. The clock does not move, so a
+   * task that fails waits for its next attempt.
+   * @param options of the drain; those of a declared queue are the defaults
+   * @returns what became of the tasks
+   */
+  async work(handler: Handler<Out>, options: DrainOptions = {}): Promise<WorkReport> {
+    const report = await drain(this.queue, handler, { ...this.#declared.work, ...options });
+    const { completed, requeued, rejected, handedBack, lost } = report;
+    return { completed, requeued, rejected, handedBack, lost };
+  }
+
+  /**
+   * {@link work} until every task has ended: moves the clock to each delayed task and each lease that expires.
+   * Schedules do not occur.
+   * @returns what became of all deliveries
+   * @throws {SluiceError} `invalid_argument` if tasks still wait after 10,000 moves of the clock
+   * @example
+   * await test.enqueue({ to: "down@example.com" });
+   * expect(await test.workToEnd(sendWelcome)).toMatchObject({ requeued: 9, rejected: 1 });
+   */
+  async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<WorkReport> {
+    let total = await this.work(handler, options);
+    await this.#database.moveTo(LAST_INSTANT, false, async () => {
+      await this.#sweep();
+      total = sumOf(total, await this.work(handler, options));
+    });
+    return total;
+  }
+
+  /**
+   * The tasks that the queue has, with their payloads as far as they are kept: a completed task has none.
+   * @param state the only state to list. Default: all of them
+   */
+  tasks(state?: TaskState): Promise<ListedTask[]> {
+    return listTasks(this.operator, state);
+  }
+
+  /** The dead letters: rejected tasks that were not cancelled. */
+  async deadLetters(): Promise<DeadLetterInfo[]> {
+    return deadLettersAmong(await this.tasks("rejected"));
+  }
+
+  /** All tasks that were added to the queue so far, in order, with their payloads. */
+  get enqueued(): readonly EnqueuedTask<In>[] {
+    return this.#database.log.tasksOf(this.queue.name) as EnqueuedTask<In>[];
+  }
+
+  async #sweep(): Promise<void> {
+    await sweep(this.transport);
+  }
+
+  /** Applies the declaration, before the first command. */
+  #ready(): Promise<void> {
+    return (this.#applied ??= this.#apply());
+  }
+
+  async #apply(): Promise<void> {
+    const [failed] = (await applyQueues(this.#database.transport, [this.#declared])).failed;
+    if (failed) throw new SluiceError(failed.code as SluiceErrorCode, failed.message);
+  }
+}
+
+function sumOf(first: WorkReport, then: WorkReport): WorkReport {
+  return {
+    completed: first.completed + then.completed,
+    requeued: first.requeued + then.requeued,
+    rejected: first.rejected + then.rejected,
+    handedBack: first.handedBack + then.handedBack,
+    lost: first.lost + then.lost,
+  };
+}
+
+/** All tasks of a queue, with their payloads as far as they are kept. */
+export async function listTasks(operator: Operator, state?: TaskState): Promise<ListedTask[]> {
+  const found: ListedTask[] = [];
+  for (const one of state === undefined ? taskStates : [state]) {
+    let cursor: string | undefined;
+    do {
+      const page = await operator.list({ state: one, payloads: true, size: 1_000, cursor });
+      found.push(...page.tasks);
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+  return found;
+}
+
+export function deadLettersAmong(tasks: readonly ListedTask[]): DeadLetterInfo[] {
+  return tasks.filter(
+    (task): task is DeadLetterInfo => task.state === "rejected" && task.reason !== "cancelled",
+  );
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from "vitest";
+import { embedded, EmbeddedDatabase, InvalidSnapshot, ReplyError } from "../../src/embedded/index.ts";
+import { Queue } from "../../src/index.ts";
+import { sweep } from "../../src/queue/sweep/sweep.ts";
+
+const START = 1_700_000_000_000;
+const bytes = (...values: number[]) => Uint8Array.from(values);
+
+describe("the clock of a database", () => {
+  test("is read by TIME, by scripts and by keys that expire", () => {
+    let now = START;
+    const database = new EmbeddedDatabase({ now: () => now });
+    database.call("SET", "key", "value", "PX", "1000");
+    expect(database.call("TIME")).toEqual(["1700000000", "0"]);
+    now += 999.5;
+    expect(database.call("EVAL", "return redis.call('TIME')", "0")).toEqual(["1700000000", "999500"]);
+    expect(database.call("GET", "key")).toBe("value");
+    now += 1;
+    expect(database.call("GET", "key")).toBeNull();
+    expect(database.call("DBSIZE")).toBe(0);
+  });
+
+  test("moves the leases, delays and retention of a queue", async () => {
+    let now = START;
+    const transport = embedded(new EmbeddedDatabase({ now: () => now }));
+    const emails = new Queue("emails", { transport, lease: "1m" });
+    await emails.enqueue("later", { id: "later", delay: "10m" });
+    expect(await emails.dequeue()).toHaveLength(0);
+    now += 600_000;
+    const [first] = await emails.dequeue();
+    expect(first).toMatchObject({ id: "later", attempt: 1, deadlineAt: now + 60_000 });
+    now += 60_001;
+    const [second] = await emails.dequeue();
+    expect(second).toMatchObject({ id: "later", attempt: 2 });
+    await second?.complete("done");
+    now += 3_600_001 + 300_000;
+    await sweep(transport);
+    expect(await emails.get("later")).toBeNull();
+  });
+});
+
+describe("a snapshot", () => {
+  test("holds every key, byte by byte, with its expiry", () => {
+    let now = START;
+    const database = new EmbeddedDatabase({ now: () => now });
+    const all = bytes(...Array.from({ length: 256 }, (_, index) => index));
+    database.call("SET", all, all);
+    database.call("SET", "short", "lived", "PX", "5000");
+    database.call("HSET", "hash", all, "é", "", "");
+    database.call("RPUSH", "list", all, "b", "");
+    database.call("ZADD", "zset", "-inf", all, "0.1", "b", "1e300", "c", "inf", "d");
+    const copy = new EmbeddedDatabase({ now: () => now, snapshot: database.snapshot() });
+    for (const [name, ...words] of [
+      ["GET", all],
+      ["PTTL", "short"],
+      ["HGETALL", "hash"],
+      ["LRANGE", "list", "0", "-1"],
+      ["ZRANGE", "zset", "0", "-1", "WITHSCORES"],
+      ["DBSIZE"],
+    ] as const) {
+      expect(copy.call(name as string, ...words)).toEqual(database.call(name as string, ...words));
+    }
+    now += 5_000;
+    expect(copy.call("EXISTS", "short")).toBe(0);
+    expect(new EmbeddedDatabase({ now: () => now, snapshot: copy.snapshot() }).call("DBSIZE")).toBe(4);
+  });
+
+  test("that is cut or altered is refused, and the data stays", () => {
+    const database = new EmbeddedDatabase();
+    database.call("SET", "kept", "value");
+    const snapshot = database.snapshot();
+    for (const damaged of [
+      new Uint8Array(),
+      snapshot.subarray(0, 30),
+      snapshot.subarray(0, -1),
+      snapshot.map((byte, index) => (index === 30 ? byte ^ 1 : byte)),
+    ]) {
+      expect(() => database.restore(damaged)).toThrow(InvalidSnapshot);
+    }
+    expect(database.call("GET", "kept")).toBe("value");
+  });
+});
+
+describe("a scan", () => {
+  test.each([
+    ["HSCAN", (name: string) => ["HSET", "key", name, "v"], (name: string) => ["HDEL", "key", name]],
+    ["ZSCAN", (name: string) => ["ZADD", "key", "1", name], (name: string) => ["ZREM", "key", name]],
+    ["SCAN", (name: string) => ["SET", name, "v"], (name: string) => ["DEL", name]],
+  ])("by %s returns all that stays, while others come and go", (command, add, remove) => {
+    const database = new EmbeddedDatabase();
+    const staying = Array.from({ length: 2_000 }, (_, index) => `stays${index}`);
+    for (const name of staying) database.call(...add(name));
+    for (let index = 0; index < 2_000; index++) database.call(...add(`goes${index}`));
+    const found = new Set<string>();
+    let [cursor, steps] = ["0", 0];
+    do {
+      const words = command === "SCAN" ? [command, cursor] : [command, "key", cursor];
+      const [next, names] = database.call(...words, "COUNT", "50") as [string, string[]];
+      for (const name of names) found.add(name);
+      for (let index = 0; index < 40; index++) {
+        database.call(...remove(`goes${steps * 40 + index}`));
+        database.call(...add(`new${steps * 90 + index}`));
+      }
+      [cursor, steps] = [next, steps + 1];
+    } while (cursor !== "0");
+    expect(steps).toBeGreaterThan(20);
+    expect(staying.filter((name) => !found.has(name))).toEqual([]);
+  });
+});
+
+describe("a script", () => {
+  test("that fails midway keeps what it wrote", () => {
+    const database = new EmbeddedDatabase();
+    const script = "redis.call('SET', KEYS[1], 'written')\nredis.call('LPUSH', KEYS[1], 'x')";
+    expect(() => database.call("EVAL", script, "1", "key")).toThrow(
+      /^WRONGTYPE .* script: [0-9a-f]{40}, on @user_script:2\.$/,
+    );
+    expect(database.call("GET", "key")).toBe("written");
+  });
+
+  test("gets and returns many megabytes", () => {
+    const database = new EmbeddedDatabase();
+    const large = new Uint8Array(12_000_000).fill(0xff);
+    const script =
+      "redis.call('HSET', KEYS[1], 'f', ARGV[1]) return {#ARGV[1], redis.call('HGET', KEYS[1], 'f')}";
+    const connection = database.connect({ push: () => {}, close: () => {} });
+    const [length, value] = connection.run(["EVAL", script, "1", "key", large]) as [number, string];
+    expect([length, value.length, value.charCodeAt(11_999_999)]).toEqual([12_000_000, 12_000_000, 255]);
+  });
+
+  test("may only name its keys, if its first line and the database say so", () => {
+    const script = "#!lua flags=allow-key-locking\nredis.call('SET', ARGV[1], 'x')\nreturn 'done'";
+    const database = new EmbeddedDatabase({ keyLocking: true });
+    expect(database.call("EVAL", script, "1", "key", "key")).toBe("done");
+    expect(() => database.call("EVAL", script, "1", "key", "other")).toThrow(
+      /^ERR Dynamic keys are not allowed .* Key was: other script: /,
+    );
+    expect(() => new EmbeddedDatabase().call("EVAL", script, "1", "key", "key")).toThrow(ReplyError);
+  });
+
+  test("is compiled again after SCRIPT FLUSH, and by each database for itself", async () => {
+    const [one, other] = [new EmbeddedDatabase(), new EmbeddedDatabase()];
+    const sha = one.call("SCRIPT", "LOAD", "return 'here'") as string;
+    expect(one.call("EVALSHA", sha.toUpperCase(), "0")).toBe("here");
+    expect(() => other.call("EVALSHA", sha, "0")).toThrow("NOSCRIPT No matching script. Please use EVAL.");
+    one.call("SCRIPT", "FLUSH");
+    expect(() => one.call("EVALSHA", sha, "0")).toThrow(/^NOSCRIPT/);
+    expect(one.call("EVAL", "return 'here'", "0")).toBe("here");
+  });
+});
+
+test("a queue of 100,000 tasks in groups takes and gives tasks", async () => {
+  const transport = embedded(new EmbeddedDatabase());
+  const emails = new Queue("emails", { transport });
+  const batch = Array.from({ length: 1_000 }, (_, index) => ({ payload: index, group: `g${index % 50}` }));
+  for (let sent = 0; sent < 100; sent++) await emails.enqueueMany(batch);
+  const tasks = await emails.dequeue({ max: 100 });
+  const results = await emails.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+  expect(results.filter(({ ok }) => ok)).toHaveLength(100);
+});
+
+describe("the transport in process", () => {
+  test("subscribes until its signal aborts, and until it is closed", async () => {
+    const database = new EmbeddedDatabase();
+    const transport = embedded(database);
+    const abort = new AbortController();
+    const messages = await transport.subscribe?.("news", { signal: abort.signal });
+    database.call("PUBLISH", "news", "é");
+    database.call("PUBLISH", "other", "x");
+    database.call("PUBLISH", "news", "second");
+    const seen: string[] = [];
+    for await (const message of messages ?? []) {
+      seen.push(message);
+      if (seen.length === 2) abort.abort();
+    }
+    expect(seen).toEqual(["é", "second"]);
+    expect(database.call("PUBSUB", "CHANNELS")).toEqual([]);
+
+    const open = await transport.subscribe?.("news");
+    await transport.close();
+    await expect(open?.[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "redis_unreachable" });
+    await expect(transport.send([["GET", "a"]])).rejects.toMatchObject({ code: "redis_unreachable" });
+  });
+
+  test("lets timers run, however many calls follow each other", async () => {
+    const transport = embedded(new EmbeddedDatabase());
+    const timer = { fired: false };
+    setTimeout(() => (timer.fired = true), 1);
+    for (let calls = 0; calls < 100_000 && !timer.fired; calls++) await transport.send([["GET", "a"]]);
+    expect(timer.fired).toBe(true);
+  });
+});

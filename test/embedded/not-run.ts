@@ -1,0 +1,40 @@
+const CLIENT = "needs RESP3, which the client of the test speaks";
+const PASSWORD = "needs a password";
+
+/**
+ * What only a real redis-server can do. `npm run test:embedded` reports these tests as not run: whole files, or tests
+ * by the beginning of their names with those of their groups. All other tests of its folders, and of `test/budget`,
+ * `test/client`, `test/fault` and `test/http`, pass on the embedded store.
+ */
+export const notRun: readonly { readonly file: string; readonly test?: string; readonly reason: string }[] = [
+  { file: "test/fault/redis-killed.test.ts", reason: "needs an append-only file" },
+  { file: "test/fault/replica-promoted.test.ts", reason: "needs a replica" },
+  { file: "test/fault/snapshot.test.ts", reason: "needs the snapshots of Redis and its append-only file" },
+  {
+    file: "test/fault/transport-resp.test.ts",
+    test: "the caller's signal > aborted while the connection is being opened",
+    reason: "needs a second database",
+  },
+  { file: "test/fault/transport-resp.test.ts", test: "credentials > in the URL", reason: PASSWORD },
+  { file: "test/fault/transport-resp.test.ts", test: "credentials > that are missing", reason: PASSWORD },
+  {
+    file: "test/http/events.test.ts",
+    test: "Redis's refusal is answered as on any other route",
+    reason: "needs a user without channels",
+  },
+  {
+    file: "test/http/problems.test.ts",
+    test: "the faults of Redis > queue_full",
+    reason: "needs a limit of memory",
+  },
+  { file: "test/http/problems.test.ts", test: "the faults of Redis > redis_unauthorized", reason: PASSWORD },
+  { file: "test/http/problems.test.ts", test: "the faults of Redis > redis_error", reason: CLIENT },
+  {
+    file: "test/http/problems.test.ts",
+    test: "every documented problem was seen above",
+    reason: "needs the tests above that are not run",
+  },
+  { file: "test/http/sweep.test.ts", test: "a deep sweep > puts a task", reason: CLIENT },
+  { file: "test/http/sweep.test.ts", test: "a deep sweep > goes through all queues", reason: CLIENT },
+  { file: "test/http/sweep.test.ts", test: "a deep sweep > leaves queues alone", reason: CLIENT },
+];

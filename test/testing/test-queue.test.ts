@@ -1,0 +1,165 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
+import { testQueue } from "../../src/testing/index.ts";
+
+const schema = z.object({ to: z.string() });
+const emails = defineQueue("emails", { schema, maxAttempts: 3, backoff: ["10s", "1m"], unique: "24h" });
+
+/** Notes what it got, and fails as often as it is to. */
+function mailer(failures = 0) {
+  const sent: string[] = [];
+  const send = ({ payload, attempt }: Task<{ to: string }>) => {
+    if (attempt <= failures) throw new Error(`busy ${attempt}`);
+    sent.push(payload.to);
+    return { sent: payload.to };
+  };
+  return { sent, send };
+}
+
+describe("a queue for tests", () => {
+  test("delivers a delayed task when the clock says so, and not before", async () => {
+    const queue = testQueue(emails);
+    const { sent, send } = mailer();
+    const { id } = await queue.enqueue({ to: "ada" }, { delay: "10m" });
+    expect(await queue.work(send)).toMatchObject({ completed: 0 });
+    await queue.advance("9m");
+    expect(await queue.work(send)).toMatchObject({ completed: 0 });
+    await queue.advance("1m");
+    expect(await queue.work(send)).toEqual({
+      completed: 1,
+      requeued: 0,
+      rejected: 0,
+      handedBack: 0,
+      lost: 0,
+    });
+    expect(sent).toEqual(["ada"]);
+    expect(await queue.tasks("completed")).toMatchObject([{ id, result: { sent: "ada" } }]);
+  });
+
+  test("tries again after the declared backoff, and keeps what failed for good as a dead letter", async () => {
+    const queue = testQueue(emails, { now: 1_800_000_000_000 });
+    const { send } = mailer(3);
+    await queue.enqueue({ to: "ada" }, { id: "a" });
+    expect(await queue.work(send)).toMatchObject({ requeued: 1 });
+    expect(await queue.tasks()).toMatchObject([{ id: "a", state: "delayed", dueAt: 1_800_000_010_000 }]);
+    await queue.advance("10s");
+    expect(await queue.work(send)).toMatchObject({ requeued: 1 });
+    await queue.advance("59s");
+    expect(await queue.work(send)).toMatchObject({ requeued: 0, rejected: 0 });
+    await queue.advance("1s");
+    expect(await queue.work(send)).toMatchObject({ rejected: 1 });
+    expect(queue.now).toBe(1_800_000_070_000);
+    expect(await queue.deadLetters()).toMatchObject([
+      { id: "a", attempt: 3, payload: { to: "ada" }, error: { message: "busy 3" } },
+    ]);
+  });
+
+  test("works to the end of all tasks in one call", async () => {
+    const queue = testQueue(emails);
+    await queue.enqueue({ to: "ada" }, { delay: "3d" });
+    await queue.enqueue({ to: "bob" });
+    const begin = queue.now;
+    expect(await queue.workToEnd(mailer(2).send)).toMatchObject({ requeued: 4, completed: 2, rejected: 0 });
+    expect(queue.now - begin).toBe(3 * 86_400_000 + 70_000);
+  });
+
+  test("reclaims a lease that expires, and removes records in time", async () => {
+    const queue = testQueue(emails);
+    await queue.enqueue({ to: "ada" }, { id: "a", lease: "1m" });
+    await queue.queue.dequeue();
+    await queue.advance("1m");
+    expect(await queue.tasks()).toMatchObject([{ id: "a", state: "pending", attempt: 1 }]);
+    await queue.work(mailer().send);
+    await queue.advance("2h");
+    expect(await queue.tasks()).toEqual([]);
+  });
+
+  test("refuses an id for as long as the queue declares", async () => {
+    const queue = testQueue(emails);
+    const signUp = () => queue.enqueue({ to: "ada" }, { id: "welcome-ada" });
+    expect((await signUp()).created).toBe(true);
+    await queue.work(mailer().send);
+    await queue.advance("23h");
+    expect((await signUp()).created).toBe(false);
+    await queue.advance("1h");
+    expect((await signUp()).created).toBe(true);
+  });
+
+  test("is still swept after hours without a task", async () => {
+    const queue = testQueue(emails);
+    await queue.enqueue({ to: "ada" });
+    await queue.work(mailer().send);
+    await queue.advance("30d");
+    await queue.enqueue({ to: "bob" }, { delay: "1h" });
+    await queue.advance("1h");
+    expect(await queue.tasks("pending")).toHaveLength(1);
+  });
+
+  test("has the declared settings and schedules; each occurrence comes at its time", async () => {
+    const declared = defineQueue<string>("reports", {
+      maxWorking: 1,
+      schedules: { hourly: { every: "1h", payload: "hourly", missed: "last" } },
+    });
+    const queue = testQueue(declared);
+    await queue.advance("3h");
+    expect(await queue.tasks("pending")).toHaveLength(3);
+    expect(await queue.queue.dequeue({ max: 10 })).toHaveLength(1);
+    expect(await queue.queue.counts()).toMatchObject({ working: 1, pending: 2 });
+    expect(await queue.operator.settings()).toMatchObject({ maxWorking: 1 });
+    expect((await queue.schedules.list()).schedules).toHaveLength(1);
+  });
+
+  test("shows what was enqueued, with payloads, types, and without duplicates", async () => {
+    const queue = testQueue(emails);
+    await queue.queue.enqueueMany([
+      { payload: { to: "ada" }, id: "a", group: "tenant;7", priority: 3, headers: { trace: "t" } },
+      { payload: { to: "bob" }, id: "b", delay: "1h" },
+    ]);
+    await queue.enqueue({ to: "ada again" }, { id: "a" });
+    expect(queue.enqueued).toEqual([
+      {
+        queue: "emails",
+        id: "a",
+        payload: { to: "ada" },
+        group: "tenant;7",
+        priority: 3,
+        headers: { trace: "t" },
+      },
+      { queue: "emails", id: "b", payload: { to: "bob" } },
+    ]);
+    expectTypeOf(queue.enqueued[0]!.payload).toEqualTypeOf<{ to: string }>();
+  });
+
+  test("checks payloads and options as the declared queue does", async () => {
+    const queue = testQueue(emails);
+    await expect(queue.enqueue({ to: 7 } as never)).rejects.toMatchObject({ path: "payload.to" });
+    const rejected = await queue.enqueue({ to: "x" }).then(() =>
+      queue.work(() => {
+        throw new NonRetryableError("gone");
+      }),
+    );
+    expect(rejected).toMatchObject({ rejected: 1 });
+  });
+
+  test("is apart from every other one", async () => {
+    const [one, two] = [testQueue("jobs"), testQueue("jobs")];
+    await one.enqueue(1);
+    expect(await two.tasks()).toEqual([]);
+  });
+
+  test("says which declaration cannot be applied", async () => {
+    const queue = testQueue(
+      defineQueue("reports", { schedules: { never: { cron: "0 0 31 2 *", payload: 1 } } }),
+    );
+    await expect(queue.enqueue(1)).rejects.toThrow("schedule must occur at least once from now on");
+  });
+
+  test.each([
+    ["advance", () => testQueue("a").advance("soon" as never), "duration must be a duration"],
+    ["now", () => testQueue("a", { now: new Date("soon") }), "now must be a valid Date"],
+    ["an option", () => testQueue("a", { clock: 1 } as never), "clock is an unknown option"],
+  ])("refuses a wrong argument: %s", async (_, run, problem) => {
+    await expect((async () => run())()).rejects.toThrow(problem);
+  });
+});
