@@ -46,11 +46,11 @@ export class Declarations {
   ): Promise<void> {
     if (this.#queues.length === 0 || performance.now() < this.#checkAt) return;
     try {
-      const { applied, failed } = await applyQueues(transport, this.#queues, { prefix, signal });
+      const { applied, deferred, failed } = await applyQueues(transport, this.#queues, { prefix, signal });
       for (const queue of applied) console.log(JSON.stringify({ declared: queue, applied: true }));
       for (const { queue, ...error } of failed)
         console.error(JSON.stringify({ declared: queue, failed: error }));
-      if (failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
+      if (deferred.length + failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
     } catch (error) {
       // The sweep after this fails too, and says why.
       if (!signal?.aborted) console.error(JSON.stringify({ declared: "all", failed: messageOf(error) }));

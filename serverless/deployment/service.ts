@@ -1,5 +1,4 @@
 import { type Config, type Environment, readConfig } from "../../src/config.ts";
-import type { DrainOptions } from "../../src/consumer/drain/types.ts";
 import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
@@ -8,84 +7,26 @@ import { createApp } from "../../src/http/app.ts";
 import type { App } from "../../src/http/services.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
-import { type DeadLetter, type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
-import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
+import { type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
+import { milliseconds } from "../../src/queue/core/duration.ts";
 import { onlyOptions, optionalFunction } from "../../src/queue/core/validation.ts";
-import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
-import type { DeclaredQueue, QueueConsumer } from "../../src/declared/define-queue.ts";
 import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
-import { Queue, type QueueOptions } from "../../src/queue/tasks/queue.ts";
+import { Queue } from "../../src/queue/tasks/queue.ts";
 import { Schedules } from "../../src/queue/schedules/schedules.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import type { AlarmKind, Alarms } from "./alarms.ts";
-import type { Consumer } from "./consumer.ts";
 import { Consumers, MAX_IDLE } from "./consumers.ts";
 import { declaredAmong, Declarations } from "./declarations.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
+import type { OwnQueueOptions, Platform, RequestTools, ServiceOptions } from "./options.ts";
 import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
 import { logDeadLetter } from "./task-log.ts";
 
+export type { Platform, RequestTools, ServiceOptions } from "./options.ts";
 export type { WaitUntil } from "./pending-work.ts";
-
-/** Options that a request handler may set for a queue. The deployment sets the others. */
-type OwnQueueOptions<In, Out> = Omit<
-  QueueOptions<In, Out>,
-  "transport" | "prefix" | "wake" | "onDeadLetter" | "now"
->;
-
-/** What a deployment passes to its request handler and its hook. */
-export interface RequestTools<Env = Environment> {
-  readonly env: Env;
-  /**
-   * A queue in the deployment's Redis, by its declaration or its name. An enqueue wakes the queue's consumer.
-   * By name, the queue has the schema and the encryption of its consumer in this deployment, unless the options
-   * set others; `encryption: null` sets none.
-   */
-  readonly queue: <In = unknown, Out = In>(
-    queue: QueueOrName<In, Out>,
-    options?: OwnQueueOptions<In, Out>,
-  ) => Queue<In, Out>;
-  /** The schedules of a queue, with the same encryption as {@link queue}. */
-  readonly schedules: <T = unknown>(
-    queue: QueueOrName<T, unknown>,
-    options?: Pick<QueueOptions, "encryption">,
-  ) => Schedules<T>;
-  /** Lets work continue after the response; undefined if the platform does not support it. */
-  readonly waitUntil: WaitUntil | undefined;
-}
-
-export interface ServiceOptions<Env = Environment> {
-  /** The consumers of declared queues, or an object of consumers by the name of the queue. @default none */
-  readonly consumers?: readonly QueueConsumer<Env>[] | Readonly<Record<string, Consumer<Env>>> | undefined;
-  /**
-   * Declared queues that have no consumer here. Cron applies the settings and schedules of these and of those
-   * with a consumer.
-   * @default none
-   */
-  readonly queues?: readonly DeclaredQueue[] | undefined;
-  /**
-   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it
-   * returns nothing, `/` redirects to `/docs`, and other paths get 404.
-   * @default returns nothing
-   */
-  readonly fetch?:
-    | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
-    | undefined;
-  /**
-   * Called once with each dead letter that this deployment makes or finds, of any queue: by its consumers,
-   * its sweeps, and requests to its HTTP interface. It runs in the time of the invocation, with `waitUntil`
-   * if the platform has it. If it fails, one line is logged. It is not called if Redis's reply is lost after
-   * the script ran, and called again if a consumer over HTTP sends its settlement again.
-   * @default none; each dead letter is logged anyway
-   * @example onDeadLetter: (letter, { queue }) => queue("graveyard").enqueue(letter)
-   */
-  readonly onDeadLetter?: ((letter: DeadLetter, tools: RequestTools<Env>) => unknown) | undefined;
-  /** How long one invocation may work. @default the platform's limit, less some seconds */
-  readonly budget?: Duration | undefined;
-}
 
 /** One call of the deployment by its platform. */
 interface Invocation {
@@ -93,42 +34,6 @@ interface Invocation {
   readonly waitUntil: WaitUntil;
   /** How much longer a consumer may work here, ms; undefined if none may. */
   readonly timeLeft: (() => number) | undefined;
-}
-
-/** What differs between platforms. */
-export interface Platform {
-  /** Creates the transport to Redis. */
-  readonly transport: (redis: Config["redis"]) => Transport;
-  /** How long one invocation may work. */
-  readonly budget: Duration;
-  /** How much work may continue after a response: none, some seconds, or, in a process, any. */
-  readonly afterResponse: "none" | "bounded" | "any";
-  /**
-   * Which calls for a single task share one request to Redis.
-   * @default those of one `Queue` in one turn of the event loop
-   */
-  readonly coalesce?: Coalesce | undefined;
-  /** Sends a wake by another way than the global `fetch`, such as a service binding. */
-  readonly wakeFetch?: ((request: Request) => Promise<Response>) | undefined;
-  /**
-   * How long a wake waits for its response. A consumer that has not responded by then counts as woken.
-   * @default "2s"
-   */
-  readonly wakeTimeout?: Duration | undefined;
-  /**
-   * In a process: the signals that end it. First `closing` aborts, and handlers may finish. Then `signal`
-   * aborts the handlers.
-   */
-  readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
-  /**
-   * Creates the alarms of a deployment with that prefix of its keys. A long-running process always has them.
-   * @default none: cron finds what is due
-   */
-  readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
-  /** How long an invocation waits for the next task, ms. @default 5 s */
-  readonly maxIdle?: number | undefined;
-  /** In a process: keeps work running when the process closes. */
-  readonly waitUntil?: WaitUntil | undefined;
 }
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */

@@ -1,6 +1,6 @@
 import { messageOf, newerSchema, SluiceError } from "../errors.ts";
 import { decodeValue } from "../queue/core/codec.ts";
-import { derivedName, newToken } from "../queue/core/ids.ts";
+import { derivedName } from "../queue/core/ids.ts";
 import { queueKeys } from "../queue/core/keys.ts";
 import { escaped, onlyOptions, unescaped } from "../queue/core/validation.ts";
 import { Operator } from "../queue/operate/operator.ts";
@@ -25,6 +25,8 @@ export interface ApplyOptions {
 export interface ApplyReport {
   /** Queues whose settings and schedules were applied. The others had been applied before. */
   readonly applied: readonly string[];
+  /** Queues that another caller was applying at the same time. Call again to see that it has ended. */
+  readonly deferred: readonly string[];
   /** Queues that could not be applied completely, each with its error. The next call tries again. */
   readonly failed: readonly { readonly queue: string; readonly code: string; readonly message: string }[];
 }
@@ -48,32 +50,33 @@ export async function applyQueues(
 ): Promise<ApplyReport> {
   onlyOptions(options, ["prefix", "signal", "now"]);
   const applied: string[] = [];
+  const deferred: string[] = [];
   const failed: ApplyReport["failed"][number][] = [];
-  if (queues.length === 0) return { applied, failed };
+  if (queues.length === 0) return { applied, deferred, failed };
   const reads = queues.map(({ name }) => ["HGET", queueKeys(name, options.prefix).tasks, FIELD] as const);
   const outcomes = await checkedTransport(transport).send(reads, options);
   for (const [i, queue] of queues.entries()) {
     try {
       const stored = replyAt(outcomes, i);
-      if (await apply(transport, queue, typeof stored === "string" ? stored : "", options)) {
-        applied.push(queue.name);
-      }
+      const result = await apply(transport, queue, typeof stored === "string" ? stored : "", options);
+      if (result === "applied") applied.push(queue.name);
+      if (result === "deferred") deferred.push(queue.name);
     } catch (error) {
       if (options.signal?.aborted) throw error;
       const code = error instanceof SluiceError ? error.code : "unexpected_reply";
       failed.push({ queue: queue.name, code, message: messageOf(error) });
     }
   }
-  return { applied, failed };
+  return { applied, deferred, failed };
 }
 
-/** @returns false if nothing had changed, or another caller has applied another declaration meanwhile */
+/** @returns `deferred` if another caller has applied a declaration meanwhile */
 async function apply(
   transport: Transport,
   queue: DeclaredQueue,
   stored: string,
   { prefix, signal, now }: ApplyOptions,
-): Promise<boolean> {
+): Promise<"applied" | "unchanged" | "deferred"> {
   const { name, settings, schedules } = queue;
   const { encryption } = queue.options;
   const values: ValuesQueue = { name, encryption };
@@ -84,7 +87,7 @@ async function apply(
     hash: await derivedName("declared", JSON.stringify([settings, schedules])),
   };
   const nothing = declared.settings.length === 0 && declared.schedules.length === 0;
-  if (declared.hash === before.hash || (nothing && stored === "")) return false;
+  if (declared.hash === before.hash || (nothing && stored === "")) return "unchanged";
 
   const record = async (was: string, applied: Applied): Promise<string | undefined> => {
     const text = await writeApplied(applied, values);
@@ -96,9 +99,9 @@ async function apply(
   const begun = await record(stored, {
     settings: union(before.settings, declared.settings),
     schedules: union(before.schedules, declared.schedules),
-    hash: `applying ${newToken()}`,
+    hash: `applying ${crypto.randomUUID()}`,
   });
-  if (begun === undefined) return false;
+  if (begun === undefined) return "deferred";
 
   const base = { transport, prefix, now, encryption };
   const timetable = new Schedules(name, base);
@@ -111,7 +114,7 @@ async function apply(
     ...settings,
   };
   if (Object.keys(changes).length > 0) await new Operator(name, base).configure(changes, { signal });
-  return (await record(begun, declared)) !== undefined;
+  return (await record(begun, declared)) === undefined ? "deferred" : "applied";
 }
 
 function union(first: readonly string[], then: readonly string[]): readonly string[] {

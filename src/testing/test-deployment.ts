@@ -38,7 +38,7 @@ export function testDeployment<Env extends object = Environment>(
   app: object,
   options: TestDeploymentOptions<Env> = {},
 ): TestDeployment<Env> {
-  return new TestDeployment((optionsOf(app) ?? app) as ServiceOptions<Env>, options);
+  return new TestDeployment(optionsOf(app) ?? app, options);
 }
 
 /** A deployment in a test. {@link testDeployment} makes it. */

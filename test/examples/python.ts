@@ -42,7 +42,11 @@ export function useBothClients(rig: Rig): BothClients {
       UPSTASH_REDIS_REST_URL: both.gateway.url,
       UPSTASH_REDIS_REST_TOKEN: both.gateway.token,
     };
-    const { stdout } = await promisify(execFile)("python3", args, { cwd: folder, env });
+    const { stdout } = await promisify(execFile)("python3", args, {
+      cwd: folder,
+      env,
+      maxBuffer: 10_000_000,
+    });
     return stdout;
   };
   both.python = async (code) => {

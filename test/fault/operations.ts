@@ -4,11 +4,13 @@ import {
   deepSweep,
   defineQueue,
   listQueues,
+  SluiceError,
   sweep,
   type DeepSweepReport,
   type NewTask,
   type PurgeReport,
   type Settlement,
+  type SluiceErrorCode,
   type SweepReport,
   type WorkerFailed,
 } from "../../src/index.ts";
@@ -49,8 +51,13 @@ const untold =
     faults: report.faults.filter(({ fault }) => !faults.includes(fault)),
   });
 
-const declaring = ({ transport }: Caller) =>
-  applyQueues(transport, [defineQueue(QUEUE, { maxWorking: 7, maxPending: 90 })], { now });
+const declaring = async ({ transport }: Caller) => {
+  const queue = defineQueue(QUEUE, { maxWorking: 7, maxPending: 90 });
+  const report = await applyQueues(transport, [queue], { now });
+  const [failed] = report.failed;
+  if (failed) throw new SluiceError(failed.code as SluiceErrorCode, failed.message);
+  return report;
+};
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
 const someTasks: readonly NewTask<unknown>[] = [
@@ -216,7 +223,7 @@ export const operations: readonly Operation[] = [
     ],
   },
   { script: "declare", what: "that begins to apply a declaration", call: declaring },
-  { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring },
+  { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "statistics", call: (by) => by.operator.statistics() },
   { script: "deleteQueue", call: (by) => by.operator.deleteQueue({ force: true, idempotencyKey: "k" }) },

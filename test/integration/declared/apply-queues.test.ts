@@ -21,11 +21,11 @@ describe("a declaration is applied", () => {
       rate: { most: 5, per: "1s" },
       schedules: { daily },
     };
-    expect(await apply(declaration)).toEqual({ applied: ["emails"], failed: [] });
+    expect(await apply(declaration)).toEqual({ applied: ["emails"], deferred: [], failed: [] });
     expect(await rig.operator().settings()).toMatchObject({ maxWorking: 20, rate: { most: 5, per: 1_000 } });
     expect(await schedules().get("daily")).toMatchObject({ ...daily, paused: false });
     const before = await rig.keySpace();
-    expect(await apply(declaration)).toEqual({ applied: [], failed: [] });
+    expect(await apply(declaration)).toEqual({ applied: [], deferred: [], failed: [] });
     expect(await rig.keySpace()).toEqual(before);
   });
 
@@ -58,7 +58,7 @@ describe("a declaration is applied", () => {
   });
 
   test("if it has neither settings nor schedules, nothing is written", async () => {
-    expect(await apply({ maxAttempts: 3 })).toEqual({ applied: [], failed: [] });
+    expect(await apply({ maxAttempts: 3 })).toEqual({ applied: [], deferred: [], failed: [] });
     expect(await rig.keySpace()).toEqual({});
   });
 
@@ -131,6 +131,7 @@ describe("a declaration that cannot be applied", () => {
     expect(reports.flatMap(({ failed }) => failed)).toEqual([]);
     const won = [3, 4, 5].filter((_, i) => reports[i]?.applied.length === 1);
     expect(won).toHaveLength(1);
+    expect(reports.flatMap(({ deferred }) => deferred)).toEqual(["emails", "emails"]);
     expect(await rig.operator().settings()).toMatchObject({ maxWorking: won[0] });
     expect((await apply({ maxWorking: 6 })).applied).toEqual(["emails"]);
     expect(await rig.operator().settings()).toMatchObject({ maxWorking: 6 });
