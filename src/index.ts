@@ -29,6 +29,7 @@ export {
   defineQueue,
   type DeclaredQueue,
   type DefinedQueue,
+  type QueueConnection,
   type QueueConsumer,
   type WorkOptions,
 } from "./declared/define-queue.ts";

@@ -1,5 +1,5 @@
 import { applyQueues } from "../../src/declared/apply-queues.ts";
-import { DefinedQueue, type DeclaredQueue, type QueueConsumer } from "../../src/declared/define-queue.ts";
+import type { DeclaredQueue, QueueConnection, QueueConsumer } from "../../src/declared/define-queue.ts";
 import { invalidArgument, messageOf, SluiceError } from "../../src/errors.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { checkedSchedule } from "../../src/queue/schedules/new-schedule.ts";
@@ -25,7 +25,8 @@ export class Declarations {
   constructor(queues: readonly DeclaredQueue[]) {
     const byName = new Map<string, DeclaredQueue>();
     for (const [i, queue] of queues.entries()) {
-      if (!(queue instanceof DefinedQueue)) {
+      // Not by its class: a bundle may have two copies of it.
+      if (typeof queue?.connect !== "function") {
         throw invalidArgument(`queues[${i}]`, "must be a queue that defineQueue made, or its consumer");
       }
       if ((byName.get(queue.name) ?? queue) !== queue) {
@@ -36,6 +37,11 @@ export class Declarations {
         checkSchedule(queue.name, name, schedule);
     }
     this.#queues = [...byName.values()];
+  }
+
+  /** Connects the queues' own methods with the deployment, for a process that has no other. */
+  connect(connection: QueueConnection): void {
+    for (const queue of this.#queues) queue.connect(connection);
   }
 
   /** Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws. */

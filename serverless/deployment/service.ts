@@ -93,6 +93,9 @@ export class Service<Env extends object = Environment> {
     });
     const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
     const wake = this.#waker(timeLeft);
+    if (platform.afterResponse === "any") {
+      this.#declared.connect({ transport: this.#transport, prefix, wake, coalesce: platform.coalesce });
+    }
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
     this.#app = createApp({
       transport: this.#transport,

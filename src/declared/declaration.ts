@@ -36,7 +36,8 @@ export interface QueueDeclaration<In = unknown, Out = In>
    */
   readonly schedules?: Readonly<Record<string, NewSchedule<NoInfer<In>>>> | undefined;
   /**
-   * How the queue's own methods reach Redis, such as `upstash`. A deployment uses its own transport instead.
+   * How the queue's own methods reach Redis, such as `upstash`. Deployments use their own transport instead, and a
+   * server (`serve`) sets it for these methods too.
    * @default none: `new Queue(emails, { transport })` and deployments work, the queue's own methods throw
    */
   readonly transport?: OrMade<Transport> | undefined;

@@ -11,7 +11,7 @@ import type {
 import { queueName } from "../queue/core/validation.ts";
 import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../queue/tasks/definition.ts";
-import { Producer } from "../queue/tasks/producer.ts";
+import { Producer, type ProducerOptions } from "../queue/tasks/producer.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import {
   checkDeclaration,
@@ -27,8 +27,11 @@ export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "
 /** What a deployment needs of a declared queue, with any types. */
 export type DeclaredQueue = Pick<
   DefinedQueue<unknown, unknown>,
-  "name" | "options" | "settings" | "schedules"
+  "name" | "options" | "settings" | "schedules" | "connect"
 >;
+
+/** How the own methods of a declared queue reach Redis and wake its consumer. */
+export type QueueConnection = Pick<ProducerOptions, "transport" | "prefix" | "wake" | "coalesce">;
 
 /** The consumer of a declared queue, for a deployment. */
 export interface QueueConsumer<Env> {
@@ -91,6 +94,16 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   }
 
   /**
+   * Connects the queue's own methods, instead of the declared `transport`, `prefix` and `wake`. A server (`serve`
+   * of Node, Bun and Deno) does so with its declared queues: in its process `emails.enqueue(…)` starts their
+   * consumers as `queue(emails).enqueue(…)` does.
+   * @throws {SluiceError} `invalid_argument`
+   */
+  connect(connection: QueueConnection): void {
+    this.#producer = new Producer<In, Out>(this, connection);
+  }
+
+  /**
    * Adds one task, outside of a deployment. Within one use `queue(emails)`, which wakes its consumer.
    * @throws {SluiceError} as `Producer.enqueue`; `invalid_argument` if the declaration has no `transport`
    * @example await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" })
@@ -137,19 +150,17 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   }
 
   async #connected<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {
-    const { transport, prefix, wake } = this.#declaration;
-    if (transport === undefined) {
-      throw invalidArgument(
-        "transport",
-        `must be declared, as defineQueue("${this.name}", { transport: upstash }), to use the queue outside of a deployment`,
-      );
+    if (!this.#producer) {
+      const { transport, prefix, wake } = this.#declaration;
+      if (transport === undefined) {
+        throw invalidArgument(
+          "transport",
+          `must be declared, as defineQueue("${this.name}", { transport: upstash }), to use the queue outside of a deployment`,
+        );
+      }
+      this.connect({ transport: made(transport), prefix, wake: made(wake) });
     }
-    this.#producer ??= new Producer<In, Out>(this, {
-      transport: made(transport),
-      prefix,
-      wake: made(wake),
-    });
-    return run(this.#producer);
+    return run(this.#producer as Producer<In, Out>);
   }
 }
 

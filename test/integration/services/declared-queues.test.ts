@@ -124,6 +124,15 @@ describe("a deployment of declared queues", () => {
     expect(await operator().settings()).toMatchObject({ maxWorking: 20 });
   });
 
+  test("in a process connects the queues' own methods, which wake its consumer", async () => {
+    const seen: unknown[] = [];
+    const own = defineQueue<string>("emails");
+    deployment({ consumers: [own.consumer(({ payload }) => seen.push(payload))] }, { afterResponse: "any" });
+    const { id } = await own.enqueue("from elsewhere in the process");
+    await vi.waitFor(async () => expect(await own.get(id)).toMatchObject({ state: "completed" }));
+    expect(seen).toEqual(["from elsewhere in the process"]);
+  });
+
   test("costs requests nothing", async () => {
     const { fetch } = deployment({
       queues: [emails],
