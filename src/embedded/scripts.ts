@@ -6,6 +6,8 @@ import { ReplyError } from "./reply.ts";
 /** A script and what its first line says. */
 export interface LoadedScript {
   readonly sha: string;
+  /** Without what its first line says. */
+  readonly body: Bytes;
   /** Whether it may only name the keys that it declares. */
   readonly locksKeys: boolean;
   /** Whether it may not write. */
@@ -16,12 +18,59 @@ const FLAGS = ["no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cro
 /** Upstash's flag; see `keyLocking` of the transports. Open-source Redis refuses it. */
 const KEY_LOCKING = "allow-key-locking";
 
-/** The loaded scripts, and the Lua that runs them, which starts with the first script. */
+/** Most compiled scripts that a process keeps. */
+const MAX_COMPILED = 1_000;
+
+/**
+ * The Lua of this process, which starts with the first script. Databases share it, because to start it and to
+ * compile scripts takes most of the time of a short test. Scripts cannot leave anything in it: its globals are
+ * read-only.
+ */
+class SharedLua {
+  #engine: LuaEngine | undefined;
+  readonly #compiled = new Set<string>();
+  /** Runs the commands of the script that runs. */
+  #call: CallFromScript | undefined;
+
+  /** @returns why it is not valid Lua; undefined if it is */
+  compile({ sha, body }: Pick<LoadedScript, "sha" | "body">): Bytes | undefined {
+    if (this.#compiled.has(sha)) return undefined;
+    if (this.#compiled.size >= MAX_COMPILED) {
+      this.#engine?.forget();
+      this.#compiled.clear();
+    }
+    this.#engine ??= new LuaEngine((words) => (this.#call as CallFromScript)(words));
+    const problem = this.#engine.load(sha, body);
+    if (problem === undefined) this.#compiled.add(sha);
+    return problem;
+  }
+
+  run(
+    script: LoadedScript,
+    call: CallFromScript,
+    keys: readonly Bytes[],
+    args: readonly Bytes[],
+  ): ScriptResult {
+    this.compile(script);
+    this.#call = call;
+    try {
+      return (this.#engine as LuaEngine).run(script.sha, keys, args);
+    } catch (error) {
+      // Its memory may be damaged.
+      this.#engine = undefined;
+      this.#compiled.clear();
+      throw error;
+    }
+  }
+}
+
+const lua = new SharedLua();
+
+/** The scripts that a database has loaded. */
 export class ScriptRunner {
   readonly #scripts = new Map<string, LoadedScript>();
   readonly #call: CallFromScript;
   readonly #flags: readonly string[];
-  #engine: LuaEngine | undefined;
 
   /**
    * @param call runs a command for the script that runs
@@ -42,10 +91,11 @@ export class ScriptRunner {
     const known = this.#scripts.get(sha);
     if (known) return known;
     const { flags, body } = readFirstLine(source, this.#flags);
-    const problem = this.#lua().load(sha, body);
+    const problem = lua.compile({ sha, body });
     if (problem !== undefined) throw new ReplyError(`ERR Error compiling script (new function): ${problem}`);
     const script = {
       sha,
+      body,
       locksKeys: flags.includes(KEY_LOCKING),
       writesNothing: flags.includes("no-writes"),
     };
@@ -53,17 +103,12 @@ export class ScriptRunner {
     return script;
   }
 
-  run({ sha }: LoadedScript, keys: readonly Bytes[], args: readonly Bytes[]): ScriptResult {
-    return this.#lua().run(sha, keys, args);
+  run(script: LoadedScript, keys: readonly Bytes[], args: readonly Bytes[]): ScriptResult {
+    return lua.run(script, this.#call, keys, args);
   }
 
   forget(): void {
     this.#scripts.clear();
-    this.#engine?.forget();
-  }
-
-  #lua(): LuaEngine {
-    return (this.#engine ??= new LuaEngine(this.#call));
   }
 }
 
