@@ -29,6 +29,8 @@ export default defineConfig({
   tsconfig: "tsconfig.build.json",
   dts: true,
   hash: false,
+  // Otherwise a shared chunk may take the name of an entry, whose types are then those of the chunk.
+  outputOptions: { chunkFileNames: "shared-[name].js" },
   // The Lua of the embedded store, with its licences.
   copy: [
     { from: "node_modules/lua-redis-wasm/dist/redis_lua.wasm", to: "dist" },

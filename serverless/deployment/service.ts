@@ -93,8 +93,15 @@ export class Service<Env extends object = Environment> {
     });
     const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
     const wake = this.#waker(timeLeft);
-    if (platform.afterResponse === "any") {
-      this.#declared.connect({ transport: this.#transport, prefix, wake, coalesce: platform.coalesce });
+    const { waitUntil, coalesce } = platform;
+    if (waitUntil) {
+      // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
+      this.#declared.connect({
+        transport: this.#transport,
+        prefix,
+        wake: wake && { ...wake, waitUntil },
+        coalesce,
+      });
     }
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
     this.#app = createApp({
@@ -105,6 +112,7 @@ export class Service<Env extends object = Environment> {
       wake,
       coalesce: platform.coalesce,
       limits,
+      beforeSweep: () => this.#applyDeclared(),
       onDeadLetter: (letter, waitUntil = () => {}) => this.#onDeadLetterIn({ waitUntil, timeLeft })(letter),
     });
   }
@@ -134,7 +142,7 @@ export class Service<Env extends object = Environment> {
    * @param waitUntil if given, the call does not wait for the consumers
    */
   async cron(time = this.#budget, waitUntil?: WaitUntil): Promise<void> {
-    await this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
+    await this.#applyDeclared();
     await this.#sweep(undefined, Math.min(time, this.#budget), waitUntil);
   }
 
@@ -148,6 +156,10 @@ export class Service<Env extends object = Environment> {
     const working = this.#consumers.work(queue, this.#budget);
     if (!waitUntil) await working;
     else waitUntil(working.catch((error: unknown) => toConsole("drain")(error, queue)));
+  }
+
+  #applyDeclared(): Promise<void> {
+    return this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
   }
 
   /** @param queue the only one to sweep. @default every queue */

@@ -181,7 +181,8 @@ export async function start<Env extends object>(
 
   const end = async () => {
     closing.abort();
-    const ended = Promise.all([listener.stop(), pendingWork.settled()]);
+    // The last requests may add work.
+    const ended = listener.stop().then(() => pendingWork.settled());
     const inTime = await endsWithin(grace, ended);
     const deadline = performance.now() + ABORT_TIME;
     if (!inTime) {

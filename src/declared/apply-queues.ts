@@ -10,6 +10,7 @@ import { declareScript } from "../queue/redis/operate-scripts.ts";
 import { lastReply, replyAt } from "../queue/redis/replies.ts";
 import { checkedTransport, type Transport } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
+import { checkedPayload } from "../queue/tasks/schema.ts";
 import { decryptValue, encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
@@ -104,16 +105,26 @@ async function apply(
   if (begun === undefined) return "deferred";
 
   const base = { transport, prefix, now, encryption };
-  const timetable = new Schedules(name, base);
-  for (const [schedule, task] of Object.entries(schedules)) await timetable.put(schedule, task, { signal });
-  const removed = before.schedules.filter((schedule) => !Object.hasOwn(schedules, schedule));
-  for (const schedule of removed) await timetable.remove(schedule, { signal });
   const unset = before.settings.filter((setting) => !Object.hasOwn(settings, setting));
   const changes: QueueChanges = {
     ...Object.fromEntries(unset.map((setting) => [setting, null])),
     ...settings,
   };
   if (Object.keys(changes).length > 0) await new Operator(name, base).configure(changes, { signal });
+  const timetable = new Schedules(name, base);
+  const removed = before.schedules.filter((schedule) => !Object.hasOwn(schedules, schedule));
+  for (const schedule of removed) await timetable.remove(schedule, { signal });
+  const errors: unknown[] = [];
+  for (const [schedule, task] of Object.entries(schedules)) {
+    try {
+      await checkedPayload(queue.options.schema, task.payload, `schedules.${schedule}.payload`);
+      await timetable.put(schedule, task, { signal });
+    } catch (error) {
+      // One that cannot be put must not keep out the others.
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
   return (await record(begun, declared)) === undefined ? "deferred" : "applied";
 }
 

@@ -74,6 +74,12 @@ export interface AppOptions {
   readonly onDeadLetter?:
     | ((letter: DeadLetter, waitUntil: ((promise: Promise<unknown>) => void) | undefined) => unknown)
     | undefined;
+  /**
+   * Called before each sweep that a request asks for; the sweep waits for it. Deployments apply their declared
+   * queues here, because on some platforms cron is such a request.
+   * @default none
+   */
+  readonly beforeSweep?: (() => Promise<void>) | undefined;
 }
 
 /** Paths that need no token. */
@@ -89,6 +95,7 @@ const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"
 export function createApp(options: AppOptions): App {
   const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, onError = logError } = options;
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
+  const beforeSweep = optionalFunction(options.beforeSweep, "beforeSweep");
   // Values that callers have encrypted stay as they are: only the callers have the keys.
   const encryption = null;
   const authenticator = new Authenticator(tokens, cronSecret);
@@ -157,6 +164,7 @@ export function createApp(options: AppOptions): App {
     reportedProblem,
     wakerOf,
     deadLetterHookOf,
+    beforeSweep,
     bodyBounds,
     budget,
   };

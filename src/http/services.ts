@@ -39,6 +39,8 @@ export interface Services {
   readonly wakerOf: (c: Context) => Waker | undefined;
   /** The hook for dead letters of this request, if any. */
   readonly deadLetterHookOf: (c: Context) => OnDeadLetter | undefined;
+  /** What to do before a sweep. */
+  readonly beforeSweep: (() => Promise<void>) | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }

@@ -41,9 +41,11 @@ export class TestDatabase {
    * Moves the clock, and stops at each instant at which something becomes due.
    * @param to the last instant, epoch ms
    * @param schedules whether to stop at occurrences of schedules too
-   * @param run called at each stop, and at the end
+   * @param run called at the beginning, at each stop, and at the end
    */
   async moveTo(to: number, schedules: boolean, run: () => Promise<void>): Promise<void> {
+    // What is due now comes before what is due later.
+    await run();
     for (let stops = 0; ; stops++) {
       const next = this.#nextDue(schedules);
       if (next === undefined || next > to) break;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createClient, type Client } from "../client/client.ts";
+import { createClient, type Client } from "../client/index.ts";
 import type { Environment } from "../config.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
@@ -26,7 +26,7 @@ export interface TestDeploymentOptions<Env> {
  * Runs a deployment in a test: its routes, consumers, cron and schedules, on an embedded database, with a clock
  * that moves only when the test says so. It needs no Redis and no platform.
  * @param app what `sluice()` of any platform returned (of Vercel also its `GET` or `POST`), or the options of
- *   `sluice` or `serve`
+ *   `sluice`
  * @throws {SluiceError} `invalid_argument`
  * @example
  * const test = testDeployment(app, { env: { MAIL_URL: mailServer.url } });
@@ -68,6 +68,7 @@ export class TestDeployment<Env extends object = Environment> {
       transport: () => this.transport,
       budget: "25s",
       afterResponse: "bounded",
+      waitUntil: (promise) => this.#continue(promise),
       // The clock does not move while consumers work.
       maxIdle: -1,
     });
@@ -110,8 +111,8 @@ export class TestDeployment<Env extends object = Environment> {
   }
 
   /**
-   * Moves the clock until every task has ended: to each delayed task and each lease that expires. Schedules do not
-   * occur.
+   * Moves the clock until every task has ended: to each delayed task and each lease that expires. It does not
+   * stop for schedules.
    * @throws {SluiceError} `invalid_argument` if tasks still wait after 10,000 moves of the clock
    */
   async runToEnd(): Promise<void> {
@@ -143,7 +144,10 @@ export class TestDeployment<Env extends object = Environment> {
     return deadLettersAmong(await this.tasks(queue, "rejected"));
   }
 
-  /** All tasks that were added to a queue so far, in order, with their payloads; by handlers too. */
+  /**
+   * All tasks that were enqueued so far, in order, with their payloads; by handlers too. Those of schedules are not
+   * among them.
+   */
   enqueued<In = unknown>(queue: QueueOrName<In, unknown>): readonly EnqueuedTask<In>[] {
     const name = typeof queue === "string" ? queue : queue.name;
     return this.#database.log.tasksOf(name) as EnqueuedTask<In>[];

@@ -72,6 +72,8 @@ export class TestQueue<In = unknown, Out = In> {
     this.queue = new Queue(declared, over);
     this.operator = new Operator(declared, over);
     this.schedules = new Schedules(declared, over);
+    // Handlers may use the declared queue's own methods.
+    declared.connect(over);
   }
 
   /** The clock, epoch ms. */
@@ -108,8 +110,8 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   /**
-   * {@link work} until every task has ended: moves the clock to each delayed task and each lease that expires.
-   * Schedules do not occur.
+   * {@link work} until every task has ended: moves the clock to each delayed task and each lease that expires. It
+   * does not stop for schedules.
    * @returns what became of all deliveries
    * @throws {SluiceError} `invalid_argument` if tasks still wait after 10,000 moves of the clock
    * @example
@@ -138,7 +140,7 @@ export class TestQueue<In = unknown, Out = In> {
     return deadLettersAmong(await this.tasks("rejected"));
   }
 
-  /** All tasks that were added to the queue so far, in order, with their payloads. */
+  /** All tasks that were enqueued so far, in order, with their payloads. Those of schedules are not among them. */
   get enqueued(): readonly EnqueuedTask<In>[] {
     return this.#database.log.tasksOf(this.queue.name) as EnqueuedTask<In>[];
   }

@@ -88,6 +88,18 @@ describe("a deployment in a test", () => {
     expect(sent).toEqual(["hello team", "hello team"]);
   });
 
+  test("has what handlers enqueue by a declared queue's own methods", async () => {
+    const next = defineQueue<string>("next", { transport: () => expect.fail("not in a test") });
+    const first = defineQueue<string>("first");
+    const app = testDeployment({
+      consumers: [first.consumer(async ({ payload }) => void (await next.enqueue(`after ${payload}`)))],
+      queues: [next],
+    });
+    await app.queue(first).enqueue("a");
+    await app.run();
+    expect(app.enqueued(next)).toMatchObject([{ payload: "after a" }]);
+  });
+
   test("serves its HTTP interface, with a token and a client", async () => {
     const app = testDeployment(options, { env });
     expect((await app.fetch("/v1/queues")).status).toBe(401);

@@ -110,6 +110,20 @@ describe("a queue for tests", () => {
     expect((await queue.schedules.list()).schedules).toHaveLength(1);
   });
 
+  test("has each occurrence also if the clock begins at one", async () => {
+    const schedules = { hourly: { cron: "0 * * * *", payload: "hourly" } };
+    const queue = testQueue(defineQueue<string>("reports", { schedules }), { now: new Date("2026-11-23") });
+    await queue.advance("3h");
+    expect(await queue.tasks("pending")).toHaveLength(4);
+  });
+
+  test("connects the own methods of the declared queue", async () => {
+    const queue = testQueue(emails);
+    await queue.enqueue({ to: "ada" });
+    await queue.work(async () => void (await emails.enqueue({ to: "bob" })));
+    expect(queue.enqueued.map(({ payload }) => payload.to).slice(0, 2)).toEqual(["ada", "bob"]);
+  });
+
   test("shows what was enqueued, with payloads, types, and without duplicates", async () => {
     const queue = testQueue(emails);
     await queue.queue.enqueueMany([

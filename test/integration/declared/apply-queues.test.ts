@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { applyQueues, defineQueue, Schedules, type QueueDeclaration } from "../../../src/index.ts";
 import { encrypting, KEYS } from "../../support/encrypting.ts";
 import { key, useRig } from "../../support/rig.ts";
@@ -99,6 +100,24 @@ describe("a declaration that cannot be applied", () => {
         },
       ],
     });
+  });
+
+  test("for one of its schedules still applies its settings and its other schedules", async () => {
+    const never = { cron: "0 0 31 2 *", payload: 1 };
+    const report = await apply({ maxWorking: 3, schedules: { never, hourly } });
+    expect(report.failed).toMatchObject([{ queue: "emails", code: "invalid_argument" }]);
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 3 });
+    expect(await schedulesNow()).toEqual(["hourly"]);
+  });
+
+  test("for the payload of a schedule, which does not match the schema", async () => {
+    const schema = z.object({ to: z.string() });
+    const schedules = { daily: { every: "1d", payload: { to: 7 } } } as const;
+    const queue = defineQueue("emails", { schema, schedules: schedules as never });
+    const { failed } = await applyQueues(rig.transport, [queue], { now: () => rig.now });
+    expect(failed).toMatchObject([
+      { message: expect.stringContaining("schedules.daily.payload.to must match the schema") as string },
+    ]);
   });
 
   test("because a later release applied one, leaves everything", async () => {

@@ -111,6 +111,20 @@ describe("a deployment of declared queues", () => {
     expect(lines.out).toHaveLength(1);
   });
 
+  test("applies them also if cron is a request for a sweep", async () => {
+    const CRON_SECRET = "a-secret-of-cron";
+    const platform = { transport: () => rig.transport, budget: "10s", afterResponse: "none" } as const;
+    const service = new Service<Env>({ ...env, CRON_SECRET } as Env, { queues: [emails] }, platform);
+    const sweep = (secret: string) =>
+      service.fetch(
+        new Request("https://sluice.test/v1/sweep", { headers: { authorization: `Bearer ${secret}` } }),
+      );
+    expect((await sweep("another-secret-of-cron")).status).toBe(401);
+    expect(await operator().settings()).toMatchObject({ maxWorking: null });
+    expect((await sweep(CRON_SECRET)).status).toBe(200);
+    expect(await operator().settings()).toMatchObject({ maxWorking: 20 });
+  });
+
   test("asks again after ten minutes: the last of two deployments that stays wins", async () => {
     const clock = vi.spyOn(performance, "now");
     const { service } = deployment({ queues: [emails] });
@@ -124,13 +138,21 @@ describe("a deployment of declared queues", () => {
     expect(await operator().settings()).toMatchObject({ maxWorking: 20 });
   });
 
-  test("in a process connects the queues' own methods, which wake its consumer", async () => {
+  test("in a process connects the queues' own methods, which wake a consumer and do not wait for it", async () => {
     const seen: unknown[] = [];
     const own = defineQueue<string>("emails");
-    deployment({ consumers: [own.consumer(({ payload }) => seen.push(payload))] }, { afterResponse: "any" });
+    let end = () => {};
+    const handled = new Promise<void>((resolve) => (end = resolve));
+    const consumer = own.consumer(async ({ payload }) => {
+      seen.push(payload);
+      await handled;
+    });
+    deployment({ consumers: [consumer] }, { afterResponse: "any", waitUntil: () => {} });
     const { id } = await own.enqueue("from elsewhere in the process");
+    await vi.waitFor(() => expect(seen).toEqual(["from elsewhere in the process"]));
+    expect(await own.get(id)).toMatchObject({ state: "working" });
+    end();
     await vi.waitFor(async () => expect(await own.get(id)).toMatchObject({ state: "completed" }));
-    expect(seen).toEqual(["from elsewhere in the process"]);
   });
 
   test("costs requests nothing", async () => {
