@@ -45,6 +45,27 @@ test("each entry of the exports map can be imported", async () => {
   expect(found).toEqual(names.map(() => true));
 });
 
+test("each entry declares what it exports", async () => {
+  const names = entries.map((entry) => entry.replace(".", "sluice-queue"));
+  const exported = (await project.run(
+    `const found = {};
+     for (const name of ${JSON.stringify(names)}) found[name] = Object.keys(await import(name));
+     console.log(JSON.stringify(found));`,
+  )) as Record<string, string[]>;
+  const uses = Object.entries(exported).map(([name, values], i) => {
+    const imports = values.map((value) => `${value} as ${value === "default" ? "all" : value}_${i}`);
+    return `import { ${imports.join(", ")} } from "${name}";\nvoid [${imports.map((one) => one.split(" as ")[1]).join(", ")}];`;
+  });
+  await writeFile(join(project.path, "entries.ts"), uses.join("\n"));
+  const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023"];
+  const compiled = promisify(execFile)(join(root, "node_modules/.bin/tsc"), [...flags, "entries.ts"], {
+    cwd: project.path,
+  });
+  await expect(compiled.catch(({ stdout }: { stdout: string }) => stdout)).resolves.toMatchObject({
+    stdout: "",
+  });
+});
+
 const UPSTASH = { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1", UPSTASH_REDIS_REST_TOKEN: "none" };
 const TCP = { REDIS_URL: "redis://127.0.0.1:1" };
 const CLIENT = "@redis/client, which is not installed; add it: npm install @redis/client@6";
