@@ -4,10 +4,10 @@ import { upstash } from "sluice-queue/upstash";
 type Env = { UPSTASH_REDIS_REST_URL: string; UPSTASH_REDIS_REST_TOKEN: string; MAIL_URL: string };
 
 const emails = (env: Env) =>
-  new Queue<{ to: string }>("emails", { transport: upstash(env), lease: "1m", maxAttempts: 5 });
+  new Queue<{ to: string }>("emails", { transport: upstash(env), lease: "1m", unique: "24h" });
 
 export default {
-  // The producer: one request to Redis. The id prevents a second mail if the URL is called again.
+  // The producer: one request to Redis. The id prevents a second mail if the URL is called again that day.
   async fetch(request: Request, env: Env) {
     const to = new URL(request.url).searchParams.get("to");
     if (!to) return new Response("?to= is missing", { status: 400 });
@@ -24,10 +24,10 @@ export default {
         const headers = { "content-type": "application/json", "idempotency-key": id };
         const body = JSON.stringify(payload);
         const sent = await fetch(env.MAIL_URL, { method: "POST", headers, body, signal });
-        if (sent.status >= 400 && sent.status < 500) throw new NonRetryableError(`HTTP ${sent.status}`);
+        if (sent.status === 422) throw new NonRetryableError("the mail server refuses the address");
         if (!sent.ok) throw new Error(`HTTP ${sent.status}`);
       },
-      { budget: "15s" },
+      { budget: "15s", timeout: "10s" },
     );
     console.log(JSON.stringify(report));
   },
