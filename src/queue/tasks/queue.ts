@@ -60,7 +60,7 @@ export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In
  * A queue: adds tasks, delivers them and settles them. All state is in Redis, so an instance may be made for
  * each request.
  * @example
- * const emails = new Queue<Email>("emails", { transport: upstash(env), lease: "1m", maxAttempts: 5 });
+ * const emails = new Queue<Email>("emails", { transport: upstash(env), lease: "1m", unique: "24h" });
  */
 export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   readonly #lease: number;
