@@ -1,5 +1,6 @@
 import { checkDrainOptions, drain, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
+import { addCounts } from "../../src/consumer/drain/drain-counts.ts";
 import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
 import { invalidArgument } from "../../src/errors.ts";
 import type { OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
@@ -267,13 +268,5 @@ function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainRepor
 }
 
 function sum(first: DrainReport, then: DrainReport): DrainReport {
-  return {
-    completed: first.completed + then.completed,
-    requeued: first.requeued + then.requeued,
-    rejected: first.rejected + then.rejected,
-    handedBack: first.handedBack + then.handedBack,
-    lost: first.lost + then.lost,
-    ended: then.ended,
-    nextDueAt: then.nextDueAt,
-  };
+  return { ...then, ...addCounts(first, then) };
 }

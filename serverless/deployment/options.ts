@@ -101,6 +101,9 @@ export interface Platform {
   readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
   /** How long an invocation waits for the next task, ms. @default 5 s */
   readonly maxIdle?: number | undefined;
-  /** In a process: keeps work running when the process closes. */
+  /**
+   * In a process: keeps work running when the process closes. The own methods of declared queues are then
+   * connected with this deployment, because what they start can be waited for.
+   */
   readonly waitUntil?: WaitUntil | undefined;
 }

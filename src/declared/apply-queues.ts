@@ -96,7 +96,8 @@ async function apply(
     const recorded = declareScript.decode(lastReply(await transport.send([call], { signal })));
     return recorded ? text : undefined;
   };
-  // Recorded first, so that of two callers one gives way, and that after a failure the next call does all again.
+  // Recorded first, so that of callers that have read the same record one goes on, and that after a failure the next
+  // call does all again.
   const begun = await record(stored, {
     settings: union(before.settings, declared.settings),
     schedules: union(before.schedules, declared.schedules),

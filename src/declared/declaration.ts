@@ -80,8 +80,8 @@ const OPTIONS = [
 const MAX_SCHEDULES = 100;
 
 /**
- * Checks a declaration, except the recurrences and payloads of its schedules, which are checked when they are
- * applied.
+ * Checks a declaration, except its schedules: a deployment checks their recurrences when it starts, and their
+ * payloads when it applies them.
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkDeclaration<In, Out>(declaration: QueueDeclaration<In, Out>): void {

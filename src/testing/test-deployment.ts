@@ -9,6 +9,7 @@ import type { ListedTask } from "../queue/operate/task-operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
 import { Queue } from "../queue/tasks/queue.ts";
+import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { optionsOf } from "../../serverless/deployment/options-of.ts";
 import { Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
 import type { EnqueuedTask } from "./enqueue-log.ts";
@@ -50,7 +51,7 @@ export class TestDeployment<Env extends object = Environment> {
   readonly #database: TestDatabase;
   readonly #service: Service<Env>;
   /** Work that continues after responses. */
-  readonly #afterwards = new Set<Promise<unknown>>();
+  readonly #afterwards = new PendingWork();
   #started: Promise<void> | undefined;
 
   constructor(app: ServiceOptions<Env>, options: TestDeploymentOptions<Env>) {
@@ -68,7 +69,7 @@ export class TestDeployment<Env extends object = Environment> {
       transport: () => this.transport,
       budget: "25s",
       afterResponse: "bounded",
-      waitUntil: (promise) => this.#continue(promise),
+      waitUntil: this.#afterwards.add,
       // The clock does not move while consumers work.
       maxIdle: -1,
     });
@@ -88,8 +89,8 @@ export class TestDeployment<Env extends object = Environment> {
     await this.#start();
     const request =
       input instanceof Request ? input : new Request(new URL(input, "https://sluice.test"), init);
-    const response = await this.#service.fetch(request, (promise) => this.#continue(promise));
-    await this.#idle();
+    const response = await this.#service.fetch(request, this.#afterwards.add);
+    await this.#afterwards.settled();
     return response;
   }
 
@@ -160,15 +161,6 @@ export class TestDeployment<Env extends object = Environment> {
 
   async #cron(): Promise<void> {
     await this.#service.cron();
-    await this.#idle();
-  }
-
-  #continue(promise: Promise<unknown>): void {
-    const ended = promise.catch(() => {}).finally(() => this.#afterwards.delete(ended));
-    this.#afterwards.add(ended);
-  }
-
-  async #idle(): Promise<void> {
-    while (this.#afterwards.size > 0) await Promise.all(this.#afterwards);
+    await this.#afterwards.settled();
   }
 }

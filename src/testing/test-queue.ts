@@ -1,5 +1,6 @@
 import { drain } from "../consumer/drain/drain.ts";
-import type { DrainOptions, DrainReport, Handler } from "../consumer/drain/types.ts";
+import { addCounts, type OutcomeCounts } from "../consumer/drain/drain-counts.ts";
+import type { DrainOptions, Handler } from "../consumer/drain/types.ts";
 import { applyQueues } from "../declared/apply-queues.ts";
 import { defineQueue, type DefinedQueue } from "../declared/define-queue.ts";
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
@@ -20,15 +21,13 @@ export interface TestQueueOptions {
   readonly now?: Date | number | undefined;
 }
 
-/** What became of deliveries to a handler. A task that is tried again counts again. */
-export type WorkReport = Pick<DrainReport, "completed" | "requeued" | "rejected" | "handedBack" | "lost">;
-
 /** A dead letter, with its payload. */
 export type DeadLetterInfo = Extract<ListedTask, { state: "rejected" }>;
 
 /**
  * Makes a queue for a test: the same scripts on an embedded database of its own, with a clock that moves only
- * when the test says so. It needs no Redis. The settings and schedules of a declared queue are applied.
+ * when the test says so. It needs no Redis. The settings and schedules of a declared queue are applied. The own
+ * methods of a declared queue, such as `emails.enqueue(…)`, reach this database from now on.
  * @param queue as `defineQueue` made it, or a name
  * @throws {SluiceError} `invalid_argument`
  * @example
@@ -103,7 +102,7 @@ export class TestQueue<In = unknown, Out = In> {
    * @param options of the drain; those of a declared queue are the defaults
    * @returns what became of the tasks
    */
-  async work(handler: Handler<Out>, options: DrainOptions = {}): Promise<WorkReport> {
+  async work(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
     const report = await drain(this.queue, handler, { ...this.#declared.work, ...options });
     const { completed, requeued, rejected, handedBack, lost } = report;
     return { completed, requeued, rejected, handedBack, lost };
@@ -118,11 +117,11 @@ export class TestQueue<In = unknown, Out = In> {
    * await test.enqueue({ to: "down@example.com" });
    * expect(await test.workToEnd(sendWelcome)).toMatchObject({ requeued: 9, rejected: 1 });
    */
-  async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<WorkReport> {
+  async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
     let total = await this.work(handler, options);
     await this.#database.moveTo(LAST_INSTANT, false, async () => {
       await this.#sweep();
-      total = sumOf(total, await this.work(handler, options));
+      total = addCounts(total, await this.work(handler, options));
     });
     return total;
   }
@@ -158,16 +157,6 @@ export class TestQueue<In = unknown, Out = In> {
     const [failed] = (await applyQueues(this.#database.transport, [this.#declared])).failed;
     if (failed) throw new SluiceError(failed.code as SluiceErrorCode, failed.message);
   }
-}
-
-function sumOf(first: WorkReport, then: WorkReport): WorkReport {
-  return {
-    completed: first.completed + then.completed,
-    requeued: first.requeued + then.requeued,
-    rejected: first.rejected + then.rejected,
-    handedBack: first.handedBack + then.handedBack,
-    lost: first.lost + then.lost,
-  };
 }
 
 /** All tasks of a queue, with their payloads as far as they are kept. */

@@ -2,7 +2,19 @@ import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { Settled } from "../../queue/core/types.ts";
 import type { DrainReport } from "./types.ts";
 
-type OutcomeCounts = Omit<DrainReport, "ended" | "nextDueAt">;
+/** What became of deliveries. A task that is tried again counts again. */
+export type OutcomeCounts = Omit<DrainReport, "ended" | "nextDueAt">;
+
+/** The counts of two drains together. */
+export function addCounts(first: OutcomeCounts, then: OutcomeCounts): OutcomeCounts {
+  return {
+    completed: first.completed + then.completed,
+    requeued: first.requeued + then.requeued,
+    rejected: first.rejected + then.rejected,
+    handedBack: first.handedBack + then.handedBack,
+    lost: first.lost + then.lost,
+  };
+}
 
 /** What has become of a drain's tasks so far. */
 export class DrainCounts {

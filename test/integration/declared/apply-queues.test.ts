@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { applyQueues, defineQueue, Schedules, type QueueDeclaration } from "../../../src/index.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { declareScript } from "../../../src/queue/redis/operate-scripts.ts";
+import { lastReply } from "../../../src/queue/redis/replies.ts";
 import { encrypting, KEYS } from "../../support/encrypting.ts";
 import { key, useRig } from "../../support/rig.ts";
 
@@ -127,6 +131,17 @@ describe("a declaration that cannot be applied", () => {
       applied: [],
       failed: [{ queue: "emails", code: "newer_schema" }],
     });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("because a later release records one meanwhile, leaves that record", async () => {
+    await rig.command("HSET", key("tasks"), "~declared", "2;what it has");
+    const before = await rig.keySpace();
+    const call = callOf(declareScript, queueKeys("emails"), { was: "", record: "1;;" });
+    const outcomes = await rig.transport.send([call]);
+    expect(() => declareScript.decode(lastReply(outcomes))).toThrow(
+      expect.objectContaining({ code: "newer_schema" }) as Error,
+    );
     expect(await rig.keySpace()).toEqual(before);
   });
 
