@@ -20,11 +20,12 @@ afterEach(async () => {
   fetch.mockClear();
 });
 
-/** All that a connection receives until its end. */
+/** All that a connection receives until its end, by a close or a reset. */
 async function reported(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
-  await once(socket, "close");
+  socket.on("error", (error: NodeJS.ErrnoException) => expect(error.code).toMatch(/^(ECONNRESET|EPIPE)$/));
+  await new Promise((resolve) => socket.once("close", resolve));
   return text;
 }
 
@@ -55,7 +56,9 @@ describe("a request whose headers do not end", () => {
     const dripping = setInterval(() => socket.write("a"), 10);
     const answer = await reported(socket);
     clearInterval(dripping);
-    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    // A byte that the server has not read when it closes makes of the close a reset, which can overtake the
+    // answer.
+    expect(answer).toMatch(/^(HTTP\/1\.1 408 Request Timeout\r\n|$)/);
     expect(fetch).not.toHaveBeenCalled();
   });
 
