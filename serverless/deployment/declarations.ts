@@ -1,8 +1,8 @@
 import { applyQueues } from "../../src/declared/apply-queues.ts";
+import { checkSchedules } from "../../src/declared/check-schedules.ts";
 import type { DeclaredQueue, QueueConnection, QueueConsumer } from "../../src/declared/define-queue.ts";
-import { invalidArgument, messageOf, SluiceError } from "../../src/errors.ts";
+import { invalidArgument, messageOf } from "../../src/errors.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import { checkedSchedule } from "../../src/queue/schedules/new-schedule.ts";
 
 /**
  * How often an instance compares its declarations with what was applied last, ms. Until then another deployment
@@ -33,8 +33,7 @@ export class Declarations {
         throw invalidArgument("queues", `must not declare ${queue.name} twice`);
       }
       byName.set(queue.name, queue);
-      for (const [name, schedule] of Object.entries(queue.schedules))
-        checkSchedule(queue.name, name, schedule);
+      checkSchedules(queue, `${queue.name}.`);
     }
     this.#queues = [...byName.values()];
   }
@@ -61,16 +60,5 @@ export class Declarations {
       // The sweep after this fails too, and says why.
       if (!signal?.aborted) console.error(JSON.stringify({ declared: "all", failed: messageOf(error) }));
     }
-  }
-}
-
-/** @throws {SluiceError} `invalid_argument`; its path begins with that of the schedule */
-function checkSchedule(queue: string, name: string, schedule: Parameters<typeof checkedSchedule>[0]): void {
-  try {
-    checkedSchedule(schedule);
-  } catch (error) {
-    if (!(error instanceof SluiceError)) throw error;
-    const at = `${queue}.schedules.${name}.`;
-    throw new SluiceError(error.code, at + error.message, at + (error.path ?? ""));
   }
 }

@@ -12,7 +12,7 @@ import { Queue } from "../queue/tasks/queue.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { optionsOf } from "../../serverless/deployment/options-of.ts";
 import { Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
-import type { EnqueuedTask } from "./enqueue-log.ts";
+import type { EnqueuedTask } from "./call-log.ts";
 import { TestDatabase } from "./test-database.ts";
 import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.ts";
 
@@ -108,7 +108,7 @@ export class TestDeployment<Env extends object = Environment> {
   async advance(duration: Duration): Promise<void> {
     const ms = milliseconds(duration, "duration");
     await this.#start();
-    await this.#database.moveTo(this.now + ms, true, () => this.#cron());
+    await this.#database.advance(ms, () => this.#cron());
   }
 
   /**
@@ -117,8 +117,11 @@ export class TestDeployment<Env extends object = Environment> {
    * @throws {SluiceError} `invalid_argument` if tasks still wait after 10,000 moves of the clock
    */
   async runToEnd(): Promise<void> {
-    await this.run();
-    await this.#database.moveTo(LAST_INSTANT, false, () => this.#cron());
+    await this.#start();
+    await this.#database.moveToEnd(
+      () => this.#cron(),
+      () => true,
+    );
   }
 
   /** A queue of the deployment. Its tasks wait for {@link run}, {@link advance} or {@link runToEnd}. */
