@@ -52,11 +52,15 @@ export class Declarations {
     return () => disconnects.forEach((disconnect) => disconnect());
   }
 
-  /** Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws. */
+  /**
+   * Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws.
+   * @param log writes the lines of those that were applied
+   */
   async apply(
     transport: Transport,
     prefix: string | undefined,
     signal: AbortSignal | undefined,
+    log: (line: object) => void,
   ): Promise<void> {
     if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
     try {
@@ -64,7 +68,7 @@ export class Declarations {
         prefix,
         signal,
       });
-      for (const queue of applied) console.log(JSON.stringify({ declared: queue, applied: true }));
+      for (const queue of applied) log({ declared: queue, applied: true });
       for (const { queue, ...error } of failed)
         console.error(JSON.stringify({ declared: queue, failed: error }));
       if (deferred.length + failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
