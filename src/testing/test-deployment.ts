@@ -18,6 +18,7 @@ import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { type AppWith, optionsOf } from "../../serverless/deployment/options-of.ts";
 import { Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
 import type { EnqueuedTask } from "./call-log.ts";
+import { connectDeclared } from "./connect-declared.ts";
 import { TestDatabase } from "./test-database.ts";
 import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.ts";
 
@@ -108,8 +109,8 @@ export class TestDeployment<Env extends object = Environment> {
       queues: (queue: string) => this.#isInside && this.#consumed.has(queue),
       waitUntil: this.#afterwards.add,
     };
-    for (const queue of this.#declared)
-      queue.connect({ transport: this.transport, prefix: this.#prefix, wake });
+    const connection = { transport: this.transport, prefix: this.#prefix, wake };
+    for (const queue of this.#declared) connectDeclared(queue, connection);
   }
 
   /** The clock, epoch ms. */

@@ -15,6 +15,7 @@ import { Schedules } from "../queue/schedules/schedules.ts";
 import { sweep } from "../queue/sweep/sweep.ts";
 import { Queue } from "../queue/tasks/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
+import { connectDeclared } from "./connect-declared.ts";
 import { TestDatabase } from "./test-database.ts";
 
 export interface TestQueueOptions {
@@ -74,7 +75,7 @@ export class TestQueue<In = unknown, Out = In> {
     this.operator = new Operator(declared, over);
     this.schedules = new Schedules(declared, over);
     // Handlers may use the declared queue's own methods.
-    declared.connect(over);
+    connectDeclared(declared, over);
   }
 
   /** The clock, epoch ms. */

@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { defineQueue, NonRetryableError, Queue, type Task } from "../../src/index.ts";
 import { testQueue } from "../../src/testing/index.ts";
@@ -241,6 +241,19 @@ describe("a queue for tests", () => {
       if (to === "ada") await emails.enqueue({ to: "bob" });
     });
     expect(queue.enqueued.map(({ payload }) => payload.to)).toEqual(["ada", "bob"]);
+  });
+
+  test("leaves the declared queue to the next test alone", async () => {
+    const disconnected = vi.fn<() => void>();
+    const own = defineQueue<string>("own");
+    const connect = vi.spyOn(own, "connect").mockReturnValueOnce(disconnected);
+    testQueue(own);
+    expect(disconnected).not.toHaveBeenCalled();
+    const next = testQueue(own);
+    expect(disconnected).toHaveBeenCalledOnce();
+    expect(connect).toHaveBeenCalledTimes(2);
+    await own.enqueue("a");
+    expect(next.enqueued).toHaveLength(1);
   });
 
   test("shows what was enqueued, with payloads, types, and without duplicates", async () => {
