@@ -1,4 +1,5 @@
 import { messageOf, newerSchema, SluiceError } from "../errors.ts";
+import { pick } from "../pick.ts";
 import { decodeValue } from "../queue/core/codec.ts";
 import { derivedName } from "../queue/core/ids.ts";
 import { queueKeys } from "../queue/core/keys.ts";
@@ -10,6 +11,7 @@ import { declareScript } from "../queue/redis/operate-scripts.ts";
 import { lastReply, replyAt } from "../queue/redis/replies.ts";
 import { checkedTransport, type Transport } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
+import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import { checkedPayload } from "../queue/tasks/schema.ts";
 import { decryptValue, encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
@@ -80,11 +82,13 @@ async function apply(
   const { name, settings, schedules } = queue;
   const { prefix, signal } = options;
   const values: ValuesQueue = { name, encryption: queue.options.encryption };
+  // Schedules keep the defaults of their tasks.
+  const defaults = Object.keys(schedules).length > 0 ? pick(queue.options, DEFAULT_OPTIONS) : {};
   const before = await readApplied(stored, values);
   const declared = {
     settings: Object.keys(settings),
     schedules: Object.keys(schedules),
-    hash: await derivedName("declared", JSON.stringify([settings, schedules])),
+    hash: await derivedName("declared", JSON.stringify([settings, schedules, defaults])),
   };
   const nothing = declared.settings.length === 0 && declared.schedules.length === 0;
   if (declared.hash === before.hash || (nothing && stored === "")) return "unchanged";
@@ -125,24 +129,25 @@ async function apply(
 /** Writes the settings and schedules of a declaration, without those that only the one before had. */
 async function write(
   transport: Transport,
-  { name, settings, schedules, options: { schema, encryption } }: DeclaredQueue,
+  queue: DeclaredQueue,
   before: Names,
   { prefix, signal, now }: ApplyOptions,
 ): Promise<void> {
-  const base = { transport, prefix, now, encryption };
+  const { settings, schedules, options } = queue;
+  const base = { transport, prefix, now };
   const unset = before.settings.filter((setting) => !Object.hasOwn(settings, setting));
   const changes: QueueChanges = {
     ...Object.fromEntries(unset.map((setting) => [setting, null])),
     ...settings,
   };
-  if (Object.keys(changes).length > 0) await new Operator(name, base).configure(changes, { signal });
-  const timetable = new Schedules(name, base);
+  if (Object.keys(changes).length > 0) await new Operator(queue, base).configure(changes, { signal });
+  const timetable = new Schedules(queue, base);
   const removed = before.schedules.filter((schedule) => !Object.hasOwn(schedules, schedule));
   for (const schedule of removed) await timetable.remove(schedule, { signal });
   const errors: unknown[] = [];
   for (const [schedule, task] of Object.entries(schedules)) {
     try {
-      await checkedPayload(schema, task.payload, `schedules.${schedule}.payload`);
+      await checkedPayload(options.schema, task.payload, `schedules.${schedule}.payload`);
       await timetable.put(schedule, task, { signal });
     } catch (error) {
       // One that cannot be put must not keep out the others.

@@ -104,7 +104,8 @@ export function createApp(options: AppOptions): App {
   const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, onError = logError } = options;
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   const beforeSweep = optionalFunction(options.beforeSweep, "beforeSweep");
-  const defaultsOf = optionalFunction(options.defaultsOf, "defaultsOf");
+  const given = optionalFunction(options.defaultsOf, "defaultsOf");
+  const defaultsOf: Services["defaultsOf"] = (queue) => pick(given?.(queue) ?? {}, DEFAULT_OPTIONS);
   // Values that callers have encrypted stay as they are: only the callers have the keys.
   const encryption = null;
   const authenticator = new Authenticator(tokens, cronSecret);
@@ -124,8 +125,7 @@ export function createApp(options: AppOptions): App {
       const grants = await authenticator.authenticate(c.req.header("authorization"));
       const name = c.req.param("queue");
       if (name !== undefined) {
-        const defaults = pick(defaultsOf?.(name) ?? {}, DEFAULT_OPTIONS);
-        const options = { ...defaults, transport, prefix, encryption, wake: wakerOf(c), coalesce };
+        const options = { ...defaultsOf(name), transport, prefix, encryption, wake: wakerOf(c), coalesce };
         c.set("queue", new Queue(name, { ...options, onDeadLetter: deadLetterHookOf(c) }));
       }
       const allowed = scopes.some((scope) =>
@@ -175,6 +175,7 @@ export function createApp(options: AppOptions): App {
     wakerOf,
     deadLetterHookOf,
     beforeSweep,
+    defaultsOf,
     bodyBounds,
     budget,
   };

@@ -1,6 +1,7 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { BodyBounds } from "../bounded-body.ts";
 import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
+import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
@@ -39,6 +40,8 @@ export interface Services {
   readonly wakerOf: (c: Context) => Waker | undefined;
   /** The hook for dead letters of this request, if any. */
   readonly deadLetterHookOf: (c: Context) => OnDeadLetter | undefined;
+  /** The defaults of the queue's tasks. */
+  readonly defaultsOf: (queue: string) => TaskDefaults;
   /** What to do before a sweep. */
   readonly beforeSweep: (() => Promise<void>) | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */

@@ -53,7 +53,7 @@ export const declaring: readonly Mutant[] = [
   {
     name: "a schedule's payload is not checked",
     file: "src/declared/apply-queues.ts",
-    find: "await checkedPayload(schema, task.payload, `schedules.${schedule}.payload`);",
+    find: "await checkedPayload(options.schema, task.payload, `schedules.${schedule}.payload`);",
     replace: "",
     breaks: "input",
     because: "each occurrence becomes a dead letter",

@@ -5,7 +5,7 @@ import { escaped, LAST_INSTANT, unescaped } from "../core/validation.ts";
 import { fixedOptions } from "../tasks/task-options.ts";
 import { readWritten, writeFixed } from "../core/record.ts";
 import { readFields } from "../core/settings-record.ts";
-import type { EnqueueOptions } from "../core/types.ts";
+import type { EnqueueOptions, TaskDefaults } from "../core/types.ts";
 
 /** The next occurrence of a schedule that is paused or has ended: later than any instant. */
 export const NEVER = LAST_INSTANT + 1;
@@ -159,8 +159,13 @@ export function listedSchedule(queue: string, name: string, plan: Plan, at: numb
  * @param payload as the codec wrote it, or encrypted
  * @throws {SluiceError} `invalid_argument`
  */
-export function writeTask(name: string, task: ScheduledOptions, payload: string): string {
-  const fixed = fixedOptions({}, task, "");
+export function writeTask(
+  name: string,
+  defaults: TaskDefaults,
+  task: ScheduledOptions,
+  payload: string,
+): string {
+  const fixed = fixedOptions(defaults, task, "");
   for (const header of [NAME_HEADER, TIME_HEADER]) {
     if (fixed.headers && Object.hasOwn(fixed.headers, header)) {
       throw invalidArgument(`headers.${header}`, "must not be set: the schedule sets it");

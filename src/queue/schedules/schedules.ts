@@ -3,7 +3,8 @@ import { callOf } from "../redis/binding.ts";
 import { rhythmOf } from "./calendar.ts";
 import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.ts";
 import { encodePayload } from "../core/codec.ts";
-import { QueueBase } from "../tasks/queue-base.ts";
+import type { QueueOrName } from "../tasks/definition.ts";
+import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
 import {
   LAST_INSTANT,
   LIST_OPTIONS,
@@ -34,7 +35,7 @@ import {
   scheduleNotReturned,
   setReminderScript,
 } from "../redis/schedule-scripts.ts";
-import type { ListOptions, RequestOptions } from "../core/types.ts";
+import type { ListOptions, RequestOptions, TaskDefaults } from "../core/types.ts";
 
 export type SchedulePut = ListedSchedule & {
   /** False if the call replaced a schedule of the same name. */
@@ -85,6 +86,18 @@ interface Draft {
  * await schedules.put("daily", { cron: "0 6 * * *", timeZone: "Europe/Berlin", payload: { kind: "daily" } });
  */
 export class Schedules<T = unknown> extends QueueBase {
+  /** Those of a declared queue. */
+  readonly #defaults: TaskDefaults;
+
+  /**
+   * @param queue its name, or a queue that `defineQueue` made: its options are then the defaults of the tasks
+   * @throws {SluiceError} `invalid_argument`
+   */
+  constructor(queue: QueueOrName<T, unknown>, options: QueueBaseOptions) {
+    super(queue, options);
+    this.#defaults = typeof queue === "string" ? {} : queue.options;
+  }
+
   /**
    * Creates a schedule, or replaces the one with the same name. Two requests, and one more each time another
    * caller writes the same schedule meanwhile.
@@ -105,7 +118,7 @@ export class Schedules<T = unknown> extends QueueBase {
     const { recurrence, missed, until, paused } = checkedSchedule(schedule);
     const encoded = encodePayload(schedule.payload, "payload");
     const payload = await encryptValue(this.values, { kind: "schedule", id: checked }, encoded, "payload");
-    const task = writeTask(checked, schedule, payload);
+    const task = writeTask(checked, this.#defaults, schedule, payload);
     const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
       const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);
       const plan: Plan = {

@@ -6,6 +6,7 @@ import {
   defineQueue,
   type QueueDeclaration,
   Schedules,
+  sweep,
   type Transport,
 } from "../../../src/index.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
@@ -67,6 +68,27 @@ describe("a declaration is applied", () => {
     expect(await schedulesNow()).toEqual(["by-hand"]);
     expect(await rig.operator().settings()).toMatchObject({ ...settings, maxPending: null });
     expect((await apply({})).applied).toEqual([]);
+  });
+
+  test("with the defaults of tasks for its schedules, unless a schedule sets them, and again if they change", async () => {
+    const own = { ...hourly, maxAttempts: 7 };
+    const withDefaults = (maxAttempts: number): QueueDeclaration => ({
+      maxAttempts,
+      lease: "1m",
+      unique: "1d",
+      schedules: { daily, own },
+    });
+    await apply(withDefaults(3));
+    expect(await schedules().get("daily")).toMatchObject({ maxAttempts: 3, lease: 60_000 });
+    expect(await schedules().get("own")).toMatchObject({ maxAttempts: 7, lease: 60_000 });
+    expect((await apply(withDefaults(3))).applied).toEqual([]);
+    expect((await apply(withDefaults(4))).applied).toEqual(["emails"]);
+    expect(await schedules().get("daily")).toMatchObject({ maxAttempts: 4 });
+    rig.now += 3_600_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    const [task] = await rig.queue().dequeue();
+    expect(task).toMatchObject({ payload: "hourly", leasedFor: 60_000 });
+    expect((await rig.space()).tasks.get(task?.id ?? "")).toMatch(/;l=60000;m=7;/);
   });
 
   test("if it has neither settings nor schedules, nothing is written", async () => {
