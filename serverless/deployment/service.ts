@@ -19,7 +19,7 @@ import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import type { AlarmKind, Alarms } from "./alarms.ts";
 import { Consumers, MAX_IDLE } from "./consumers.ts";
-import { declaredAmong, Declarations } from "./declarations.ts";
+import { Declarations } from "./declarations.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
 import type { OwnQueueOptions, Platform, RequestTools, ServiceOptions } from "./options.ts";
 import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
@@ -77,7 +77,7 @@ export class Service<Env extends object = Environment> {
     this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
     const { consumers = {}, queues = [] } = options;
-    this.#declared = new Declarations([...declaredAmong(consumers), ...queues]);
+    this.#declared = new Declarations(consumers, queues);
     this.#consumers = new Consumers(consumers, {
       env,
       transport: this.#transport,

@@ -182,6 +182,7 @@ describe("a deployment of declared queues", () => {
 
 describe("the queues and consumers of a deployment are checked at its start", () => {
   const consumer = emails.consumer(() => {});
+  const reports = defineQueue("reports");
   test.each<[string, object, string]>([
     [
       "two consumers",
@@ -194,16 +195,33 @@ describe("the queues and consumers of a deployment are checked at its start", ()
       { consumers: [emails.consumer(() => {}, { concurency: 3 } as never)] },
       "consumers[0].concurency is an unknown option",
     ],
-    ["a name", { queues: ["emails"] }, "queues[0] must be a queue that defineQueue made, or its consumer"],
+    ["a name", { queues: ["emails"] }, "queues[0] must be a queue that defineQueue made"],
+    ["no queue", { consumers: [consumer], queues: [emails, null] }, "queues[1] must be a queue that"],
+    [
+      "a queue without its list",
+      { queues: emails },
+      "queues must be an array of queues that defineQueue made",
+    ],
     [
       "a function",
       { consumers: [() => {}] },
-      "queues[0] must be a queue that defineQueue made, or its consumer",
+      "consumers[0] must be the consumer of a queue that defineQueue",
+    ],
+    ["no consumer", { consumers: [consumer, null] }, "consumers[1] must be the consumer of a queue that"],
+    [
+      "nothing",
+      { consumers: null },
+      "consumers must be an array of consumers of declared queues, or an object",
     ],
     [
       "another declaration of the queue",
-      { consumers: [consumer], queues: [defineQueue("emails")] },
-      "queues must not declare emails twice",
+      { consumers: [consumer], queues: [reports, defineQueue("emails")] },
+      "queues[1] must not declare emails a second time",
+    ],
+    [
+      "a consumer of another declaration of the queue",
+      { consumers: [consumer, defineQueue("emails").consumer(() => {})] },
+      "consumers[1] must not declare emails a second time",
     ],
     [
       "a schedule that cannot be read",
@@ -211,6 +229,11 @@ describe("the queues and consumers of a deployment are checked at its start", ()
       "a.schedules.daily.cron must be a cron expression",
     ],
   ])("%s", (_, options, problem) => {
-    expect(() => deployment(options)).toThrow(problem);
+    const refused = expect.objectContaining({
+      code: "invalid_argument",
+      message: expect.stringContaining(problem),
+      path: problem.split(" ")[0],
+    });
+    expect(() => deployment(options)).toThrow(refused);
   });
 });
