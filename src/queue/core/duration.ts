@@ -4,9 +4,9 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 
 /**
  * Whole milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`: a whole number
- * and a unit.
+ * and a unit. A computed duration is a number: `minutes * 60_000`.
  */
-export type Duration = number | `${number}${keyof typeof UNITS}`;
+export type Duration = number | `${bigint}${keyof typeof UNITS}`;
 
 /** The longest duration that is accepted: 10 years, in ms. */
 export const MAX_DURATION = 3_650 * UNITS.d;
