@@ -12,6 +12,7 @@ const base = [
   "src/bounded-body.ts",
   "src/retry.ts",
   "src/url.ts",
+  "src/credentials.ts",
   "src/respond.ts",
 ];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
@@ -25,6 +26,7 @@ const floors: Record<string, readonly string[]> = {
   "src/bounded-body.ts": ["src/sleep.ts"],
   "src/retry.ts": ["src/errors.ts", "src/sleep.ts"],
   "src/url.ts": ["src/errors.ts"],
+  "src/credentials.ts": ["src/errors.ts", "src/url.ts"],
   "src/queue/core": ["src/errors.ts"],
   "src/queue/redis": [...base, ...queue("core")],
   "src/queue/values": [...base, ...queue("core")],
