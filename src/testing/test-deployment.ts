@@ -103,10 +103,10 @@ export class TestDeployment<Env extends object = Environment> {
   /**
    * Moves the clock, and runs cron at each instant at which a task, a schedule or a lease is due, as in a process
    * that stays alive.
-   * @param duration such as "10m"
+   * @param time how far, such as "10m"
    */
-  async advance(duration: Duration): Promise<void> {
-    const ms = milliseconds(duration, "duration");
+  async advance(time: Duration): Promise<void> {
+    const ms = milliseconds(time, "time");
     await this.#start();
     await this.#database.moveTo(this.now + ms, true, () => this.#cron());
   }

@@ -56,6 +56,27 @@ describe("a duration", () => {
   });
 });
 
+describe("the error of an invalid duration", () => {
+  const rule =
+    'delay must be a duration of 1 to 5000 ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
+  test.each<[unknown, string]>([
+    ["1.5h", '; "1.5h" is not'],
+    ["6s", '; "6s" is not'],
+    [0, "; 0 is not"],
+    [1.5, "; 1.5 is not"],
+    [Number.NaN, "; NaN is not"],
+    ["", '; "" is not'],
+    // What is longer may be a secret at the wrong place.
+    ["secret-secret", ""],
+    [{ seconds: 5 }, ""],
+    [null, ""],
+  ])("of %j says what is allowed, and shows what was given if it is short", (given, end) => {
+    expect(() => milliseconds(given as Duration, "delay", { min: 1, max: 5_000 })).toThrow(
+      expect.objectContaining({ message: rule + end }),
+    );
+  });
+});
+
 describe("a task, narrowed by its state,", () => {
   type In<State extends TaskState> = Extract<TaskInfo, { state: State }>;
   type NotIn<State extends TaskState> = Exclude<TaskInfo, { state: State }>;
