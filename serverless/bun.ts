@@ -2,7 +2,7 @@ import type { Environment } from "../src/config.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
 
 export * from "./deployment/consumer.ts";
-export type { RequestTools } from "./deployment/service.ts";
+export type { DeploymentTools } from "./deployment/service.ts";
 export type { ServeOptions, Server } from "./process/process.ts";
 
 /** The part of the `Bun` global that is used here. */

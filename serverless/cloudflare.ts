@@ -7,7 +7,7 @@ import { Deployment, overHttp, type Platform, type ServiceOptions } from "./depl
 
 export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
 export * from "./deployment/consumer.ts";
-export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
+export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
 
 export interface Context {
   waitUntil(promise: Promise<unknown>): void;

@@ -9,7 +9,7 @@ import {
 import { withOptions } from "./deployment/options-of.ts";
 
 export * from "./deployment/consumer.ts";
-export type { RequestTools, ServiceOptions } from "./deployment/service.ts";
+export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
 
 export interface Context {
   readonly waitUntil: WaitUntil;

@@ -3,7 +3,7 @@ import { listen } from "./process/node-listener.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
 
 export * from "./deployment/consumer.ts";
-export type { RequestTools } from "./deployment/service.ts";
+export type { DeploymentTools } from "./deployment/service.ts";
 export type { ServeOptions, Server } from "./process/process.ts";
 
 const node: Runtime = {

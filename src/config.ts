@@ -1,8 +1,11 @@
+import type { Environment } from "./environment.ts";
 import { isWakeSecret } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
 import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
 import { keyPrefix } from "./queue/core/validation.ts";
 import { checkedUrl, HTTP, REDIS } from "./url.ts";
+
+export type { Environment } from "./environment.ts";
 
 /** Redis over HTTP, as on Upstash, or over TCP. */
 export type RedisConfig = { readonly url: string; readonly token: string } | { readonly redisUrl: string };
@@ -21,11 +24,8 @@ export interface Config {
   readonly wakeSecrets: readonly string[];
 }
 
-/** `process.env`, or the `env` of a Worker, whose bindings need not be strings. */
-export type Environment = Readonly<Record<string, unknown>>;
-
 /**
- * Reads the configuration. No other function reads the environment. An empty variable counts as unset.
+ * Reads the configuration of a deployment. An empty variable counts as unset.
  *
  * | variable | meaning |
  * |---|---|

@@ -1,10 +1,18 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../../src/config.ts";
 import type { DrainOptions, Task } from "../../src/consumer/drain/types.ts";
+import type { DeploymentTools } from "../../src/declared/tools.ts";
 import type { Encryption } from "../../src/queue/values/encryption.ts";
 
-/** Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment. */
-export type ConsumerHandler<Env = Environment, T = unknown> = (task: Task<T>, env: Env) => unknown;
+/**
+ * Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment; `queue` of the tools
+ * adds tasks to the deployment's queues, and wakes their consumers.
+ */
+export type ConsumerHandler<Env = Environment, T = unknown> = (
+  task: Task<T>,
+  env: Env,
+  tools: DeploymentTools<Env>,
+) => unknown;
 
 /** A handler, with options of its drain and its queue. */
 export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<

@@ -1,22 +1,19 @@
-import { checkDrainOptions, drain, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
-import { addCounts } from "../../src/consumer/drain/drain-counts.ts";
 import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
-import { invalidArgument } from "../../src/errors.ts";
-import type { OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
-import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
-import { Queue } from "../../src/queue/tasks/queue.ts";
-import { checkedSchema } from "../../src/queue/tasks/schema.ts";
-import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
-import type { QueueConsumer, WorkOptions } from "../../src/declared/define-queue.ts";
-import { requiredEncryption } from "../../src/queue/values/encryption.ts";
+import type { WaitUntil } from "../../src/declared/tools.ts";
 import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
+import { Queue } from "../../src/queue/tasks/queue.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
 import type { Alarms } from "./alarms.ts";
-import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
-import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
+import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
+import { Drains, sum } from "./drains.ts";
+import type { Invocation, InvocationTools } from "./invocation.ts";
+import type { ServiceOptions } from "./options.ts";
+import { withWaitUntil } from "./pending-work.ts";
 import { logFailure } from "./task-log.ts";
 
 /** What consumers need from their deployment. */
@@ -44,11 +41,7 @@ export interface ConsumerContext<Env> {
   readonly alarms: Alarms | undefined;
   /** In a process: keeps work running when the process closes. */
   readonly waitUntil: WaitUntil | undefined;
-  /** Returns what is called with the dead letters of a drain. */
-  readonly onDeadLetterIn: (invocation: {
-    readonly waitUntil: WaitUntil;
-    readonly timeLeft: () => number;
-  }) => OnDeadLetter;
+  readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
 }
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
@@ -60,36 +53,17 @@ export const MAX_IDLE = 5_000;
 /** The shortest useful budget of a drain, ms. */
 const MIN_BUDGET = 1_000;
 
-/** A checked consumer, and the options of its queue. The payloads have the type that its handler takes. */
-interface CheckedConsumer<Env> {
-  readonly handler: ConsumerHandler<Env, never>;
-  readonly work: WorkOptions;
-  readonly queue: DefinedOptions<unknown, never>;
-}
-
 /** The consumers of a deployment. */
 export class Consumers<Env> {
   readonly #all: ReadonlyMap<string, CheckedConsumer<Env>>;
   readonly #context: ConsumerContext<Env>;
-  /** In a process: the running drain of each queue, and a function that makes it pull again at once. */
-  readonly #drains = new Map<string, { readonly done: Promise<DrainReport>; pullNow: () => void }>();
-  /** The queues with a running drain that were woken again. */
-  readonly #wokenAgain = new Set<string>();
+  /** The drains of a process. */
+  readonly #drains = new Drains();
 
   /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
-  constructor(
-    consumers: readonly QueueConsumer<Env>[] | Readonly<Record<string, Consumer<Env>>>,
-    context: ConsumerContext<Env>,
-  ) {
+  constructor(consumers: NonNullable<ServiceOptions<Env>["consumers"]>, context: ConsumerContext<Env>) {
     this.#context = context;
-    this.#all = Array.isArray(consumers)
-      ? declaredConsumers(consumers, context)
-      : new Map(
-          Object.entries(consumers).map(([name, given]) => [
-            queueName(name, `consumers.${name}`),
-            checked(given, `consumers.${name}`, context),
-          ]),
-        );
+    this.#all = checkedConsumers(consumers, context);
   }
 
   get none(): boolean {
@@ -100,48 +74,63 @@ export class Consumers<Env> {
     return this.#all.has(queue);
   }
 
-  /** The schema and encryption of the queue's consumer; undefined if the queue has none here. */
-  valuesOf(queue: string): Pick<DefinedOptions<unknown, unknown>, "schema" | "encryption"> | undefined {
-    return this.#all.get(queue)?.queue;
+  /** The queue as its consumer sets it; undefined if it has none here. */
+  definitionOf(name: string): QueueDefinition | undefined {
+    const consumer = this.#all.get(name);
+    return consumer && { name, options: consumer.queue };
   }
 
   /**
-   * Drains a queue. A process runs one drain per queue at a time, so that `concurrency` is the limit of the
-   * process.
+   * Drains a queue. A process, or an invocation, runs one drain per queue at a time, so that `concurrency` is the
+   * limit of the process, or of the invocation.
    * @param time how long it may take, ms
+   * @param drains those of the invocation. @default no other drain runs in the invocation
    */
-  work(name: string, time: number): Promise<DrainReport> {
-    if (!this.#context.isProcess) return this.#drainFor(name, Math.min(time, this.#context.budget));
-    const running = this.#drains.get(name);
-    if (!running) {
-      // Starts after the entry is set, because the drain reads it.
-      const started = { done: Promise.resolve().then(() => this.#drainUntilEmpty(name)), pullNow: () => {} };
-      this.#drains.set(name, started);
-      return started.done;
-    }
-    // The running drain pulls at once, or starts again if it has just found the queue empty.
-    this.#wokenAgain.add(name);
-    running.pullNow();
-    return running.done;
+  work(name: string, time: number, drains = new Drains()): Promise<DrainReport> {
+    const { isProcess, budget } = this.#context;
+    if (isProcess) return this.#drains.run(name, this.#processDrain(name));
+    const end = performance.now() + Math.min(time, budget);
+    const timeLeft = () => Math.max(0, end - performance.now());
+    return withWaitUntil(undefined, end, async (keepRunning) => {
+      const invocation = { keepRunning, waitUntil: keepRunning, timeLeft, drains };
+      const around = this.#context.toolsIn(invocation);
+      return drains.run(name, () => this.#drainAndIdle(name, timeLeft, around, drains));
+    });
   }
 
-  #drainFor(name: string, time: number): Promise<DrainReport> {
-    const end = performance.now() + time;
-    const timeLeft = () => Math.max(0, end - performance.now());
-    return withWaitUntil(undefined, end, async (waitUntil) => {
-      const onDeadLetter = this.#context.onDeadLetterIn({ waitUntil, timeLeft });
-      let report = await this.#drain(name, time, onDeadLetter);
-      for (;;) {
-        const due = this.#untilDue(report, Math.min(this.#context.maxIdle, timeLeft() - 2 * MIN_BUDGET));
-        if (due === undefined) break;
-        await sleep(due, undefined);
-        const next = await this.#drain(name, timeLeft(), onDeadLetter);
-        report = sum(report, next);
-        if (tasksOf(next) === 0) break;
+  #processDrain(name: string): () => Promise<DrainReport> {
+    const { budget, waitUntil = () => {}, toolsIn } = this.#context;
+    const around = toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft: () => budget });
+    return async () => {
+      let report = await this.#drain(name, budget, around, this.#drains);
+      while (report.ended === "budget") {
+        report = sum(report, await this.#drain(name, budget, around, this.#drains));
       }
-      await this.#setAlarm(name, report);
+      if (report.ended !== "aborted") await this.#setAlarm(name, report);
       return report;
-    });
+    };
+  }
+
+  /** Drains a queue, also of the tasks that fall due while an invocation waits for them. */
+  async #drainAndIdle(
+    name: string,
+    timeLeft: () => number,
+    around: InvocationTools<Env>,
+    drains: Drains,
+  ): Promise<DrainReport> {
+    let report = await this.#drain(name, timeLeft(), around, drains);
+    for (;;) {
+      const due = this.#untilDue(report, Math.min(this.#context.maxIdle, timeLeft() - 2 * MIN_BUDGET));
+      if (due === undefined) break;
+      const woken = new AbortController();
+      drains.onWake(name, () => woken.abort());
+      await sleep(due, woken.signal);
+      const next = await this.#drain(name, timeLeft(), around, drains);
+      report = sum(report, next);
+      if (tasksOf(next) === 0) break;
+    }
+    await this.#setAlarm(name, report);
+    return report;
   }
 
   /** Time until the next task is due, ms; undefined if there is none within `most`. */
@@ -150,25 +139,6 @@ export class Consumers<Env> {
     // If the time of Redis is not known well, the drain finds nothing, and the next cron finds the task.
     const due = timeUntil(this.#context.transport, nextDueAt);
     return due <= most ? Math.max(due, 0) : undefined;
-  }
-
-  async #drainUntilEmpty(name: string): Promise<DrainReport> {
-    const { budget, waitUntil = () => {}, onDeadLetterIn } = this.#context;
-    const onDeadLetter = onDeadLetterIn({ waitUntil, timeLeft: () => budget });
-    let all: DrainReport | undefined;
-    try {
-      for (;;) {
-        this.#wokenAgain.delete(name);
-        const report = await this.#drain(name, budget, onDeadLetter);
-        all = all ? sum(all, report) : report;
-        if (report.ended === "aborted") return all;
-        if (report.ended === "budget" || this.#wokenAgain.has(name)) continue;
-        await this.#setAlarm(name, report);
-        if (!this.#wokenAgain.has(name)) return all;
-      }
-    } finally {
-      this.#drains.delete(name);
-    }
   }
 
   /** Sets an alarm for the queue's next task; also if tasks are left that no other invocation is woken for. */
@@ -195,20 +165,20 @@ export class Consumers<Env> {
     return { wake: () => {}, ...remoteWaker, wakeAt };
   }
 
-  #onWake(name: string, pullNow: () => void): void {
-    const running = this.#drains.get(name);
-    if (running) running.pullNow = pullNow;
-  }
-
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
-  async #drain(name: string, time: number, onDeadLetter: OnDeadLetter): Promise<DrainReport> {
+  async #drain(
+    name: string,
+    time: number,
+    { tools, onDeadLetter }: InvocationTools<Env>,
+    drains: Drains,
+  ): Promise<DrainReport> {
     const { env, transport, prefix, remoteWaker, ending } = this.#context;
     const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
     const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter };
     const queue = new Queue<unknown, never>({ name, options }, shared);
-    const handle = (task: Task<never>): unknown => handler(task, env);
+    const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), MIN_BUDGET);
-    const listen = (pullNow: () => void) => this.#onWake(name, pullNow);
+    const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
     const source = remoteWaker ? withScaleOut(queue) : queue;
     const around = { ...ending, budget, listen, onFailure: logFailure };
     const report = await drain(source, handle, { ...work, ...around });
@@ -222,51 +192,6 @@ export class Consumers<Env> {
   }
 }
 
-/** @throws {SluiceError} `invalid_argument` */
-function declaredConsumers<Env>(
-  consumers: readonly QueueConsumer<Env>[],
-  { budget }: ConsumerContext<Env>,
-): Map<string, CheckedConsumer<Env>> {
-  const all = new Map<string, CheckedConsumer<Env>>();
-  for (const [i, { queue, handler, options }] of consumers.entries()) {
-    const path = `consumers[${i}]`;
-    if (typeof handler !== "function") throw invalidArgument(path, "must have a handler that is a function");
-    if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
-    onlyOptions(options, WORK_OPTIONS, `${path}.`);
-    checkDrainOptions({ ...options, budget }, `${path}.`);
-    all.set(queue.name, { handler, work: options, queue: queue.options as DefinedOptions<unknown, never> });
-  }
-  return all;
-}
-
-function checked<Env>(
-  given: Consumer<Env>,
-  path: string,
-  { env, budget }: ConsumerContext<Env>,
-): CheckedConsumer<Env> {
-  const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
-  onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
-  const { handler, schema, encryption, ...work } = options;
-  if (typeof handler !== "function") {
-    throw invalidArgument(path, "must be a function, or an object with a function `handler`");
-  }
-  checkedSchema(schema, `${path}.schema`);
-  checkDrainOptions({ ...work, budget }, `${path}.`);
-  if (encryption !== undefined && typeof encryption !== "function") {
-    throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
-  }
-  const own = encryption && requiredEncryption(encryption(env), `${path}.encryption()`);
-  return {
-    handler,
-    work,
-    queue: { schema, encryption: own },
-  };
-}
-
 function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainReport): number {
   return completed + requeued + rejected + handedBack + lost;
-}
-
-function sum(first: DrainReport, then: DrainReport): DrainReport {
-  return { ...then, ...addCounts(first, then) };
 }

@@ -12,7 +12,7 @@ const CHECK_EVERY = 600_000;
 
 /** The declared queues of a deployment, whose settings and schedules its cron applies. */
 export class Declarations {
-  readonly #queues: readonly DeclaredQueue[];
+  readonly #queues: ReadonlyMap<string, DeclaredQueue>;
   /** On the clock of `performance.now()`. */
   #checkAt = 0;
 
@@ -30,12 +30,21 @@ export class Declarations {
       for (const [name, schedule] of Object.entries(queue.schedules))
         checkSchedule(queue.name, name, schedule);
     }
-    this.#queues = [...byName.values()];
+    this.#queues = byName;
   }
 
-  /** Connects the queues' own methods with the deployment, for a process that has no other. */
-  connect(connection: QueueConnection): void {
-    for (const queue of this.#queues) queue.connect(connection);
+  /** The declared queue of that name. */
+  named(queue: string): DeclaredQueue | undefined {
+    return this.#queues.get(queue);
+  }
+
+  /**
+   * Connects the queues' own methods with the deployment, for a process.
+   * @returns disconnects them
+   */
+  connect(connection: QueueConnection): () => void {
+    const disconnects = Array.from(this.#queues.values(), (queue) => queue.connect(connection));
+    return () => disconnects.forEach((disconnect) => disconnect());
   }
 
   /** Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws. */
@@ -44,9 +53,12 @@ export class Declarations {
     prefix: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    if (this.#queues.length === 0 || performance.now() < this.#checkAt) return;
+    if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
     try {
-      const { applied, deferred, failed } = await applyQueues(transport, this.#queues, { prefix, signal });
+      const { applied, deferred, failed } = await applyQueues(transport, [...this.#queues.values()], {
+        prefix,
+        signal,
+      });
       for (const queue of applied) console.log(JSON.stringify({ declared: queue, applied: true }));
       for (const { queue, ...error } of failed)
         console.error(JSON.stringify({ declared: queue, failed: error }));

@@ -2,6 +2,8 @@ import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import type { Alarms } from "./alarms.ts";
+import type { Drains } from "./drains.ts";
+import type { Invocation } from "./invocation.ts";
 
 /** What a deployment's waker needs of the deployment. */
 export interface WakerContext {
@@ -9,7 +11,7 @@ export interface WakerContext {
   readonly consumers: {
     readonly none: boolean;
     has(queue: string): boolean;
-    work(queue: string, time: number): Promise<unknown>;
+    work(queue: string, time: number, drains?: Drains): Promise<unknown>;
   };
   /** Wakes the consumers of another deployment, or this one in another invocation. */
   readonly remoteWaker: Waker | undefined;
@@ -22,19 +24,19 @@ export interface WakerContext {
  * The waker of a deployment. It starts the queue's consumer in this invocation if that is allowed. Otherwise it
  * sends a wake to the wake URL, if there is one. The deployment there must have the same consumers as this one.
  * If this one has none, wakes are sent for every queue.
- * @param timeLeft how much longer a consumer may work in this invocation, ms; undefined if none may
  * @returns undefined if no wake can be sent or arranged
  */
 export function deploymentWaker(
   { transport, consumers, remoteWaker, alarms, closing }: WakerContext,
-  timeLeft: (() => number) | undefined,
+  { timeLeft, drains }: Pick<Invocation, "timeLeft" | "drains">,
 ): Waker | undefined {
   const here = (queue: string) => timeLeft !== undefined && !closing?.aborted && consumers.has(queue);
   const elsewhere = (queue: string) => remoteWaker !== undefined && (consumers.none || consumers.has(queue));
   if (!remoteWaker && !alarms && (consumers.none || !timeLeft)) return undefined;
   return {
     queues: (queue) => here(queue) || elsewhere(queue),
-    wake: (queue) => (timeLeft && here(queue) ? consumers.work(queue, timeLeft()) : remoteWaker?.wake(queue)),
+    wake: (queue) =>
+      timeLeft && here(queue) ? consumers.work(queue, timeLeft(), drains) : remoteWaker?.wake(queue),
     ...(alarms && {
       wakeAt: (queue, at) => alarms.set("wake", queue, timeUntil(transport, at)),
       sweepAt: (queue, at) => alarms.set("sweep", queue, timeUntil(transport, at)),

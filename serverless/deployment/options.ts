@@ -1,43 +1,13 @@
 import type { Config, Environment } from "../../src/config.ts";
 import type { DrainOptions } from "../../src/consumer/drain/types.ts";
 import type { DeclaredQueue, QueueConsumer } from "../../src/declared/define-queue.ts";
+import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 import type { DeadLetter } from "../../src/queue/core/dead-letter.ts";
 import type { Duration } from "../../src/queue/core/duration.ts";
 import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import type { Schedules } from "../../src/queue/schedules/schedules.ts";
-import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
-import type { Queue, QueueOptions } from "../../src/queue/tasks/queue.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
-import type { WaitUntil } from "./pending-work.ts";
-
-/** Options that a request handler may set for a queue. The deployment sets the others. */
-export type OwnQueueOptions<In, Out> = Omit<
-  QueueOptions<In, Out>,
-  "transport" | "prefix" | "wake" | "onDeadLetter" | "now"
->;
-
-/** What a deployment passes to its request handler and its hook. */
-export interface RequestTools<Env = Environment> {
-  readonly env: Env;
-  /**
-   * A queue in the deployment's Redis, by its declaration or its name. An enqueue wakes the queue's consumer.
-   * By name, the queue has the schema and the encryption of its consumer in this deployment, unless the options
-   * set others; `encryption: null` sets none.
-   */
-  readonly queue: <In = unknown, Out = In>(
-    queue: QueueOrName<In, Out>,
-    options?: OwnQueueOptions<In, Out>,
-  ) => Queue<In, Out>;
-  /** The schedules of a queue, with the same encryption as {@link queue}. */
-  readonly schedules: <T = unknown>(
-    queue: QueueOrName<T, unknown>,
-    options?: Pick<QueueOptions, "encryption">,
-  ) => Schedules<T>;
-  /** Lets work continue after the response; undefined if the platform does not support it. */
-  readonly waitUntil: WaitUntil | undefined;
-}
 
 export interface ServiceOptions<Env = Environment> {
   /** The consumers of declared queues, or an object of consumers by the name of the queue. @default none */
@@ -54,7 +24,10 @@ export interface ServiceOptions<Env = Environment> {
    * @default returns nothing
    */
   readonly fetch?:
-    | ((request: Request, tools: RequestTools<Env>) => Response | undefined | Promise<Response | undefined>)
+    | ((
+        request: Request,
+        tools: DeploymentTools<Env>,
+      ) => Response | undefined | Promise<Response | undefined>)
     | undefined;
   /**
    * Called once with each dead letter that this deployment makes or finds, of any queue: by its consumers,
@@ -64,7 +37,7 @@ export interface ServiceOptions<Env = Environment> {
    * @default none; each dead letter is logged anyway
    * @example onDeadLetter: (letter, { queue }) => queue("graveyard").enqueue(letter)
    */
-  readonly onDeadLetter?: ((letter: DeadLetter, tools: RequestTools<Env>) => unknown) | undefined;
+  readonly onDeadLetter?: ((letter: DeadLetter, tools: DeploymentTools<Env>) => unknown) | undefined;
   /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
 }

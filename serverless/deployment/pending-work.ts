@@ -1,7 +1,5 @@
+import type { WaitUntil } from "../../src/declared/tools.ts";
 import { sleep } from "../../src/sleep.ts";
-
-/** Keeps work running that nothing waits for, as the `waitUntil` of a platform. */
-export type WaitUntil = (promise: Promise<unknown>) => void;
 
 /** Background work: of a process, or of an invocation. */
 export class PendingWork {

@@ -3,16 +3,14 @@ import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
 import { invalidArgument, SluiceError } from "../../src/errors.ts";
+import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { App } from "../../src/http/services.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
-import { type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { milliseconds } from "../../src/queue/core/duration.ts";
 import { onlyOptions, optionalFunction } from "../../src/queue/core/validation.ts";
-import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
-import { Queue } from "../../src/queue/tasks/queue.ts";
-import { Schedules } from "../../src/queue/schedules/schedules.ts";
+import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
@@ -21,20 +19,12 @@ import type { AlarmKind, Alarms } from "./alarms.ts";
 import { Consumers, MAX_IDLE } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
-import type { OwnQueueOptions, Platform, RequestTools, ServiceOptions } from "./options.ts";
-import { type WaitUntil, withWaitUntil } from "./pending-work.ts";
-import { logDeadLetter } from "./task-log.ts";
+import { type Invocation, type InvocationTools, toolsIn } from "./invocation.ts";
+import type { Platform, ServiceOptions } from "./options.ts";
+import { withWaitUntil } from "./pending-work.ts";
 
-export type { Platform, RequestTools, ServiceOptions } from "./options.ts";
-export type { WaitUntil } from "./pending-work.ts";
-
-/** One call of the deployment by its platform. */
-interface Invocation {
-  /** Keeps work running: after the response, or before it if the platform cannot. */
-  readonly waitUntil: WaitUntil;
-  /** How much longer a consumer may work here, ms; undefined if none may. */
-  readonly timeLeft: (() => number) | undefined;
-}
+export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
+export type { Platform, ServiceOptions } from "./options.ts";
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */
 const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|docs|openapi\.json)$/;
@@ -54,6 +44,8 @@ export class Service<Env extends object = Environment> {
   readonly #consumers: Consumers<Env>;
   readonly #declared: Declarations;
   readonly #alarms: Alarms | undefined;
+  /** Disconnects the own methods of declared queues. */
+  #disconnect = () => {};
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
@@ -89,19 +81,16 @@ export class Service<Env extends object = Environment> {
       maxIdle: platform.maxIdle ?? MAX_IDLE,
       alarms: this.#alarms,
       waitUntil: platform.waitUntil,
-      onDeadLetterIn: (invocation) => this.#onDeadLetterIn(invocation),
+      toolsIn: (invocation) => this.#toolsIn(invocation),
     });
     const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
-    const wake = this.#waker(timeLeft);
+    const wake = this.#wakerIn({ timeLeft });
     const { waitUntil, coalesce } = platform;
     if (waitUntil) {
       // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
-      this.#declared.connect({
-        transport: this.#transport,
-        prefix,
-        wake: wake && { ...wake, waitUntil },
-        coalesce,
-      });
+      const waking = wake && { ...wake, waitUntil };
+      const connection = { transport: this.#transport, prefix, wake: waking, coalesce };
+      this.#disconnect = this.#declared.connect(connection);
     }
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
     this.#app = createApp({
@@ -113,7 +102,9 @@ export class Service<Env extends object = Environment> {
       coalesce: platform.coalesce,
       limits,
       beforeSweep: () => this.#applyDeclared(),
-      onDeadLetter: (letter, waitUntil = () => {}) => this.#onDeadLetterIn({ waitUntil, timeLeft })(letter),
+      defaultsOf: (queue) => this.#definitionOf(queue)?.options,
+      onDeadLetter: (letter, waitUntil = () => {}) =>
+        this.#toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
     });
   }
 
@@ -124,13 +115,12 @@ export class Service<Env extends object = Environment> {
   async fetch(request: Request, waitUntil?: WaitUntil, time = this.#budget): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === "/wake") return this.#receiveWake(request, waitUntil, time);
-    return withWaitUntil(waitUntil, performance.now() + time, async (waitUntilEnd) => {
+    return withWaitUntil(waitUntil, performance.now() + time, async (keepRunning) => {
       const own = SLUICE_PATHS.test(pathname) ? undefined : this.#options.fetch;
       const timeLeft = waitUntil && (() => this.#budget);
-      const onDeadLetter = this.#onDeadLetterIn({ waitUntil: waitUntilEnd, timeLeft });
-      const response = await own?.(request, this.#tools(waitUntil, timeLeft, onDeadLetter));
+      const response = await own?.(request, this.#toolsIn({ keepRunning, waitUntil, timeLeft }).tools);
       if (response !== undefined) return response;
-      const context = { waitUntil: waitUntilEnd, passThroughOnException: () => {}, props: {} };
+      const context = { waitUntil: keepRunning, passThroughOnException: () => {}, props: {} };
       return this.#app.fetch(request, this.#env, context);
     });
   }
@@ -158,6 +148,16 @@ export class Service<Env extends object = Environment> {
     else waitUntil(working.catch((error: unknown) => toConsole("drain")(error, queue)));
   }
 
+  /** The tools of the deployment's own code outside of an invocation: an enqueue starts no consumer here. */
+  tools(): DeploymentTools<Env> {
+    return this.#toolsIn({ keepRunning: () => {}, waitUntil: undefined, timeLeft: undefined }).tools;
+  }
+
+  /** Ends what reaches into the process beside this deployment. */
+  close(): void {
+    this.#disconnect();
+  }
+
   #applyDeclared(): Promise<void> {
     return this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
   }
@@ -166,14 +166,14 @@ export class Service<Env extends object = Environment> {
   async #sweep(queue: string | undefined, budget: number, waitUntil: WaitUntil | undefined): Promise<void> {
     const end = performance.now() + budget;
     const timeLeft = () => Math.max(0, end - performance.now());
-    const waker = this.#waker(timeLeft);
-    const report = await withWaitUntil(waitUntil, end, (waitUntilEnd) =>
+    const waker = this.#wakerIn({ timeLeft });
+    const report = await withWaitUntil(waitUntil, end, (keepRunning) =>
       sweep(this.#transport, {
         queue,
         budget: this.#sweepBudget(budget),
         prefix: this.#config.prefix,
         wake: waker && { ...waker, waitUntil },
-        onDeadLetter: this.#onDeadLetterIn({ waitUntil: waitUntilEnd, timeLeft }),
+        onDeadLetter: this.#toolsIn({ keepRunning, waitUntil: keepRunning, timeLeft }).onDeadLetter,
         signal: this.#platform.ending?.closing,
       }),
     );
@@ -188,44 +188,23 @@ export class Service<Env extends object = Environment> {
     return Math.floor(budget * 0.4);
   }
 
-  /** What the deployment does with each dead letter: it logs a line, and calls the deployment's hook. */
-  #onDeadLetterIn(invocation: Invocation): OnDeadLetter {
-    const hook = this.#options.onDeadLetter;
-    return (letter) => {
-      logDeadLetter(letter);
-      if (!hook) return;
-      const { waitUntil, timeLeft } = invocation;
-      const tools = this.#tools(waitUntil, timeLeft, this.#onDeadLetterIn(invocation));
-      waitUntil(reportDeadLetter(() => hook(letter, tools), letter));
-    };
+  /** The queue as its consumer here or its declaration sets it. */
+  #definitionOf(queue: string): QueueDefinition | undefined {
+    return this.#consumers.definitionOf(queue) ?? this.#declared.named(queue);
   }
 
-  #tools(
-    waitUntil: WaitUntil | undefined,
-    timeLeft: Invocation["timeLeft"],
-    onDeadLetter: OnDeadLetter,
-  ): RequestTools<Env> {
-    const { prefix } = this.#config;
-    const waker = this.#waker(timeLeft);
-    const wake = waker && { ...waker, waitUntil };
-    const shared = { transport: this.#transport, prefix, wake, onDeadLetter };
-    const consumers = this.#consumers;
-    return {
+  /** See {@link toolsIn}. */
+  #toolsIn(invocation: Invocation): InvocationTools<Env> {
+    const context = {
       env: this.#env,
-      waitUntil,
-      queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) => {
-        const own = typeof queue === "string" ? consumers.valuesOf(queue) : undefined;
-        // If the consumer takes another type than the caller, its schema refuses the payload.
-        const { encryption = own?.encryption, schema = own?.schema as typeof options.schema } = options;
-        const { coalesce = this.#platform.coalesce } = options;
-        return new Queue(queue, { ...options, encryption, schema, coalesce, ...shared });
-      },
-      schedules: (queue, options = {}) => {
-        const own = typeof queue === "string" ? consumers.valuesOf(queue) : undefined;
-        const { encryption = own?.encryption, ...others } = options;
-        return new Schedules(queue, { ...others, encryption, ...shared });
-      },
+      transport: this.#transport,
+      prefix: this.#config.prefix,
+      coalesce: this.#platform.coalesce,
+      onDeadLetter: this.#options.onDeadLetter,
+      definitionOf: (queue: string) => this.#definitionOf(queue),
+      wakerIn: (around: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(around),
     };
+    return toolsIn(context, invocation);
   }
 
   async #receiveWake(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
@@ -243,7 +222,7 @@ export class Service<Env extends object = Environment> {
   }
 
   /** See {@link deploymentWaker}. */
-  #waker(timeLeft: Invocation["timeLeft"]): Waker | undefined {
+  #wakerIn(invocation: Pick<Invocation, "timeLeft" | "drains">): Waker | undefined {
     const context = {
       transport: this.#transport,
       consumers: this.#consumers,
@@ -251,7 +230,7 @@ export class Service<Env extends object = Environment> {
       alarms: this.#alarms,
       closing: this.#platform.ending?.closing,
     };
-    return deploymentWaker(context, timeLeft);
+    return deploymentWaker(context, invocation);
   }
 }
 
@@ -270,6 +249,11 @@ export class Deployment<Env extends object = Environment> {
   service(env: Env): Service<Env> {
     this.#service ??= new Service(env, this.#options, this.#platform(env));
     return this.#service;
+  }
+
+  /** As that of the service, if it was created. */
+  close(): void {
+    this.#service?.close();
   }
 
   /** Handles a request. While the environment is incomplete or invalid, the response names the variable. */

@@ -174,6 +174,7 @@ export async function start<Env extends object>(
     listener = await runtime.listen(handle, { port, hostname });
   } catch (error) {
     closing.abort();
+    deployment.close();
     await transport?.close?.();
     throw error;
   }
@@ -190,6 +191,7 @@ export async function start<Env extends object>(
       listener.drop?.();
       await endsWithin(ABORT_TIME, ended);
     }
+    deployment.close();
     if (transport?.close) await endsWithin(Math.max(0, deadline - performance.now()), transport.close());
   };
   let closed: Promise<void> | undefined;

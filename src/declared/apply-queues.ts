@@ -58,8 +58,7 @@ export async function applyQueues(
   const outcomes = await checkedTransport(transport).send(reads, options);
   for (const [i, queue] of queues.entries()) {
     try {
-      const stored = replyAt(outcomes, i);
-      const result = await apply(transport, queue, typeof stored === "string" ? stored : "", options);
+      const result = await apply(transport, queue, textOf(replyAt(outcomes, i)), options);
       if (result === "applied") applied.push(queue.name);
       if (result === "deferred") deferred.push(queue.name);
     } catch (error) {
@@ -71,18 +70,18 @@ export async function applyQueues(
   return { applied, deferred, failed };
 }
 
-/** @returns `deferred` if another caller has applied a declaration meanwhile */
+/** @returns `deferred` if another caller began to apply a declaration meanwhile */
 async function apply(
   transport: Transport,
   queue: DeclaredQueue,
   stored: string,
-  { prefix, signal, now }: ApplyOptions,
+  options: ApplyOptions,
 ): Promise<"applied" | "unchanged" | "deferred"> {
   const { name, settings, schedules } = queue;
-  const { encryption } = queue.options;
-  const values: ValuesQueue = { name, encryption };
+  const { prefix, signal } = options;
+  const values: ValuesQueue = { name, encryption: queue.options.encryption };
   const before = await readApplied(stored, values);
-  const declared: Applied = {
+  const declared = {
     settings: Object.keys(settings),
     schedules: Object.keys(schedules),
     hash: await derivedName("declared", JSON.stringify([settings, schedules])),
@@ -90,21 +89,46 @@ async function apply(
   const nothing = declared.settings.length === 0 && declared.schedules.length === 0;
   if (declared.hash === before.hash || (nothing && stored === "")) return "unchanged";
 
+  const keys = queueKeys(name, prefix);
   const record = async (was: string, applied: Applied): Promise<string | undefined> => {
     const text = await writeApplied(applied, values);
-    const call = callOf(declareScript, queueKeys(name, prefix), { was, record: text });
+    const call = callOf(declareScript, keys, { was, record: text });
     const recorded = declareScript.decode(lastReply(await transport.send([call], { signal })));
     return recorded ? text : undefined;
   };
+  /** Another caller's record may name what this one has overwritten. Makes the next call apply all again. */
+  const invalidateOther = async (): Promise<void> => {
+    let done = false;
+    while (!done) {
+      const found = textOf(replyAt(await transport.send([["HGET", keys.tasks, FIELD]], { signal }), 0));
+      const { hash, ...other } = await readApplied(found, values);
+      if (hash === undefined || hash.endsWith(declared.hash)) return;
+      done = (await record(found, { ...union(other, declared), hash: undefined })) !== undefined;
+    }
+  };
   // Recorded first, so that of callers that have read the same record one goes on, and that after a failure the next
   // call does all again.
-  const begun = await record(stored, {
-    settings: union(before.settings, declared.settings),
-    schedules: union(before.schedules, declared.schedules),
-    hash: `applying ${crypto.randomUUID()}`,
-  });
+  const hash = `applying ${crypto.randomUUID()} ${declared.hash}`;
+  const begun = await record(stored, { ...union(before, declared), hash });
   if (begun === undefined) return "deferred";
+  try {
+    await write(transport, queue, before, options);
+    if ((await record(begun, declared)) !== undefined) return "applied";
+  } catch (error) {
+    await invalidateOther().catch(() => {});
+    throw error;
+  }
+  await invalidateOther();
+  return "deferred";
+}
 
+/** Writes the settings and schedules of a declaration, without those that only the one before had. */
+async function write(
+  transport: Transport,
+  { name, settings, schedules, options: { schema, encryption } }: DeclaredQueue,
+  before: Names,
+  { prefix, signal, now }: ApplyOptions,
+): Promise<void> {
   const base = { transport, prefix, now, encryption };
   const unset = before.settings.filter((setting) => !Object.hasOwn(settings, setting));
   const changes: QueueChanges = {
@@ -118,7 +142,7 @@ async function apply(
   const errors: unknown[] = [];
   for (const [schedule, task] of Object.entries(schedules)) {
     try {
-      await checkedPayload(queue.options.schema, task.payload, `schedules.${schedule}.payload`);
+      await checkedPayload(schema, task.payload, `schedules.${schedule}.payload`);
       await timetable.put(schedule, task, { signal });
     } catch (error) {
       // One that cannot be put must not keep out the others.
@@ -126,18 +150,29 @@ async function apply(
     }
   }
   if (errors.length > 0) throw errors[0];
-  return (await record(begun, declared)) === undefined ? "deferred" : "applied";
 }
 
-function union(first: readonly string[], then: readonly string[]): readonly string[] {
-  return [...new Set([...first, ...then])];
+/** A field of a hash; empty if there is none. */
+function textOf(reply: unknown): string {
+  return typeof reply === "string" ? reply : "";
+}
+
+type Names = Pick<Applied, "settings" | "schedules">;
+
+function union(first: Names, then: Names): Names {
+  const settings = [...new Set([...first.settings, ...then.settings])];
+  const schedules = [...new Set([...first.schedules, ...then.schedules])];
+  return { settings, schedules };
 }
 
 /** What was applied last: the names of settings and schedules, and a hash of the declaration. */
 interface Applied {
   readonly settings: readonly string[];
   readonly schedules: readonly string[];
-  /** Undefined if nothing was applied, or the hash cannot be decrypted. No hash while a call applies. */
+  /**
+   * Undefined if nothing was applied, the hash cannot be decrypted, or it is not known which of two declarations the
+   * queue has. While a call applies, the hash follows after `applying` and a random word.
+   */
   readonly hash: string | undefined;
 }
 
@@ -145,7 +180,7 @@ interface Applied {
 const HASH = { kind: "schedule", id: FIELD } as const;
 
 async function writeApplied({ settings, schedules, hash }: Applied, values: ValuesQueue): Promise<string> {
-  const text = await encryptValue(values, HASH, `j${JSON.stringify(hash)}`, "schedules");
+  const text = await encryptValue(values, HASH, `j${JSON.stringify(hash ?? null)}`, "schedules");
   return `1;${settings.join()};${schedules.map(escaped).join(" ")}\n${text}`;
 }
 
@@ -164,7 +199,8 @@ async function readApplied(record: string, values: ValuesQueue): Promise<Applied
 
 async function readHash(text: string, { name: queue, encryption }: ValuesQueue): Promise<string | undefined> {
   try {
-    return (await decryptValue(encryption, decodeValue(text), { ...HASH, queue })) as string;
+    const hash = await decryptValue(encryption, decodeValue(text), { ...HASH, queue });
+    return typeof hash === "string" ? hash : undefined;
   } catch {
     // After a change of keys the declaration counts as changed.
     return undefined;

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { DrainOptions } from "../consumer/drain/types.ts";
 import { invalidArgument } from "../errors.ts";
+import { pick } from "../pick.ts";
 import { checkBackoff } from "../queue/core/backoff.ts";
 import { milliseconds } from "../queue/core/duration.ts";
 import type { TaskDefaults } from "../queue/core/types.ts";
@@ -41,7 +42,10 @@ export interface QueueDeclaration<In = unknown, Out = In>
    * @default none: `new Queue(emails, { transport })` and deployments work, the queue's own methods throw
    */
   readonly transport?: OrMade<Transport> | undefined;
-  /** First part of every key that the queue's own methods use. @default "sluice" */
+  /**
+   * First part of every key that the queue's own methods use.
+   * @default the process's variable `SLUICE_PREFIX`, else "sluice"
+   */
   readonly prefix?: string | undefined;
   /** Wakes a consumer after an enqueue by the queue's own methods. @default cron starts consumers */
   readonly wake?: OrMade<Waker> | undefined;
@@ -101,13 +105,4 @@ export function checkDeclaration<In, Out>(declaration: QueueDeclaration<In, Out>
   if (names.length > MAX_SCHEDULES) throw invalidArgument("schedules", `must be at most ${MAX_SCHEDULES}`);
   for (const name of names) scheduleName(name, `schedules.${name}`);
   queueChanges(pick(declaration, SETTINGS));
-}
-
-/** The named properties of an object, as far as they are not undefined. */
-export function pick<T extends object, const Name extends keyof T>(
-  from: T,
-  names: readonly Name[],
-): Partial<Pick<T, Name>> {
-  const given = names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]);
-  return Object.fromEntries(given) as Partial<Pick<T, Name>>;
 }

@@ -8,18 +8,15 @@ import type {
   RequestOptions,
   TaskInfo,
 } from "../queue/core/types.ts";
+import { processEnvironment } from "../environment.ts";
 import { queueName } from "../queue/core/validation.ts";
 import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../queue/tasks/definition.ts";
 import { Producer, type ProducerOptions } from "../queue/tasks/producer.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
-import {
-  checkDeclaration,
-  type DeclaredSettings,
-  pick,
-  SETTINGS,
-  type QueueDeclaration,
-} from "./declaration.ts";
+import { pick } from "../pick.ts";
+import { checkDeclaration, type DeclaredSettings, SETTINGS, type QueueDeclaration } from "./declaration.ts";
+import type { DeploymentTools } from "./tools.ts";
 
 /** Options of a declared queue's consumer: those of `drain`, except how long it lasts. */
 export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "listen" | "onFailure">;
@@ -36,7 +33,7 @@ export type QueueConnection = Pick<ProducerOptions, "transport" | "prefix" | "wa
 /** The consumer of a declared queue, for a deployment. */
 export interface QueueConsumer<Env> {
   readonly queue: DeclaredQueue;
-  readonly handler: (task: Task<never>, env: Env) => unknown;
+  readonly handler: (task: Task<never>, env: Env, tools: DeploymentTools<Env>) => unknown;
   readonly options: WorkOptions;
 }
 
@@ -71,6 +68,8 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   readonly #declaration: QueueDeclaration<In, Out>;
   #options: DefinedOptions<In, Out> | undefined;
   #producer: Producer<In, Out> | undefined;
+  /** Those of running servers; the last one is used. */
+  readonly #connected: Producer<In, Out>[] = [];
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor(name: string, declaration: QueueDeclaration<In, Out>) {
@@ -95,12 +94,18 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 
   /**
    * Connects the queue's own methods, instead of the declared `transport`, `prefix` and `wake`. A server (`serve`
-   * of Node, Bun and Deno) does so with its declared queues: in its process `emails.enqueue(…)` starts their
-   * consumers as `queue(emails).enqueue(…)` does.
+   * of Node, Bun and Deno) does so with its declared queues until it closes: in its process `emails.enqueue(…)`
+   * starts their consumers as `queue(emails).enqueue(…)` does. Of several connections the last one is used.
+   * @returns disconnects them
    * @throws {SluiceError} `invalid_argument`
    */
-  connect(connection: QueueConnection): void {
-    this.#producer = new Producer<In, Out>(this, connection);
+  connect(connection: QueueConnection): () => void {
+    const producer = new Producer<In, Out>(this, connection);
+    this.#connected.push(producer);
+    return () => {
+      const at = this.#connected.indexOf(producer);
+      if (at >= 0) this.#connected.splice(at, 1);
+    };
   }
 
   /**
@@ -109,7 +114,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @example await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" })
    */
   enqueue(payload: In, options?: EnqueueOptions & RequestOptions): Promise<Enqueued> {
-    return this.#connected((producer) => producer.enqueue(payload, options));
+    return this.#call((producer) => producer.enqueue(payload, options));
   }
 
   /**
@@ -117,7 +122,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @throws {SluiceError} as {@link enqueue}
    */
   enqueueMany(tasks: readonly NewTask<In>[], options?: RequestOptions): Promise<Enqueued[]> {
-    return this.#connected((producer) => producer.enqueueMany(tasks, options));
+    return this.#call((producer) => producer.enqueueMany(tasks, options));
   }
 
   /**
@@ -125,7 +130,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @throws {SluiceError} as {@link enqueue}
    */
   get(id: string, options?: RequestOptions): Promise<TaskInfo | null> {
-    return this.#connected((producer) => producer.get(id, options));
+    return this.#call((producer) => producer.get(id, options));
   }
 
   /**
@@ -133,34 +138,40 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @throws {SluiceError} as {@link enqueue}
    */
   cancel(id: string, options?: Parameters<Producer["cancel"]>[1]): Promise<Cancelled> {
-    return this.#connected((producer) => producer.cancel(id, options));
+    return this.#call((producer) => producer.cancel(id, options));
   }
 
   /**
    * Makes the queue's consumer, for the `consumers` of a deployment.
-   * @param handler works on one task, as that of `drain`; `env` is the deployment's environment
+   * @param handler works on one task, as that of `drain`; `env` is the deployment's environment, and `queue` of
+   *   the tools adds tasks to its queues
    * @param options of its drain; those of the declaration are the defaults
    * @example sluice({ consumers: [emails.consumer(async ({ payload }) => send(payload.to))] })
    */
   consumer<Env extends object = object>(
-    handler: (task: Task<Out>, env: Env) => unknown,
+    handler: (task: Task<Out>, env: Env, tools: DeploymentTools<Env>) => unknown,
     options: WorkOptions = {},
   ): QueueConsumer<Env> {
     return { queue: this, handler, options: { ...this.work, ...options } };
   }
 
-  async #connected<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {
-    if (!this.#producer) {
-      const { transport, prefix, wake } = this.#declaration;
-      if (transport === undefined) {
-        throw invalidArgument(
-          "transport",
-          `must be declared, as defineQueue("${this.name}", { transport: upstash }), to use the queue outside of a deployment`,
-        );
-      }
-      this.connect({ transport: made(transport), prefix, wake: made(wake) });
+  async #call<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {
+    return run(this.#connected.at(-1) ?? (this.#producer ??= this.#declaredProducer()));
+  }
+
+  #declaredProducer(): Producer<In, Out> {
+    const {
+      transport,
+      prefix = processEnvironment()["SLUICE_PREFIX"] || undefined,
+      wake,
+    } = this.#declaration;
+    if (transport === undefined) {
+      throw invalidArgument(
+        "transport",
+        `must be declared, as defineQueue("${this.name}", { transport: upstash }), to use the queue outside of a deployment`,
+      );
     }
-    return run(this.#producer as Producer<In, Out>);
+    return new Producer<In, Out>(this, { transport: made(transport), prefix, wake: made(wake) });
   }
 }
 

@@ -1,12 +1,15 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
+import { pick } from "../pick.ts";
 import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { optionalFunction } from "../queue/core/validation.ts";
+import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { Queue } from "../queue/tasks/queue.ts";
+import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import { respond } from "../respond.ts";
 import { Authenticator, forbidden } from "./auth/authenticator.ts";
@@ -80,6 +83,11 @@ export interface AppOptions {
    * @default none
    */
   readonly beforeSweep?: (() => Promise<void>) | undefined;
+  /**
+   * Returns the defaults of tasks that requests add to a queue, such as those of its declaration.
+   * @default those of `Queue`
+   */
+  readonly defaultsOf?: ((queue: string) => TaskDefaults | undefined) | undefined;
 }
 
 /** Paths that need no token. */
@@ -96,6 +104,7 @@ export function createApp(options: AppOptions): App {
   const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, onError = logError } = options;
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   const beforeSweep = optionalFunction(options.beforeSweep, "beforeSweep");
+  const defaultsOf = optionalFunction(options.defaultsOf, "defaultsOf");
   // Values that callers have encrypted stay as they are: only the callers have the keys.
   const encryption = null;
   const authenticator = new Authenticator(tokens, cronSecret);
@@ -115,7 +124,8 @@ export function createApp(options: AppOptions): App {
       const grants = await authenticator.authenticate(c.req.header("authorization"));
       const name = c.req.param("queue");
       if (name !== undefined) {
-        const options = { transport, prefix, encryption, wake: wakerOf(c), coalesce };
+        const defaults = pick(defaultsOf?.(name) ?? {}, DEFAULT_OPTIONS);
+        const options = { ...defaults, transport, prefix, encryption, wake: wakerOf(c), coalesce };
         c.set("queue", new Queue(name, { ...options, onDeadLetter: deadLetterHookOf(c) }));
       }
       const allowed = scopes.some((scope) =>

@@ -2,6 +2,7 @@ import { Redis } from "@upstash/redis/cloudflare";
 
 import { checkedCredentials, type Credentials } from "../credentials.ts";
 import { invalidArgument } from "../errors.ts";
+import { processEnvironment, type Variables } from "../environment.ts";
 import { networkError, Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { redisError, redact, type CommandWords } from "./redis-error.ts";
@@ -32,9 +33,6 @@ export interface UpstashEnvironment {
   readonly UPSTASH_REDIS_REST_URL?: string | undefined;
   readonly UPSTASH_REDIS_REST_TOKEN?: string | undefined;
 }
-
-/** Any environment, such as `process.env`. */
-type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reaches Redis over HTTP, by the REST protocol of Upstash. It keeps no connection, except for a
@@ -131,12 +129,6 @@ function failure(error: unknown, commands: readonly CommandWords[]): Error {
   const refusal = redisError(text);
   if (refusal.code !== "redis_error" || PERMANENT.test(text)) return refusal;
   return new Transient(`an HTTP error (${text})`);
-}
-
-/** The environment of the process; empty if there is none, as in a Worker without `nodejs_compat`. */
-function processEnvironment(): Variables {
-  const { process } = globalThis as { process?: { env?: Variables } };
-  return process?.env ?? {};
 }
 
 /** @throws {SluiceError} `invalid_argument`, without the token */

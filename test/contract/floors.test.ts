@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 const base = [
+  "src/environment.ts",
   "src/errors.ts",
   "src/optional-package.ts",
   "src/sleep.ts",
@@ -13,12 +14,15 @@ const base = [
   "src/retry.ts",
   "src/url.ts",
   "src/credentials.ts",
+  "src/pick.ts",
   "src/respond.ts",
 ];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
 /** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
+  "src/environment.ts": [],
+  "src/pick.ts": [],
   "src/errors.ts": [],
   "src/optional-package.ts": ["src/errors.ts"],
   "src/sleep.ts": [],

@@ -14,6 +14,10 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/core/error-summary.ts": ["integration/tasks/dead-letters", "consumer/task-failures"],
   "src/queue/core/hook.ts": ["integration/sweep/dead-letter-hook", "consumer/task-failures"],
   "serverless/deployment/pending-work.ts": ["integration/services/service-dead-letter-hook"],
+  "serverless/deployment/invocation.ts": [
+    "integration/services/service-dead-letter-hook",
+    "integration/services/handler-tools",
+  ],
   "serverless/deployment/service.ts": [
     "integration/services/service-dead-letter-hook",
     "integration/services/service-alarms",

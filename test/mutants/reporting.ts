@@ -124,8 +124,8 @@ export const reporting: readonly Mutant[] = [
   },
   {
     name: "nothing keeps the deployment's hook running",
-    file: "serverless/deployment/service.ts",
-    find: "waitUntil(reportDeadLetter(",
+    file: "serverless/deployment/invocation.ts",
+    find: "keepRunning(reportDeadLetter(",
     replace: "void (reportDeadLetter(",
     breaks: "consumers",
     because: "a platform freezes the function before the alert is sent",

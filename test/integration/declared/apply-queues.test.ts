@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { applyQueues, defineQueue, Schedules, type QueueDeclaration } from "../../../src/index.ts";
+import {
+  applyQueues,
+  type ApplyReport,
+  defineQueue,
+  type QueueDeclaration,
+  Schedules,
+  type Transport,
+} from "../../../src/index.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { declareScript } from "../../../src/queue/redis/operate-scripts.ts";
@@ -169,6 +176,68 @@ describe("a declaration that cannot be applied", () => {
     expect(await rig.operator().settings()).toMatchObject({ maxWorking: won[0] });
     expect((await apply({ maxWorking: 6 })).applied).toEqual(["emails"]);
     expect(await rig.operator().settings()).toMatchObject({ maxWorking: 6 });
+  });
+});
+
+describe("a caller that another one has overtaken while it applied another declaration", () => {
+  /** Applies a declaration, and `meanwhile` runs before its nth request. */
+  const overtaken = (maxWorking: number, nth: number, meanwhile: () => Promise<unknown>) => {
+    let requests = 0;
+    const transport: Transport = {
+      send: async (...args) => {
+        if (++requests === nth) await meanwhile();
+        return rig.transport.send(...args);
+      },
+    };
+    return applyQueues(transport, declared({ maxWorking }), { now: () => rig.now });
+  };
+  const maxWorking = async () => (await rig.operator().settings()).maxWorking;
+
+  // Its requests: the read, the beginning, the settings, the end.
+  test.each([3, 4])("before its request %i leaves the other's to be applied again", async (nth) => {
+    let other: ApplyReport | undefined;
+    const report = await overtaken(3, nth, async () => (other = await apply({ maxWorking: 4 })));
+    expect(other?.applied).toEqual(["emails"]);
+    expect(report).toEqual({ applied: [], deferred: ["emails"], failed: [] });
+    expect((await apply({ maxWorking: 4 })).applied).toEqual(["emails"]);
+    expect(await maxWorking()).toBe(4);
+    expect((await apply({ maxWorking: 4 })).applied).toEqual([]);
+  });
+
+  test("and that fails leaves the other's to be applied again", async () => {
+    const report = await overtaken(3, 4, async () => {
+      await apply({ maxWorking: 4 });
+      throw new Error("no route");
+    });
+    expect(report.failed).toMatchObject([{ message: "no route" }]);
+    expect((await apply({ maxWorking: 4 })).applied).toEqual(["emails"]);
+    expect(await maxWorking()).toBe(4);
+  });
+
+  test("has no more to do if the other one has the same declaration", async () => {
+    const report = await overtaken(3, 3, () => apply({ maxWorking: 3 }));
+    expect(report).toEqual({ applied: ["emails"], deferred: [], failed: [] });
+    expect(await maxWorking()).toBe(3);
+    expect((await apply({ maxWorking: 3 })).applied).toEqual([]);
+  });
+
+  test("while the other one still applies: both give way, and the next call applies its own", async () => {
+    let inner: Promise<ApplyReport> | undefined;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const outer = await overtaken(5, 3, async () => {
+      let begun = () => {};
+      const waiting = new Promise<void>((resolve) => (begun = resolve));
+      inner = overtaken(6, 4, async () => {
+        begun();
+        await held;
+      });
+      await waiting;
+    });
+    release();
+    expect([outer.deferred, (await inner)?.deferred]).toEqual([["emails"], ["emails"]]);
+    expect((await apply({ maxWorking: 6 })).applied).toEqual(["emails"]);
+    expect(await maxWorking()).toBe(6);
   });
 });
 

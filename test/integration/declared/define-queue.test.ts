@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { createClient } from "../../../src/client/index.ts";
 import { defineQueue, drain, Operator, Producer, Queue, Schedules, type Task } from "../../../src/index.ts";
@@ -89,6 +89,25 @@ describe("a declared queue", () => {
     expect(JSON.stringify([...(await rig.space()).tasks])).not.toContain("hidden");
     const [task] = await new Queue(secret, { transport: rig.transport }).dequeue();
     expect(task?.payload).toBe("hidden");
+  });
+
+  test("uses the prefix of the process's environment, unless it has its own", async () => {
+    vi.stubEnv("SLUICE_PREFIX", "staging");
+    const transport = () => rig.transport;
+    try {
+      await defineQueue("emails", { transport }).enqueue(1);
+      await defineQueue("emails", { transport, prefix: "own" }).enqueue(1);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    const [tasks, registry] = ["own", "staging"].map((prefix) => [
+      `${prefix}:{emails}:tasks`,
+      `${prefix}:queues`,
+    ]);
+    expect(Object.keys(await rig.keySpace())).toEqual(
+      expect.arrayContaining([...(tasks ?? []), ...(registry ?? [])]),
+    );
+    expect(await rig.space()).toMatchObject({ tasks: new Map() });
   });
 
   test("wakes a consumer by its own waker", async () => {

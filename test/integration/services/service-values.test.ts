@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type RequestTools, Service, type ServiceOptions } from "../../../serverless/deployment/service.ts";
+import {
+  type DeploymentTools,
+  Service,
+  type ServiceOptions,
+} from "../../../serverless/deployment/service.ts";
 import type { Environment } from "../../../src/config.ts";
 import { Queue, Schedules, type Task } from "../../../src/index.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
@@ -36,7 +40,7 @@ function deployed(fetch?: ServiceOptions["fetch"]) {
 }
 
 /** Runs `work` in the deployment's request handler, and returns the deployment. */
-async function handling(work: (around: RequestTools) => Promise<unknown>): Promise<Service> {
+async function handling(work: (around: DeploymentTools) => Promise<unknown>): Promise<Service> {
   const service = deployed(async (_, around) => {
     await work(around);
     return new Response();

@@ -1,0 +1,80 @@
+import { checkDrainOptions, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
+import type { QueueConsumer, WorkOptions } from "../../src/declared/define-queue.ts";
+import { invalidArgument } from "../../src/errors.ts";
+import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
+import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
+import { checkedSchema } from "../../src/queue/tasks/schema.ts";
+import { requiredEncryption } from "../../src/queue/values/encryption.ts";
+import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/** What consumers are checked with. */
+interface CheckContext<Env> {
+  readonly env: Env;
+  /** How long one invocation may work, ms. */
+  readonly budget: number;
+}
+
+/** A checked consumer, and the options of its queue. The payloads have the type that its handler takes. */
+export interface CheckedConsumer<Env> {
+  readonly handler: ConsumerHandler<Env, never>;
+  readonly work: WorkOptions;
+  readonly queue: DefinedOptions<unknown, never>;
+}
+
+/**
+ * The consumers by their queues.
+ * @throws {SluiceError} `invalid_argument`; the path names the consumer
+ */
+export function checkedConsumers<Env>(
+  consumers: NonNullable<ServiceOptions<Env>["consumers"]>,
+  context: CheckContext<Env>,
+): ReadonlyMap<string, CheckedConsumer<Env>> {
+  if (Array.isArray(consumers)) return declaredConsumers(consumers, context);
+  return new Map(
+    Object.entries(consumers).map(([name, given]) => [
+      queueName(name, `consumers.${name}`),
+      checked(given, `consumers.${name}`, context),
+    ]),
+  );
+}
+
+function declaredConsumers<Env>(
+  consumers: readonly QueueConsumer<Env>[],
+  { budget }: CheckContext<Env>,
+): Map<string, CheckedConsumer<Env>> {
+  const all = new Map<string, CheckedConsumer<Env>>();
+  for (const [i, { queue, handler, options }] of consumers.entries()) {
+    const path = `consumers[${i}]`;
+    if (typeof handler !== "function") throw invalidArgument(path, "must have a handler that is a function");
+    if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
+    onlyOptions(options, WORK_OPTIONS, `${path}.`);
+    checkDrainOptions({ ...options, budget }, `${path}.`);
+    all.set(queue.name, { handler, work: options, queue: queue.options as DefinedOptions<unknown, never> });
+  }
+  return all;
+}
+
+function checked<Env>(
+  given: Consumer<Env>,
+  path: string,
+  { env, budget }: CheckContext<Env>,
+): CheckedConsumer<Env> {
+  const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
+  onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
+  const { handler, schema, encryption, ...work } = options;
+  if (typeof handler !== "function") {
+    throw invalidArgument(path, "must be a function, or an object with a function `handler`");
+  }
+  checkedSchema(schema, `${path}.schema`);
+  checkDrainOptions({ ...work, budget }, `${path}.`);
+  if (encryption !== undefined && typeof encryption !== "function") {
+    throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
+  }
+  const own = encryption && requiredEncryption(encryption(env), `${path}.encryption()`);
+  return {
+    handler,
+    work,
+    queue: { schema, encryption: own },
+  };
+}

@@ -1,0 +1,62 @@
+import { addCounts } from "../../src/consumer/drain/drain-counts.ts";
+import type { DrainReport } from "../../src/consumer/drain/types.ts";
+
+interface RunningDrain {
+  readonly done: Promise<DrainReport>;
+  /** Makes it pull again at once. */
+  pullNow: () => void;
+}
+
+/** The drains that run in one process, or in one invocation: at most one for each queue. */
+export class Drains {
+  readonly #running = new Map<string, RunningDrain>();
+  /** The queues with a running drain that were woken again. */
+  readonly #wokenAgain = new Set<string>();
+
+  /**
+   * Drains a queue. If its drain is running, that one pulls again at once, also if it has just found the queue
+   * empty.
+   * @param drain drains the queue once
+   */
+  run(queue: string, drain: () => Promise<DrainReport>): Promise<DrainReport> {
+    const running = this.#running.get(queue);
+    if (running) {
+      this.#wokenAgain.add(queue);
+      running.pullNow();
+      return running.done;
+    }
+    // Starts after the entry is set, because the drain reads it.
+    const started = {
+      done: Promise.resolve().then(() => this.#untilNotWoken(queue, drain)),
+      pullNow: () => {},
+    };
+    this.#running.set(queue, started);
+    return started.done;
+  }
+
+  /** Sets what makes the running drain of a queue pull again. */
+  onWake(queue: string, pullNow: () => void): void {
+    const running = this.#running.get(queue);
+    if (running) running.pullNow = pullNow;
+  }
+
+  async #untilNotWoken(queue: string, drain: () => Promise<DrainReport>): Promise<DrainReport> {
+    try {
+      let all: DrainReport | undefined;
+      for (;;) {
+        this.#wokenAgain.delete(queue);
+        const report = await drain();
+        all = all ? sum(all, report) : report;
+        const over = report.ended === "aborted" || report.ended === "budget";
+        if (over || !this.#wokenAgain.has(queue)) return all;
+      }
+    } finally {
+      this.#running.delete(queue);
+    }
+  }
+}
+
+/** Both reports as one, which ended as the second. */
+export function sum(first: DrainReport, then: DrainReport): DrainReport {
+  return { ...then, ...addCounts(first, then) };
+}

@@ -1,0 +1,66 @@
+import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "../../src/declared/tools.ts";
+import { type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { Schedules } from "../../src/queue/schedules/schedules.ts";
+import type { QueueDefinition, QueueOrName } from "../../src/queue/tasks/definition.ts";
+import { Queue } from "../../src/queue/tasks/queue.ts";
+import type { Waker } from "../../src/queue/tasks/waker.ts";
+import type { Drains } from "./drains.ts";
+import type { Platform, ServiceOptions } from "./options.ts";
+import { logDeadLetter } from "./task-log.ts";
+
+/** One call of the deployment by its platform, or a running process. */
+export interface Invocation {
+  /** Keeps work running: after the response, or before it if the platform cannot. */
+  readonly keepRunning: WaitUntil;
+  /** What the deployment's own code gets: `keepRunning`, or undefined if that would delay a response. */
+  readonly waitUntil: WaitUntil | undefined;
+  /** How much longer a consumer may work here, ms; undefined if none may. */
+  readonly timeLeft: (() => number) | undefined;
+  /** The drains that run here. @default none yet */
+  readonly drains?: Drains | undefined;
+}
+
+/** What the deployment's own code gets in an invocation, and what is done with the dead letters there. */
+export interface InvocationTools<Env> {
+  readonly tools: DeploymentTools<Env>;
+  readonly onDeadLetter: OnDeadLetter;
+}
+
+/** What the tools need of the deployment. */
+interface ToolsContext<Env> {
+  readonly env: Env;
+  readonly transport: Transport;
+  readonly prefix: string | undefined;
+  readonly coalesce: Platform["coalesce"];
+  /** The deployment's own hook for dead letters. */
+  readonly onDeadLetter: ServiceOptions<Env>["onDeadLetter"];
+  /** The queue as the deployment declares it; undefined if it does not. */
+  readonly definitionOf: (name: string) => QueueDefinition | undefined;
+  readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
+}
+
+/** Makes the tools of an invocation. */
+export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation): InvocationTools<Env> {
+  const { env, transport, prefix, onDeadLetter: hook, definitionOf } = context;
+  const { keepRunning, waitUntil } = invocation;
+  const waker = context.wakerIn(invocation);
+  const onDeadLetter: OnDeadLetter = (letter) => {
+    logDeadLetter(letter);
+    if (hook) keepRunning(reportDeadLetter(() => hook(letter, tools), letter));
+  };
+  const shared = { transport, prefix, wake: waker && { ...waker, waitUntil }, onDeadLetter };
+  // If the consumer takes another type than the caller, its schema refuses the payload.
+  const declared = <In, Out>(queue: QueueOrName<In, Out>): QueueOrName<In, Out> =>
+    (typeof queue === "string" && (definitionOf(queue) as QueueDefinition<In, Out> | undefined)) || queue;
+  const tools: DeploymentTools<Env> = {
+    env,
+    waitUntil,
+    queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) => {
+      const { coalesce = context.coalesce } = options;
+      return new Queue(declared(queue), { ...options, coalesce, ...shared });
+    },
+    schedules: (queue, options = {}) => new Schedules(declared(queue), { ...options, ...shared }),
+  };
+  return { tools, onDeadLetter };
+}

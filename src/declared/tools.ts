@@ -1,0 +1,37 @@
+import type { Environment } from "../environment.ts";
+import type { Schedules } from "../queue/schedules/schedules.ts";
+import type { QueueOrName } from "../queue/tasks/definition.ts";
+import type { Queue, QueueOptions } from "../queue/tasks/queue.ts";
+
+/** Keeps work running that nothing waits for, as the `waitUntil` of a platform. */
+export type WaitUntil = (promise: Promise<unknown>) => void;
+
+/** Options that a request handler or a consumer may set for a queue. The deployment sets the others. */
+export type OwnQueueOptions<In, Out> = Omit<
+  QueueOptions<In, Out>,
+  "transport" | "prefix" | "wake" | "onDeadLetter" | "now"
+>;
+
+/** What a deployment passes to its request handler, its consumers' handlers and its hook. */
+export interface DeploymentTools<Env = Environment> {
+  readonly env: Env;
+  /**
+   * A queue in the deployment's Redis, by its declaration or its name. An enqueue wakes the queue's consumer.
+   * By name, the queue has the options that its declaration or its consumer in this deployment sets, unless
+   * these options set others; `encryption: null` sets none.
+   */
+  readonly queue: <In = unknown, Out = In>(
+    queue: QueueOrName<In, Out>,
+    options?: OwnQueueOptions<In, Out>,
+  ) => Queue<In, Out>;
+  /** The schedules of a queue, with the same encryption as {@link queue}. */
+  readonly schedules: <T = unknown>(
+    queue: QueueOrName<T, unknown>,
+    options?: Pick<QueueOptions, "encryption">,
+  ) => Schedules<T>;
+  /**
+   * Lets work continue after the response, or in a consumer until the invocation ends; undefined if the platform
+   * does not support it.
+   */
+  readonly waitUntil: WaitUntil | undefined;
+}
