@@ -152,7 +152,11 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     handler: (task: Task<Out>, env: Env, tools: DeploymentTools<Env>) => unknown,
     options: WorkOptions = {},
   ): QueueConsumer<Env> {
-    return { queue: this, handler, options: { ...this.work, ...options } };
+    return {
+      queue: this,
+      handler,
+      options: { ...this.work, ...pick(options, Object.keys(options) as (keyof WorkOptions)[]) },
+    };
   }
 
   async #call<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
+import type { ConsumerOptions } from "../../../serverless/deployment/consumer.ts";
 import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
-import { defineQueue, Schedules, type Transport } from "../../../src/index.ts";
+import { defineQueue, Schedules, type Transport, type WorkOptions } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
 // A deployment whose queues are declared, in real time.
@@ -195,6 +196,16 @@ describe("the queues and consumers of a deployment are checked at its start", ()
       { consumers: [emails.consumer(() => {}, { concurency: 3 } as never)] },
       "consumers[0].concurency is an unknown option",
     ],
+    [
+      "what the deployment sets itself",
+      { consumers: [emails.consumer(() => {}, { listen: () => {} } as never)] },
+      "consumers[0].listen is an unknown option",
+    ],
+    [
+      "the same by name",
+      { consumers: { emails: { handler: () => {}, listen: () => {} } } },
+      "consumers.emails.listen is an unknown option",
+    ],
     ["a name", { queues: ["emails"] }, "queues[0] must be a queue that defineQueue made"],
     ["no queue", { consumers: [consumer], queues: [emails, null] }, "queues[1] must be a queue that"],
     [
@@ -236,4 +247,9 @@ describe("the queues and consumers of a deployment are checked at its start", ()
     });
     expect(() => deployment(options)).toThrow(refused);
   });
+});
+
+test("a consumer by the queue's name has the options of a declared queue's consumer", () => {
+  expectTypeOf<Omit<ConsumerOptions, "handler" | "schema" | "encryption">>().toEqualTypeOf<WorkOptions>();
+  expectTypeOf<ConsumerOptions>().not.toHaveProperty("listen");
 });
