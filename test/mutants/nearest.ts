@@ -100,6 +100,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/sweep/sweep",
     "integration/tasks/wake-later",
   ],
+  "src/queue/sweep/registry-notes.ts": ["integration/sweep/registry", "integration/sweep/sweep"],
   "src/queue/tasks/registration.ts": [
     "integration/sweep/registry",
     "integration/sweep/sweep",

@@ -2,13 +2,13 @@
 import { SluiceError } from "../../errors.ts";
 import { byteLength, decodeValue, describeError, encodeValue, toJson } from "./codec.ts";
 import { isEnvelope } from "./envelope.ts";
-import type { AttemptError } from "./types.ts";
+import type { AttemptError } from "./task-info.ts";
 import { unescaped } from "./validation.ts";
 
 /** The most characters (code points) of a short text. */
 export const MAX_ERROR_TEXT = 200;
 
-/** How much of each part of an exception is read, in characters: as much as a short text can have. */
+/** How much of a text is read, in UTF-16 units: a code point has at most two. */
 const MOST_READ = 2 * MAX_ERROR_TEXT + 1;
 
 /** The most bytes of an encoded error that the script copies. */
@@ -42,7 +42,6 @@ export function shortForm(error: unknown, encoded: string): string {
 
 /** Cuts between code points, so that no half of a surrogate pair is left. */
 function cutText(text: string): string {
-  // A code point has at most two units.
   const first = Array.from(text.slice(0, MOST_READ));
   return first.length > MAX_ERROR_TEXT ? `${first.slice(0, MAX_ERROR_TEXT - 1).join("")}…` : text;
 }

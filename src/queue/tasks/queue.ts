@@ -37,6 +37,7 @@ import {
 import { extendLeases } from "./heartbeat.ts";
 import { workerArguments } from "./worker-info.ts";
 import type { QueueCounts } from "../core/counts.ts";
+import type { TaskInfo } from "../core/task-info.ts";
 import type {
   DequeueOptions,
   Heartbeat,
@@ -44,7 +45,6 @@ import type {
   RequestOptions,
   Settled,
   Settlement,
-  TaskInfo,
   Worker,
 } from "../core/types.ts";
 
