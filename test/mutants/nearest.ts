@@ -89,7 +89,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/dequeue-copies",
     "integration/tasks/dequeue",
   ],
-  "src/queue/tasks/queue.ts": ["integration/tasks/late-progress", "integration/tasks/settle"],
+  "src/queue/tasks/settle-calls.ts": ["integration/tasks/late-progress", "integration/tasks/settle"],
   "src/queue/core/record.ts": [
     "integration/tasks/enqueue",
     "integration/tasks/life-cycle",
