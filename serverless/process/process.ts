@@ -78,7 +78,7 @@ export interface Runtime {
 const ABORT_TIME = 2_000;
 
 /** An alarm is set for what is due within a sweep's interval and this time, ms: later sweeps set the others. */
-const HORIZON = 60_000;
+const SWEEP_OVERLAP = 60_000;
 
 /**
  * How long the platform's cron waits for consumers, ms. If cron ended first, the platform might stop the
@@ -118,7 +118,7 @@ export async function start<Env extends object>(
   const [closing, ending] = [new AbortController(), new AbortController()];
   const pendingWork = new PendingWork();
   const alarms = new ProcessAlarms({
-    horizon: every + HORIZON,
+    horizon: every + SWEEP_OVERLAP,
     ring: (kind, queue) => {
       const handled = deployment.service(env).ring(kind, queue);
       pendingWork.add(handled.catch((error: unknown) => toConsole("wake")(error, queue)));
