@@ -20,7 +20,9 @@ export function ensureDependencies() {
   say("installing dependencies (npm ci)");
   // No package needs its install script. Without scripts, old and new npm install the same.
   const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"];
-  const npm = spawnSync("npm", ["ci", ...flags], { cwd: root, stdio: "inherit" });
+  // On Windows npm is a batch file, which only a shell runs.
+  const shell = process.platform === "win32";
+  const npm = spawnSync("npm", ["ci", ...flags], { cwd: root, stdio: "inherit", shell });
   if (npm.status !== 0) {
     throw new SetupError(`npm ci failed${npm.error ? `: ${npm.error.message}` : "; its messages are above"}`);
   }
@@ -127,7 +129,8 @@ export function findRuntime() {
 
 /**
  * Runs Node in the foreground and exits with its status or signal. Each signal is forwarded once, because npm
- * and the terminal both send a copy of a Ctrl-C.
+ * and the terminal both send a copy of a Ctrl-C. It is ended too if the parent process has ended: npm's shell passes
+ * no signal on.
  * @param {string} runtime
  * @param {string[]} args
  */
@@ -141,6 +144,8 @@ export function runForeground(runtime, args) {
       forwarded.add(signal);
     });
   }
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || child.kill("SIGTERM"), 500).unref();
   child.on("error", (error) => fail(new SetupError(`${runtime} does not start: ${error.message}`)));
   child.on("exit", (status, signal) => {
     process.exit(signal ? 128 + (osConstants.signals[signal] ?? 0) : (status ?? 1));
@@ -171,7 +176,8 @@ function fail(error) {
  * @returns {string | undefined} its path, if it is on the PATH
  */
 export function findProgram(program) {
-  const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, program));
+  const file = process.platform === "win32" ? `${program}.exe` : program;
+  const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, file));
   return paths.find((path) => {
     try {
       accessSync(path, constants.X_OK);

@@ -41,8 +41,17 @@ const view = new View();
 const startedAt = Date.now();
 let enqueued = 0;
 let looks = 0;
+let deadLetters = 0;
 
-process.on("message", ({ log }: { log?: string }) => log !== undefined && view.say(log));
+/** Shows a line of the Worker's log; of the many dead letters only the first one. */
+function showLog(line: string): void {
+  if (!line.includes('"deadLetter":true')) return view.say(line);
+  if (deadLetters++ === 0) {
+    view.say(`${line}\n(Each dead letter has such a line. The others are only counted here.)`);
+  }
+}
+
+process.on("message", ({ log }: { log?: string }) => log !== undefined && showLog(log));
 process.once("uncaughtException", ({ message }) => {
   view.end();
   console.error(`webhooks: ${message}`);

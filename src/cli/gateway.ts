@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
-import { startGateway } from "../local/index.ts";
+import { EmbeddedDatabase, startGateway } from "../local/index.ts";
 import { requirePackages } from "./packages.ts";
 import { onPort, readPortOption } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
@@ -15,6 +15,7 @@ the embedded store, whose data ends with it. For a Redis it needs the package @r
 Options:
   --redis <url>             redis:// or rediss:// (default: REDIS_URL, else redis://127.0.0.1:6379 if it
                             answers there, else the embedded store)
+  --embedded                serve the embedded store in any case
   --port <number>           port to listen on; 0 for any free one (default: 8079)
   --host <address>          address to listen on (default: 127.0.0.1)
   --token <text>            the standard token (default: a random one)
@@ -28,15 +29,21 @@ export const gateway: Subcommand = {
   usage,
   async run(args, env) {
     const options = readOptions(args);
-    const redisUrl = options.redis ?? (env["REDIS_URL"] || (await runningRedis()));
+    if (options.embedded && options.redis !== undefined)
+      throw new UsageError("--embedded must not be given with --redis");
+    const redisUrl = options.embedded
+      ? undefined
+      : (options.redis ?? (env["REDIS_URL"] || (await runningRedis())));
     if (redisUrl !== undefined && !/^rediss?:\/\//.test(redisUrl))
       throw new UsageError("--redis or REDIS_URL must begin with redis:// or rediss://");
     const port = readPortOption("--port", options.port) ?? 8079;
     const strictKeys = readStrictKeys(options["strict-keys"]);
     if (redisUrl !== undefined) await requirePackages("sluice gateway", ["@redis/client"]);
+    const database = redisUrl === undefined ? new EmbeddedDatabase() : undefined;
     const serving = await onPort("--port", port, () =>
       startGateway({
         redisUrl,
+        database,
         port,
         host: options.host,
         token: options.token,
@@ -48,7 +55,7 @@ export const gateway: Subcommand = {
     const readOnly = options["read-only-token"];
     process.stdout.write(
       [
-        `# ${served(redisUrl)} over the Upstash REST protocol. Ctrl-C ends it.`,
+        `# ${database ? described(database) : withoutPassword(redisUrl as string)} over the Upstash REST protocol. Ctrl-C ends it.`,
         `UPSTASH_REDIS_REST_URL=${serving.url}`,
         `UPSTASH_REDIS_REST_TOKEN=${serving.token}`,
         ...(readOnly === undefined ? [] : [`UPSTASH_REDIS_REST_READONLY_TOKEN=${readOnly}`]),
@@ -81,6 +88,7 @@ function readOptions(args: readonly string[]) {
       args: [...args],
       options: {
         redis: text,
+        embedded: { type: "boolean", default: false },
         port: text,
         host: text,
         token: text,
@@ -98,8 +106,8 @@ function readStrictKeys(given = "flagged"): "flagged" | "always" {
   throw new UsageError("--strict-keys must be flagged or always");
 }
 
-const served = (redisUrl: string | undefined): string =>
-  redisUrl === undefined ? "The embedded store, which keeps no data," : withoutPassword(redisUrl);
+const described = (database: EmbeddedDatabase): string =>
+  `The embedded store, which keeps no data and has ${String(database.call("COMMAND", "COUNT"))} commands (COMMAND LIST),`;
 
 function withoutPassword(redisUrl: string): string {
   const url = new URL(redisUrl);

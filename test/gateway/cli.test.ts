@@ -80,6 +80,21 @@ test("sluice gateway takes tokens, strict keys, and Redis from REDIS_URL", async
   await ended;
 });
 
+test("sluice gateway --embedded serves the embedded store, though there is a Redis, and says how many commands it has", async () => {
+  const { child, ended, lines, output } = await serving(["--embedded"], { REDIS_URL: redis.url });
+  const client = new Redis({
+    url: lines["UPSTASH_REDIS_REST_URL"] as string,
+    token: lines["UPSTASH_REDIS_REST_TOKEN"] as string,
+  });
+  const commands = await client.createScript<string[]>("return redis.call('COMMAND', 'LIST')").exec([], []);
+  expect(output.out).toContain(
+    `# The embedded store, which keeps no data and has ${commands.length} commands (COMMAND LIST), over the Upstash`,
+  );
+  expect(commands).toContain("evalsha");
+  child.kill("SIGINT");
+  await ended;
+});
+
 test("sluice gateway names the option for another port if its port is in use", async () => {
   const { port } = new URL(redis.url);
   expect(await sluice(["gateway", "--redis", redis.url, "--port", port]).ended).toMatchObject({
@@ -107,6 +122,12 @@ test.each([
   [["nope"], 2, /^sluice: unknown command nope; expected one of .*gateway.*\nSee `sluice help`\.\n$/, "err"],
   [["help"], 0, /^Usage: sluice <command>/, "out"],
   [["gateway", "--nope"], 2, /^sluice: Unknown option '--nope'[^]*\nSee `sluice gateway --help`\.\n$/, "err"],
+  [
+    ["gateway", "--embedded", "--redis", "redis://x"],
+    2,
+    /^sluice: --embedded must not be given with --redis/,
+    "err",
+  ],
   [["gateway", "--port", "70000"], 2, /^sluice: --port must be a number from 0 to 65535\nSee /, "err"],
   [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys must be flagged or always\nSee /, "err"],
   [

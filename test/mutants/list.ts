@@ -1,5 +1,7 @@
 import { attempts } from "./attempts.ts";
 import { consuming } from "./consuming.ts";
+import { declaring } from "./declaring.ts";
+import { embedded } from "./embedded.ts";
 import { interfaces } from "./interfaces.ts";
 import { lanes } from "./lanes.ts";
 import { library } from "./library.ts";
@@ -32,6 +34,8 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   attempts,
   "unique ids": uniqueIds,
   consuming,
+  declaring,
+  embedded,
   reporting,
   interfaces,
 };

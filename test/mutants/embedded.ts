@@ -1,0 +1,77 @@
+import type { Mutant } from "./mutant.ts";
+
+/** Faults in the embedded store, and in the test double on it. */
+export const embedded: readonly Mutant[] = [
+  {
+    name: "an expired key is still read",
+    file: "src/embedded/store.ts",
+    find: "entry.expiresAt > this.#now) return entry;",
+    replace: "entry.expiresAt >= this.#now) return entry;",
+    breaks: "answers",
+    because: "what a test sees at an instant is not what Redis has then",
+  },
+  {
+    name: "a key that is set keeps its expiry",
+    file: "src/embedded/store.ts",
+    find: "if (!keepExpiry) this.expire(key, undefined);",
+    replace: "",
+    breaks: "answers",
+    because: "a value that was set again disappears",
+  },
+  {
+    name: "members of one score are in no order",
+    file: "src/embedded/values/sorted-set.ts",
+    find: "(entry.score === score && entry.member < member)",
+    replace: "(entry.score === score && entry.member > member)",
+    breaks: "answers",
+    because: "tasks that are due at once are promoted in another order than in Redis",
+  },
+  {
+    name: "a chunk of a sorted set that is split loses an entry",
+    file: "src/embedded/values/sorted-set.ts",
+    find: "chunk.splice(LARGEST_CHUNK / 2))",
+    replace: "chunk.splice(LARGEST_CHUNK / 2).slice(1))",
+    breaks: "answers",
+    because: "of some hundreds of delayed tasks one is never due",
+  },
+  {
+    name: "a transaction with a wrong command runs the others",
+    file: "src/embedded/execute.ts",
+    find: "if (client.queued) client.isBroken = true;",
+    replace: "",
+    breaks: "answers",
+    because: "half of a transaction is done, where Redis does nothing",
+  },
+  {
+    name: "a script may write where its first line says that it does not",
+    file: "src/embedded/scripts.ts",
+    find: 'writesNothing: flags.includes("no-writes"),',
+    replace: "writesNothing: false,",
+    breaks: "answers",
+    because: "a script that Redis refuses passes its tests",
+  },
+  {
+    name: "scripts stay loaded after SCRIPT FLUSH",
+    file: "src/embedded/scripts.ts",
+    find: "    this.#scripts.clear();",
+    replace: "",
+    breaks: "answers",
+    because: "how a client recovers from NOSCRIPT is not tested",
+  },
+  {
+    name: "a damaged snapshot is read",
+    file: "src/embedded/snapshot.ts",
+    find: "if (!digestOf(body).equals(bytes.subarray(body.length)))",
+    replace: "if (false)",
+    breaks: "errors",
+    because: "a development database loses tasks without a word",
+  },
+  {
+    name: "a snapshot forgets when keys expire",
+    file: "src/embedded/snapshot.ts",
+    find: 'if (expiresAt !== "") store.expire(key, Number(expiresAt));',
+    replace: "",
+    breaks: "answers",
+    because: "after a restart records stay for ever",
+  },
+];
