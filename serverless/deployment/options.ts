@@ -42,6 +42,15 @@ export interface ServiceOptions<Env = Environment> {
   readonly budget?: Duration | undefined;
 }
 
+/** The names of {@link ServiceOptions}. */
+export const SERVICE_OPTIONS = [
+  "consumers",
+  "queues",
+  "fetch",
+  "onDeadLetter",
+  "budget",
+] as const satisfies readonly (keyof ServiceOptions)[];
+
 /** What differs between platforms. */
 export interface Platform {
   /** Creates the transport to Redis. */

@@ -20,7 +20,7 @@ import { Consumers, MAX_IDLE } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
 import { type Invocation, type InvocationTools, toolsIn } from "./invocation.ts";
-import type { Platform, ServiceOptions } from "./options.ts";
+import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
 
 export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
@@ -49,7 +49,7 @@ export class Service<Env extends object = Environment> {
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
-    onlyOptions(options, ["consumers", "queues", "fetch", "onDeadLetter", "budget"]);
+    onlyOptions(options, SERVICE_OPTIONS);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#env = env;
     this.#options = options;
