@@ -1,7 +1,7 @@
 import type { Environment } from "../src/config.ts";
 import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/http-event.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
-import { withOptions } from "./deployment/options-of.ts";
+import { type AppWith, withOptions } from "./deployment/options-of.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
 export * from "./deployment/consumer.ts";
@@ -43,7 +43,9 @@ const RESERVE = 2_000;
  * @example
  * export const handler = sluice({ consumers: { emails: send } });
  */
-export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}): LambdaHandler {
+export function sluice<Env extends object = Environment>(
+  options: ServiceOptions<Env> = {},
+): LambdaHandler & AppWith<Env> {
   const deployment = new Deployment(options, () => platform);
   const handler = async (event: HttpEvent | ScheduledEvent, context: LambdaContext) => {
     const env = process.env as Environment as Env;

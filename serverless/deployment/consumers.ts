@@ -41,6 +41,8 @@ export interface ConsumerContext<Env> {
   readonly alarms: Alarms | undefined;
   /** In a process: keeps work running when the process closes. */
   readonly waitUntil: WaitUntil | undefined;
+  /** Writes a line about what a drain did. */
+  readonly log: (line: object) => void;
   readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
 }
 
@@ -172,7 +174,7 @@ export class Consumers<Env> {
     { tools, onDeadLetter }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
-    const { env, transport, prefix, remoteWaker, ending } = this.#context;
+    const { env, transport, prefix, remoteWaker, ending, log } = this.#context;
     const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
     const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter };
     const queue = new Queue<unknown, never>({ name, options }, shared);
@@ -182,7 +184,7 @@ export class Consumers<Env> {
     const source = remoteWaker ? withScaleOut(queue) : queue;
     const around = { ...ending, budget, listen, onFailure: logTaskFailure };
     const report = await drain(source, handle, { ...work, ...around });
-    if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
+    if (tasksOf(report) > 0) log({ drain: name, ...report });
     if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
       const next = new Queue(name, { transport, prefix, wake: { ...remoteWaker, window: HAND_OVER } });

@@ -1,14 +1,19 @@
 import { applyQueues } from "../../src/declared/apply-queues.ts";
+import { checkSchedules } from "../../src/declared/check-schedules.ts";
 import type { DeclaredQueue, QueueConnection, QueueConsumer } from "../../src/declared/define-queue.ts";
-import { invalidArgument, messageOf, SluiceError } from "../../src/errors.ts";
+import { invalidArgument, messageOf } from "../../src/errors.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import { checkedSchedule } from "../../src/queue/schedules/new-schedule.ts";
 
 /**
  * How often an instance compares its declarations with what was applied last, ms. Until then another deployment
  * of the same queue, such as the one that this one replaces, may have applied its own.
  */
 const CHECK_EVERY = 600_000;
+
+/** The declared queues among the checked consumers of a deployment. */
+export function declaredAmong(consumers: object): DeclaredQueue[] {
+  return Array.isArray(consumers) ? consumers.map(({ queue }: QueueConsumer<never>) => queue) : [];
+}
 
 /** The declared queues of a deployment, whose settings and schedules its cron applies. */
 export class Declarations {
@@ -27,8 +32,7 @@ export class Declarations {
         throw invalidArgument(path, `must not declare ${queue.name} a second time`);
       }
       byName.set(queue.name, queue);
-      for (const [name, schedule] of Object.entries(queue.schedules))
-        checkSchedule(queue.name, name, schedule);
+      checkSchedules(queue, `${queue.name}.`);
     }
     this.#queues = byName;
   }
@@ -47,11 +51,15 @@ export class Declarations {
     return () => disconnects.forEach((disconnect) => disconnect());
   }
 
-  /** Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws. */
+  /**
+   * Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws.
+   * @param log writes the lines of those that were applied
+   */
   async apply(
     transport: Transport,
     prefix: string | undefined,
     signal: AbortSignal | undefined,
+    log: (line: object) => void,
   ): Promise<void> {
     if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
     try {
@@ -59,7 +67,7 @@ export class Declarations {
         prefix,
         signal,
       });
-      for (const queue of applied) console.log(JSON.stringify({ declared: queue, applied: true }));
+      for (const queue of applied) log({ declared: queue, applied: true });
       for (const { queue, ...error } of failed)
         console.error(JSON.stringify({ declared: queue, failed: error }));
       if (deferred.length + failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
@@ -105,15 +113,4 @@ function* declared(
 /** Whether `defineQueue` made the queue. Not by its class: a bundle may have two copies of it. */
 function isDeclared(queue: Partial<DeclaredQueue> | null | undefined): queue is DeclaredQueue {
   return typeof queue?.connect === "function";
-}
-
-/** @throws {SluiceError} `invalid_argument`; its path begins with that of the schedule */
-function checkSchedule(queue: string, name: string, schedule: Parameters<typeof checkedSchedule>[0]): void {
-  try {
-    checkedSchedule(schedule);
-  } catch (error) {
-    if (!(error instanceof SluiceError)) throw error;
-    const at = `${queue}.schedules.${name}.`;
-    throw new SluiceError(error.code, at + error.message, at + (error.path ?? ""));
-  }
 }

@@ -53,6 +53,8 @@ export const SERVICE_OPTIONS = [
 
 /** What differs between platforms. */
 export interface Platform {
+  /** Writes a line about work that was done. Failures go to `console.error`. @default `console.log` of JSON */
+  readonly log?: ((line: object) => void) | undefined;
   /** Creates the transport to Redis. */
   readonly transport: (redis: Config["redis"]) => Transport;
   /** How long one invocation may work. */

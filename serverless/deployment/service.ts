@@ -22,6 +22,7 @@ import { deploymentWaker } from "./deployment-waker.ts";
 import { type Invocation, type InvocationTools, toolsIn } from "./invocation.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
+import { logDone } from "./task-log.ts";
 
 export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 export type { Platform, ServiceOptions } from "./options.ts";
@@ -34,6 +35,7 @@ export class Service<Env extends object = Environment> {
   readonly #env: Env;
   readonly #options: ServiceOptions<Env>;
   readonly #platform: Platform;
+  readonly #log: (line: object) => void;
   readonly #config: Config;
   readonly #transport: Transport;
   readonly #app: App;
@@ -54,6 +56,7 @@ export class Service<Env extends object = Environment> {
     this.#env = env;
     this.#options = options;
     this.#platform = platform;
+    this.#log = platform.log ?? logDone;
     this.#config = readConfig(env as Environment);
     this.#transport = platform.transport(this.#config.redis);
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
@@ -81,6 +84,7 @@ export class Service<Env extends object = Environment> {
       maxIdle: platform.maxIdle ?? MAX_IDLE,
       alarms: this.#alarms,
       waitUntil: platform.waitUntil,
+      log: this.#log,
       toolsIn: (invocation) => this.#toolsIn(invocation),
     });
     const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
@@ -102,7 +106,7 @@ export class Service<Env extends object = Environment> {
       coalesce: platform.coalesce,
       limits,
       beforeSweep: () => this.#applyDeclared(),
-      defaultsOf: (queue) => this.#definitionOf(queue)?.options,
+      defaultsOf: (queue) => this.definitionOf(queue)?.options,
       onDeadLetter: (letter, waitUntil = () => {}) =>
         this.#toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
     });
@@ -159,7 +163,8 @@ export class Service<Env extends object = Environment> {
   }
 
   #applyDeclared(): Promise<void> {
-    return this.#declared.apply(this.#transport, this.#config.prefix, this.#platform.ending?.closing);
+    const { ending } = this.#platform;
+    return this.#declared.apply(this.#transport, this.#config.prefix, ending?.closing, this.#log);
   }
 
   /** @param queue the only one to sweep. @default every queue */
@@ -179,8 +184,7 @@ export class Service<Env extends object = Environment> {
     );
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
-    else if (scheduled + promoted + reclaimed + rejected + expired > 0)
-      console.log(JSON.stringify({ sweep: report }));
+    else if (scheduled + promoted + reclaimed + rejected + expired > 0) this.#log({ sweep: report });
   }
 
   /** The sweep's share of an invocation's time, ms. The rest is for the consumers. */
@@ -188,8 +192,8 @@ export class Service<Env extends object = Environment> {
     return Math.floor(budget * 0.4);
   }
 
-  /** The queue as its consumer here or its declaration sets it. */
-  #definitionOf(queue: string): QueueDefinition | undefined {
+  /** The queue as its consumer here or its declaration sets it; undefined if it has neither. */
+  definitionOf(queue: string): QueueDefinition | undefined {
     return this.#consumers.definitionOf(queue) ?? this.#declared.named(queue);
   }
 
@@ -201,7 +205,7 @@ export class Service<Env extends object = Environment> {
       prefix: this.#config.prefix,
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
-      definitionOf: (queue: string) => this.#definitionOf(queue),
+      definitionOf: (queue: string) => this.definitionOf(queue),
       wakerIn: (around: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(around),
     };
     return toolsIn(context, invocation);

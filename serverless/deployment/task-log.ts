@@ -2,6 +2,11 @@ import type { TaskFailure } from "../../src/consumer/drain/types.ts";
 import type { DeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { lineOf } from "../../src/queue/core/error-summary.ts";
 
+/** Logs work that was done. */
+export function logDone(line: object): void {
+  console.log(JSON.stringify(line));
+}
+
 /** Logs a failed task, unless it has become a dead letter, which has a line of its own. */
 export function logTaskFailure({ queue, id: task, attempt, error, ranFor, next, dueAt }: TaskFailure): void {
   if (next === "dead_letter") return;

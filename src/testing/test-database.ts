@@ -1,28 +1,43 @@
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
 import { queueKeys, registryKey } from "../queue/core/keys.ts";
 import { LAST_INSTANT } from "../queue/core/validation.ts";
+import { Operator } from "../queue/operate/operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
+import { Queue } from "../queue/tasks/queue.ts";
 import { SluiceError } from "../errors.ts";
-import { EnqueueLog } from "./enqueue-log.ts";
+import { CallLog } from "./call-log.ts";
 
 /** Most instants that one move of the clock stops at. */
 const MOST_STOPS = 10_000;
 
+/** A queue with pending tasks. */
+interface PendingQueue {
+  readonly name: string;
+  readonly pending: number;
+  readonly working: number;
+  readonly paused: boolean;
+}
+
 /** An embedded database for a test, with a clock that moves only when the test says so. */
 export class TestDatabase {
-  readonly database: EmbeddedDatabase;
-  /** Reaches the database, and records what is enqueued. */
+  /** Reaches the database, and records what is enqueued and dequeued. */
   readonly transport: Transport;
-  readonly log = new EnqueueLog();
+  readonly log = new CallLog();
+  readonly #database: EmbeddedDatabase;
+  readonly #prefix: string | undefined;
   #now: number;
   /** Queues that were ever in use. */
   readonly #queues = new Set<string>();
 
-  /** @param now where the clock begins, epoch ms */
-  constructor(now: number) {
+  /**
+   * @param now where the clock begins, epoch ms
+   * @param prefix first part of every key
+   */
+  constructor(now: number, prefix?: string) {
     this.#now = now;
-    this.database = new EmbeddedDatabase({ now: () => this.#now });
-    const transport = embedded(this.database);
+    this.#prefix = prefix;
+    this.#database = new EmbeddedDatabase({ now: () => this.#now });
+    const transport = embedded(this.#database);
     this.transport = {
       ...transport,
       send: async (commands, options) => {
@@ -37,68 +52,169 @@ export class TestDatabase {
     return this.#now;
   }
 
+  /** The names of all queues that were ever in use. */
+  get queues(): ReadonlySet<string> {
+    this.#registered();
+    return this.#queues;
+  }
+
   /**
-   * Moves the clock, and stops at each instant at which something becomes due.
-   * @param to the last instant, epoch ms
-   * @param schedules whether to stop at occurrences of schedules too
+   * Moves the clock, and stops at each instant at which a task, an occurrence or an expired lease is due, or a rate
+   * allows more.
+   * @param ms how far
    * @param run called at the beginning, at each stop, and at the end
+   * @throws {SluiceError} `invalid_argument` if there are more than 10,000 stops
    */
-  async moveTo(to: number, schedules: boolean, run: () => Promise<void>): Promise<void> {
+  async advance(ms: number, run: () => Promise<void>): Promise<void> {
+    const end = this.#now + ms;
+    const count = stopCounter("advance it by less");
     // What is due now comes before what is due later.
     await run();
-    for (let stops = 0; ; stops++) {
-      const next = this.#nextDue(schedules);
-      if (next === undefined || next > to) break;
-      if (stops === MOST_STOPS) {
-        throw new SluiceError(
-          "invalid_argument",
-          `the clock has more than ${MOST_STOPS} stops before its end`,
-        );
-      }
-      this.#now = next;
-      await run();
-      this.#keepRegistered();
+    for (;;) {
+      const next = Math.min(await this.#nextDue(() => true), ...this.#occurrences());
+      if (next > end) break;
+      count();
+      await this.#stopAt(next, run);
     }
-    if (to === LAST_INSTANT) return;
-    this.#now = to;
+    await this.#stopAt(end, run);
+  }
+
+  /**
+   * Moves the clock until no task of some queues is left that a move starts. Schedules do not run meanwhile: the
+   * tasks of a schedule that occurs often may never end all at once.
+   * @param run works on what is pending; called at the beginning and at each stop
+   * @param has whether a queue is one of those
+   * @throws {SluiceError} `invalid_argument` if there are more than 10,000 stops, or if pending tasks are left
+   */
+  async moveToEnd(run: () => Promise<void>, has: (queue: string) => boolean): Promise<void> {
+    const count = stopCounter("tasks still wait");
+    await run();
+    await this.#withoutSchedules(run, async (runStill) => {
+      for (let next = this.#now; next <= LAST_INSTANT; next = await this.#nextDue(has)) {
+        let before: number;
+        do {
+          count();
+          before = this.log.delivered;
+          await this.#stopAt(next, runStill);
+          // A drain may have ended before the work, or a handler may have enqueued to a queue that was done.
+        } while (this.log.delivered > before && (await this.pending(has)).some(({ paused }) => !paused));
+      }
+    });
+    const left = await this.pending(has);
+    if (left.length > 0) throw new SluiceError("invalid_argument", left.map(whyLeft).join("; "));
+  }
+
+  /** The queues with pending tasks, of those that `has` accepts. */
+  async pending(has: (queue: string) => boolean): Promise<PendingQueue[]> {
+    const found: PendingQueue[] = [];
+    for (const name of this.queues) {
+      const { pending, fair, limited } = queueKeys(name, this.#prefix);
+      if (!has(name) || this.#database.call("EXISTS", pending, fair, limited) === 0) continue;
+      const counts = await new Queue(name, this.#over).counts();
+      if (counts.pending > 0) found.push({ ...counts, name });
+    }
+    return found;
+  }
+
+  get #over() {
+    return { transport: this.transport, prefix: this.#prefix };
+  }
+
+  async #stopAt(instant: number, run: () => Promise<void>): Promise<void> {
+    this.#now = instant;
     await run();
     this.#keepRegistered();
   }
 
-  /** The first instant after now at which a task or an occurrence is due or a lease expires, epoch ms. */
-  #nextDue(schedules: boolean): number | undefined {
+  /**
+   * The first instant after now at which a task of a queue is due, a lease expires, or a rate allows more, epoch ms;
+   * infinite if there is none.
+   */
+  async #nextDue(has: (queue: string) => boolean): Promise<number> {
     const due: number[] = [];
-    for (const [name, score] of this.#registered()) {
-      if (name.startsWith("~")) {
-        if (schedules) due.push(score);
-        continue;
-      }
-      const { delayed, working } = queueKeys(name);
+    for (const name of this.queues) {
+      if (!has(name)) continue;
+      const { delayed, working } = queueKeys(name, this.#prefix);
       for (const key of [delayed, working]) {
         const after = `(${this.#now}.5`;
-        const [, first] =
-          this.#pairs("ZRANGE", key, after, "+inf", "BYSCORE", "LIMIT", "0", "1", "WITHSCORES")[0] ?? [];
-        if (first !== undefined) due.push(Math.floor(first));
+        const [first] = this.#pairs("ZRANGE", key, after, "+inf", "BYSCORE", "LIMIT", "0", "1", "WITHSCORES");
+        if (first) due.push(Math.floor(first[1]));
       }
     }
-    const later = due.filter((at) => at > this.#now && at <= LAST_INSTANT);
-    return later.length > 0 ? Math.min(...later) : undefined;
+    for (const queue of await this.pending(has)) {
+      const again = this.log.nextDueAt(queue.name);
+      if (again > this.#now && (await this.#waitsForRate(queue))) due.push(again);
+    }
+    return Math.min(...due.filter((at) => at > this.#now && at <= LAST_INSTANT));
+  }
+
+  /** False if the queue waits for others: a dequeue then only says to ask again, and the first lease is what counts. */
+  async #waitsForRate({ name, working }: PendingQueue): Promise<boolean> {
+    const { rate, maxWorking } = await new Operator(name, this.#over).settings();
+    return rate !== null && working < (maxWorking ?? Infinity);
+  }
+
+  /** The next occurrences of schedules after now, epoch ms. */
+  #occurrences(): number[] {
+    const reminders = this.#registered().filter(([name]) => name.startsWith("~"));
+    return reminders.map(([, at]) => at).filter((at) => at > this.#now && at <= LAST_INSTANT);
+  }
+
+  /** Hides the reminders of schedules from the sweeps of `run`. Afterwards they are as before. */
+  async #withoutSchedules(
+    run: () => Promise<void>,
+    move: (run: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const hidden: [name: string, at: number][] = [];
+    try {
+      await move(async () => {
+        // A handler may have put a schedule.
+        const reminders = this.#registered().filter(([name]) => name.startsWith("~"));
+        for (const [name] of reminders) this.#database.call("ZREM", this.#registry, name);
+        hidden.push(...reminders);
+        await run();
+      });
+    } finally {
+      for (const [name, at] of hidden) this.#database.call("ZADD", this.#registry, "LT", String(at), name);
+    }
+  }
+
+  get #registry(): string {
+    return registryKey(this.#prefix);
   }
 
   #registered(): [name: string, score: number][] {
-    const found = this.#pairs("ZRANGE", registryKey(), "0", "-1", "WITHSCORES");
+    const found = this.#pairs("ZRANGE", this.#registry, "0", "-1", "WITHSCORES");
     for (const [name] of found) if (!name.startsWith("~")) this.#queues.add(name);
     return found;
   }
 
   /** A sweep takes queues off the registry that are unused for an hour; producers note them by real time. */
   #keepRegistered(): void {
-    this.#registered();
-    for (const name of this.#queues) this.database.call("ZADD", registryKey(), "GT", String(this.#now), name);
+    for (const name of this.queues)
+      this.#database.call("ZADD", this.#registry, "GT", String(this.#now), name);
   }
 
   #pairs(...command: [string, ...string[]]): [string, number][] {
-    const flat = this.database.call(...command) as readonly string[];
+    const flat = this.#database.call(...command) as readonly string[];
     return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", Number(flat[2 * i + 1])]);
   }
+}
+
+function stopCounter(then: string): () => void {
+  let stops = 0;
+  return () => {
+    stops += 1;
+    if (stops <= MOST_STOPS) return;
+    throw new SluiceError(
+      "invalid_argument",
+      `the clock would stop more than ${MOST_STOPS.toLocaleString("en")} times: ${then}`,
+    );
+  };
+}
+
+function whyLeft({ name, pending, paused }: PendingQueue): string {
+  const tasks = `${pending} pending ${pending === 1 ? "task" : "tasks"}`;
+  const why = paused ? "the queue is paused" : "its consumer did not take them";
+  return `${name} has ${tasks} that no move of the clock starts: ${why}`;
 }

@@ -1,31 +1,46 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { createClient, type Client } from "../client/index.ts";
-import type { Environment } from "../config.ts";
+import { readConfig } from "../config.ts";
+import type { DeclaredQueue } from "../declared/define-queue.ts";
+import type { Environment } from "../environment.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import type { TaskState } from "../queue/core/types.ts";
 import { Operator } from "../queue/operate/operator.ts";
 import type { ListedTask } from "../queue/operate/task-operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
-import { Queue } from "../queue/tasks/queue.ts";
+import type { QueueDefinition, QueueOrName } from "../queue/tasks/definition.ts";
+import type { Queue } from "../queue/tasks/queue.ts";
+import { declaredAmong } from "../../serverless/deployment/declarations.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
-import { optionsOf } from "../../serverless/deployment/options-of.ts";
+import { type AppWith, optionsOf } from "../../serverless/deployment/options-of.ts";
 import { Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
-import type { EnqueuedTask } from "./enqueue-log.ts";
+import type { EnqueuedTask } from "./call-log.ts";
+import { connectDeclared } from "./connect-declared.ts";
 import { TestDatabase } from "./test-database.ts";
 import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.ts";
 
+/** Variables that Sluice itself reads. A test may set them, whatever the type of the app's environment. */
+type SluiceVariable = "SLUICE_PREFIX" | "SLUICE_TOKENS" | "SLUICE_WAKE_SECRET" | "CRON_SECRET";
+
+/** The environment of a deployment in a test. If the app says nothing about its own, it has any. */
+type TestEnvironment<Env> = (keyof Env extends never ? Environment : Partial<Env>) & {
+  readonly [Name in SluiceVariable]?: string | undefined;
+};
+
 export interface TestDeploymentOptions<Env> {
   /** The environment of handlers, beside the variables that the test sets. @default none */
-  readonly env?: Partial<Env> | undefined;
+  readonly env?: TestEnvironment<Env> | undefined;
   /** Where the clock begins: a `Date`, or epoch ms. @default now */
   readonly now?: Date | number | undefined;
 }
 
 /**
  * Runs a deployment in a test: its routes, consumers, cron and schedules, on an embedded database, with a clock
- * that moves only when the test says so. It needs no Redis and no platform.
+ * that moves only when the test says so. It needs no Redis and no platform. It logs failed tasks and dead letters, but
+ * not what was done.
  * @param app what `sluice()` of any platform returned (of Vercel also its `GET` or `POST`), or the options of
  *   `sluice`
  * @throws {SluiceError} `invalid_argument`
@@ -36,10 +51,10 @@ export interface TestDeploymentOptions<Env> {
  * expect(await test.deadLetters(emails)).toEqual([]);
  */
 export function testDeployment<Env extends object = Environment>(
-  app: object,
-  options: TestDeploymentOptions<Env> = {},
+  app: AppWith<Env> | ServiceOptions<Env>,
+  options: TestDeploymentOptions<NoInfer<Env>> = {},
 ): TestDeployment<Env> {
-  return new TestDeployment(optionsOf(app) ?? app, options);
+  return new TestDeployment(optionsOf<Env>(app) ?? (app as ServiceOptions<Env>), options);
 }
 
 /** A deployment in a test. {@link testDeployment} makes it. */
@@ -50,29 +65,52 @@ export class TestDeployment<Env extends object = Environment> {
   readonly transport: Transport;
   readonly #database: TestDatabase;
   readonly #service: Service<Env>;
+  readonly #prefix: string | undefined;
+  /** The names of the queues with a consumer. */
+  readonly #consumed: ReadonlySet<string>;
+  readonly #declared: readonly DeclaredQueue[];
   /** Work that continues after responses. */
   readonly #afterwards = new PendingWork();
+  /** True in what the deployment itself runs. To wait there for all of its work would never end. */
+  readonly #inside = new AsyncLocalStorage<true>();
   #started: Promise<void> | undefined;
 
   constructor(app: ServiceOptions<Env>, options: TestDeploymentOptions<Env>) {
     onlyOptions(options, ["env", "now"]);
-    this.#database = new TestDatabase(instantMs(options.now ?? Date.now(), "now", LAST_INSTANT));
-    this.transport = this.#database.transport;
+    const now = instantMs(options.now ?? Date.now(), "now", LAST_INSTANT);
     const scopes = ["enqueue", "consume", "admin"];
-    const env = {
+    const env: Environment = {
       UPSTASH_REDIS_REST_URL: "https://embedded.test",
       UPSTASH_REDIS_REST_TOKEN: "embedded",
       SLUICE_TOKENS: JSON.stringify([{ token: this.token, scopes, queues: "*" }]),
       ...options.env,
+      // No test sends wakes to what is not in it.
+      SLUICE_WAKE_URL: undefined,
     };
-    this.#service = new Service(env as unknown as Env, app, {
+    this.#prefix = readConfig(env).prefix;
+    this.#database = new TestDatabase(now, this.#prefix);
+    this.transport = this.#database.transport;
+    this.#service = new Service(env as Env, app, {
       transport: () => this.transport,
       budget: "25s",
       afterResponse: "bounded",
-      waitUntil: this.#afterwards.add,
       // The clock does not move while consumers work.
       maxIdle: -1,
+      log: () => {},
     });
+    const { consumers = {}, queues = [] } = app;
+    const declared = declaredAmong(consumers);
+    this.#consumed = new Set(
+      Array.isArray(consumers) ? declared.map(({ name }) => name) : Object.keys(consumers),
+    );
+    this.#declared = [...declared, ...queues];
+    const wake = {
+      wake: (queue: string) => this.#service.ring("wake", queue),
+      queues: (queue: string) => this.#isInside && this.#consumed.has(queue),
+      waitUntil: this.#afterwards.add,
+    };
+    const connection = { transport: this.transport, prefix: this.#prefix, wake };
+    for (const queue of this.#declared) connectDeclared(queue, connection);
   }
 
   /** The clock, epoch ms. */
@@ -82,48 +120,58 @@ export class TestDeployment<Env extends object = Environment> {
 
   /**
    * Sends a request to the deployment. Resolves when the work after the response has ended too: the tasks that it
-   * enqueued have then been worked on.
+   * enqueued have then been worked on. Called by a handler of the deployment, it does not wait for that work.
    * @param input a path such as "/signup?to=a@example.com", a URL or a `Request`
    */
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    await this.#start();
     const request =
       input instanceof Request ? input : new Request(new URL(input, "https://sluice.test"), init);
-    const response = await this.#service.fetch(request, this.#afterwards.add);
-    await this.#afterwards.settled();
-    return response;
+    const respond = () => this.#service.fetch(request, this.#afterwards.add);
+    if (this.#isInside) return respond();
+    await this.#start();
+    return this.#invoke(respond);
   }
 
   /** Runs cron once: sweeps, and works on what is pending. */
   async run(): Promise<void> {
+    this.#onlyOutside("run");
     await this.#start();
     await this.#cron();
   }
 
   /**
-   * Moves the clock, and runs cron at each instant at which a task, a schedule or a lease is due, as in a process
-   * that stays alive.
+   * Moves the clock, and runs cron at each instant at which a task, a schedule or a lease is due, or a rate allows
+   * more, as in a process that stays alive.
    * @param time how far, such as "10m"
+   * @throws {SluiceError} `invalid_argument`, also if the clock would stop more than 10,000 times
    */
   async advance(time: Duration): Promise<void> {
     const ms = milliseconds(time, "time");
+    this.#onlyOutside("advance");
     await this.#start();
-    await this.#database.moveTo(this.now + ms, true, () => this.#cron());
+    await this.#database.advance(ms, () => this.#cron());
   }
 
   /**
-   * Moves the clock until every task has ended: to each delayed task and each lease that expires. It does not
-   * stop for schedules.
-   * @throws {SluiceError} `invalid_argument` if tasks still wait after 10,000 moves of the clock
+   * Moves the clock until every task of the queues with a consumer has ended: to each delayed task, each lease that
+   * expires, and each instant at which a rate allows more. Schedules do not run meanwhile. What they miss,
+   * {@link advance} makes up for as after an outage.
+   * @throws {SluiceError} `invalid_argument` if pending tasks are left, such as those of a paused queue, or if tasks
+   *   still wait after 10,000 stops of the clock
    */
   async runToEnd(): Promise<void> {
-    await this.run();
-    await this.#database.moveTo(LAST_INSTANT, false, () => this.#cron());
+    this.#onlyOutside("runToEnd");
+    await this.#start();
+    await this.#database.moveToEnd(() => this.#cron(), this.#isConsumed);
   }
 
-  /** A queue of the deployment. Its tasks wait for {@link run}, {@link advance} or {@link runToEnd}. */
+  /**
+   * A queue of the deployment, as its handlers get it. Its tasks wait for {@link run}, {@link advance} or
+   * {@link runToEnd}.
+   * @throws {SluiceError} `invalid_argument` for a name that no queue of the deployment has
+   */
   queue<In = unknown, Out = In>(queue: QueueOrName<In, Out>): Queue<In, Out> {
-    return new Queue(queue, { transport: this.transport });
+    return this.#service.tools().queue(this.#known(queue));
   }
 
   /** A client of the deployment's HTTP interface. */
@@ -135,12 +183,17 @@ export class TestDeployment<Env extends object = Environment> {
   /**
    * The tasks of a queue, with their payloads as far as they are kept: a completed task has none.
    * @param state the only state to list. Default: all of them
+   * @throws {SluiceError} `invalid_argument` for a name that no queue of the deployment has
    */
-  tasks(queue: QueueOrName<unknown, unknown>, state?: TaskState): Promise<ListedTask[]> {
-    return listTasks(new Operator(queue, { transport: this.transport }), state);
+  async tasks(queue: QueueOrName<unknown, unknown>, state?: TaskState): Promise<ListedTask[]> {
+    const over = { transport: this.transport, prefix: this.#prefix };
+    return listTasks(new Operator(this.#known(queue), over), state);
   }
 
-  /** The dead letters of a queue: rejected tasks that were not cancelled. */
+  /**
+   * The dead letters of a queue: rejected tasks that were not cancelled.
+   * @throws {SluiceError} as {@link tasks}
+   */
   async deadLetters(queue: QueueOrName<unknown, unknown>): Promise<DeadLetterInfo[]> {
     return deadLettersAmong(await this.tasks(queue, "rejected"));
   }
@@ -148,10 +201,41 @@ export class TestDeployment<Env extends object = Environment> {
   /**
    * All tasks that were enqueued so far, in order, with their payloads; by handlers too. Those of schedules are not
    * among them.
+   * @throws {SluiceError} as {@link tasks}
    */
   enqueued<In = unknown>(queue: QueueOrName<In, unknown>): readonly EnqueuedTask<In>[] {
-    const name = typeof queue === "string" ? queue : queue.name;
-    return this.#database.log.tasksOf(name) as EnqueuedTask<In>[];
+    const known = this.#known(queue);
+    return this.#database.log.tasksOf(typeof known === "string" ? known : known.name) as EnqueuedTask<In>[];
+  }
+
+  /**
+   * The queue as the deployment has it.
+   * @throws {SluiceError} `invalid_argument` for a name that is neither declared nor in use
+   */
+  #known<In, Out>(queue: QueueOrName<In, Out>): QueueOrName<In, Out> {
+    if (typeof queue !== "string") return queue;
+    const definition = this.#service.definitionOf(queue) as QueueDefinition<In, Out> | undefined;
+    if (definition) return definition;
+    const { queues } = this.#database;
+    if (queues.has(queue)) return queue;
+    const names = new Set([...this.#consumed, ...this.#declared.map(({ name }) => name), ...queues]);
+    const allowed = names.size > 0 ? `one of ${[...names].join(", ")}` : "declared";
+    throw invalidArgument("queue", `must be ${allowed}: the deployment has no ${JSON.stringify(queue)}`);
+  }
+
+  get #isInside(): boolean {
+    return this.#inside.getStore() === true;
+  }
+
+  readonly #isConsumed = (queue: string): boolean => this.#consumed.has(queue);
+
+  /** @throws {SluiceError} `invalid_argument` if the deployment itself runs the caller */
+  #onlyOutside(method: string): void {
+    if (!this.#isInside) return;
+    throw new SluiceError(
+      "invalid_argument",
+      `${method} must not be called by a handler of the deployment: it would wait for that handler`,
+    );
   }
 
   /** A server runs cron at its start: that applies what is declared. */
@@ -159,8 +243,22 @@ export class TestDeployment<Env extends object = Environment> {
     return (this.#started ??= this.#cron());
   }
 
-  async #cron(): Promise<void> {
-    await this.#service.cron();
-    await this.#afterwards.settled();
+  /** Runs cron. Then works on what it left, such as tasks that were limited when their consumer was last awake. */
+  #cron(): Promise<void> {
+    return this.#invoke(async () => {
+      await this.#service.cron();
+      await this.#afterwards.settled();
+      for (const { name } of await this.#database.pending(this.#isConsumed))
+        await this.#service.ring("wake", name);
+    });
+  }
+
+  /** Runs work of the deployment, and waits for what continues after it. */
+  async #invoke<R>(work: () => Promise<R>): Promise<R> {
+    try {
+      return await this.#inside.run(true, work);
+    } finally {
+      await this.#afterwards.settled();
+    }
   }
 }

@@ -2,6 +2,7 @@ import { drain } from "../consumer/drain/drain.ts";
 import { addCounts, type OutcomeCounts } from "../consumer/drain/drain-counts.ts";
 import type { DrainOptions, Handler } from "../consumer/drain/types.ts";
 import { applyQueues } from "../declared/apply-queues.ts";
+import { checkSchedules } from "../declared/check-schedules.ts";
 import { defineQueue, type DefinedQueue } from "../declared/define-queue.ts";
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
@@ -13,7 +14,8 @@ import type { Transport } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
 import { sweep } from "../queue/sweep/sweep.ts";
 import { Queue } from "../queue/tasks/queue.ts";
-import type { EnqueuedTask } from "./enqueue-log.ts";
+import type { EnqueuedTask } from "./call-log.ts";
+import { connectDeclared } from "./connect-declared.ts";
 import { TestDatabase } from "./test-database.ts";
 
 export interface TestQueueOptions {
@@ -57,6 +59,7 @@ export class TestQueue<In = unknown, Out = In> {
 
   constructor(declared: DefinedQueue<In, Out>, options: TestQueueOptions) {
     onlyOptions(options, ["now"]);
+    checkSchedules(declared, "");
     this.#declared = declared;
     this.#database = new TestDatabase(instantMs(options.now ?? Date.now(), "now", LAST_INSTANT));
     const { transport } = this.#database;
@@ -72,7 +75,7 @@ export class TestQueue<In = unknown, Out = In> {
     this.operator = new Operator(declared, over);
     this.schedules = new Schedules(declared, over);
     // Handlers may use the declared queue's own methods.
-    declared.connect(over);
+    connectDeclared(declared, over);
   }
 
   /** The clock, epoch ms. */
@@ -89,11 +92,12 @@ export class TestQueue<In = unknown, Out = In> {
    * Moves the clock. On the way, tasks and schedules that are due become pending, leases expire, and records are
    * removed, each at its time. It calls no handler.
    * @param time how far, such as "10m"
+   * @throws {SluiceError} `invalid_argument`, also if the clock would stop more than 10,000 times
    */
   async advance(time: Duration): Promise<void> {
     const ms = milliseconds(time, "time");
     await this.#ready();
-    await this.#database.moveTo(this.now + ms, true, () => this.#sweep());
+    await this.#database.advance(ms, () => this.#sweep());
   }
 
   /**
@@ -109,20 +113,24 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   /**
-   * {@link work} until every task has ended: moves the clock to each delayed task and each lease that expires. It
-   * does not stop for schedules.
+   * {@link work} until every task of the queue has ended: moves the clock to each delayed task, each lease that
+   * expires, and each instant at which a rate allows more. Schedules do not run meanwhile. What they miss,
+   * {@link advance} makes up for as after an outage.
    * @returns what became of all deliveries
-   * @throws {SluiceError} `invalid_argument` if tasks still wait after 10,000 moves of the clock
+   * @throws {SluiceError} `invalid_argument` if pending tasks are left, such as those of a paused queue, or if tasks
+   *   still wait after 10,000 stops of the clock
    * @example
    * await test.enqueue({ to: "down@example.com" });
    * expect(await test.workToEnd(sendWelcome)).toMatchObject({ requeued: 9, rejected: 1 });
    */
   async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
-    let total = await this.work(handler, options);
-    await this.#database.moveTo(LAST_INSTANT, false, async () => {
+    let total: OutcomeCounts = { completed: 0, requeued: 0, rejected: 0, handedBack: 0, lost: 0 };
+    await this.#ready();
+    const work = async () => {
       await this.#sweep();
       total = addCounts(total, await this.work(handler, options));
-    });
+    };
+    await this.#database.moveToEnd(work, (queue) => queue === this.queue.name);
     return total;
   }
 

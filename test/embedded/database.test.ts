@@ -128,6 +128,26 @@ describe("a script", () => {
     expect([length, value.length, value.charCodeAt(11_999_999)]).toEqual([12_000_000, 12_000_000, 255]);
   });
 
+  test.each([
+    "t[1] = t",
+    "t[1], t[2] = t, t",
+    "t.map = { key = t }",
+    "t.map = { [t] = 1 }",
+    "t.set = { [t] = true }",
+    "t = { map = { key = { t } } } t.map.key[1] = t",
+  ])("that returns a table within itself is refused, and the next one runs: %s", (within) => {
+    const database = new EmbeddedDatabase();
+    const deep = () => database.call("EVAL", `local t = {} ${within} return t`, "0");
+    expect(deep).toThrow("ERR reached lua stack limit");
+    expect(database.call("EVAL", "return { 1, { 'two', { 3 } } }", "0")).toEqual([1, ["two", [3]]]);
+  });
+
+  test("may return tables nested 20 deep", () => {
+    const nested = "local t = { 'in' } for _ = 1, 19 do t = { t } end collectgarbage() return t";
+    const reply = new EmbeddedDatabase().call("EVAL", nested, "0");
+    expect(JSON.stringify(reply)).toBe(`${"[".repeat(20)}"in"${"]".repeat(20)}`);
+  });
+
   test("may only name its keys, if its first line and the database say so", () => {
     const script = "#!lua flags=allow-key-locking\nredis.call('SET', ARGV[1], 'x')\nreturn 'done'";
     const database = new EmbeddedDatabase({ keyLocking: true });

@@ -5,8 +5,9 @@ import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../serverless/deployment/service.ts";
-import { defineQueue } from "../../src/index.ts";
-import { testDeployment } from "../../src/testing/index.ts";
+import { defineQueue, NonRetryableError, Operator, type Task } from "../../src/index.ts";
+import { testDeployment, type TestDeployment } from "../../src/testing/index.ts";
+import { encrypting, MARKER, shows } from "../support/encrypting.ts";
 
 interface Env {
   readonly GREETING: string;
@@ -19,6 +20,7 @@ const emails = defineQueue("emails", {
   schedules: { digest: { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: { to: "team" } } },
 });
 const reports = defineQueue<string>("reports");
+const first = defineQueue<string>("first");
 
 const sent: string[] = [];
 const options: ServiceOptions<Env> = {
@@ -131,8 +133,202 @@ describe("a deployment in a test", () => {
     expect(sent).toEqual(["hello ada"]);
   });
 
+  test("works on queues with limits to their end", async () => {
+    const calls = defineQueue<number>("calls", { rate: { most: 2, per: "10s" } });
+    const single = defineQueue<number>("single", { maxWorking: 1, backoff: ["2s"] });
+    const starts: number[] = [];
+    const app = testDeployment({
+      consumers: [
+        calls.consumer(() => void starts.push(app.now)),
+        single.consumer(({ attempt }) => {
+          if (attempt === 1) throw new Error("busy");
+        }),
+      ],
+    });
+    const begin = app.now;
+    for (const queue of [calls, single])
+      await app.queue(queue).enqueueMany(Array.from({ length: 6 }, (_, payload) => ({ payload })));
+    await app.runToEnd();
+    expect((await app.tasks(calls)).map(({ state }) => state)).toEqual(starts.map(() => "completed"));
+    expect((await app.tasks(single, "completed")).map(({ attempt }) => attempt)).toEqual(starts.map(() => 2));
+    expect(starts.map((start) => Math.floor((start - begin) / 10_000))).toEqual([0, 0, 1, 1, 2, 2]);
+  });
+
+  test("starts what a rate delays at its time while the clock moves", async () => {
+    const calls = defineQueue<number>("calls", { rate: { most: 1, per: "10s" } });
+    const app = testDeployment({ consumers: [calls.consumer(() => {})] });
+    await app.queue(calls).enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+    await app.advance("12s");
+    expect(await app.tasks(calls, "completed")).toHaveLength(2);
+  });
+
+  test("says which tasks of a paused queue are left, and does not wait for queues without a consumer", async () => {
+    const app = testDeployment(options, { env });
+    const begin = app.now;
+    await app.queue(reports).enqueueMany([{ payload: "now" }, { payload: "later", delay: "1h" }]);
+    await app.runToEnd();
+    expect(app.now).toBe(begin);
+    await new Operator(emails, { transport: app.transport }).pause();
+    await app.queue(emails).enqueue({ to: "ada" });
+    await expect(app.runToEnd()).rejects.toMatchObject({
+      code: "invalid_argument",
+      message: "emails has 1 pending task that no move of the clock starts: the queue is paused",
+    });
+  });
+
+  test("runs to its end without schedules, whose occurrences might fail for ever", async () => {
+    const failing = defineQueue<string>("failing", {
+      backoff: ["10m"],
+      schedules: { minutely: { cron: "* * * * *", payload: "x", maxAttempts: 3 } },
+    });
+    const consumers = [emails.consumer(() => {}), failing.consumer(() => Promise.reject(new Error("busy")))];
+    const app = testDeployment({ consumers }, { now: new Date("2026-11-23T00:00:30Z") });
+    await app.advance("1m");
+    await app.queue(emails).enqueue({ to: "ada" }, { delay: "3h" });
+    await app.runToEnd();
+    expect(await app.tasks(emails)).toMatchObject([{ state: "completed" }]);
+    const ids = async () => (await app.tasks(failing)).map(({ id }) => id).toSorted();
+    const at = (time: string) => `minutely.${Date.parse(`2026-11-23T${time}:00Z`)}`;
+    expect(await ids()).toEqual([at("00:01")]);
+    expect(new Date(app.now)).toEqual(new Date("2026-11-23T03:01:30Z"));
+    // As after an outage: the last occurrence that was missed.
+    await app.advance("1m");
+    expect(await ids()).toEqual([at("00:01"), at("03:01"), at("03:02")]);
+  });
+
+  test("answers requests of its own handlers, and works on what they enqueue", async () => {
+    const first = defineQueue<string>("first");
+    const second = defineQueue<string>("second");
+    const worked: string[] = [];
+    const app: TestDeployment = testDeployment({
+      consumers: [
+        first.consumer(async ({ payload }) => {
+          await app.client().queue(second).enqueue(`${payload} by the client`);
+          worked.push(await (await app.fetch(`/add?${payload}`)).text());
+        }),
+        second.consumer(({ payload }) => void worked.push(payload)),
+      ],
+      fetch: async (request, { queue }) => {
+        const { pathname, search } = new URL(request.url);
+        if (pathname === "/relay") return app.fetch("/add?relayed");
+        await queue(second).enqueue(search);
+        return new Response("added");
+      },
+    });
+    await app.queue(first).enqueue("task");
+    await app.run();
+    expect(worked.toSorted()).toEqual(["?task", "added", "task by the client"]);
+    expect(await (await app.fetch("/relay")).text()).toBe("added");
+    expect(worked).toContain("?relayed");
+  });
+
+  test.each([
+    ["run", (app: TestDeployment) => app.run()],
+    ["advance", (app: TestDeployment) => app.advance("1m")],
+    ["runToEnd", (app: TestDeployment) => app.runToEnd()],
+  ])("says that a handler cannot wait for itself: %s", async (name, call) => {
+    const app: TestDeployment = testDeployment({
+      fetch: async () => Response.json(await call(app).catch(({ message }: Error) => message)),
+    });
+    expect(await (await app.fetch("/")).json()).toBe(
+      `${name} must not be called by a handler of the deployment: it would wait for that handler`,
+    );
+  });
+
+  test("has the options of a queue's consumer also by name, and its tasks wait for the next run", async () => {
+    const app = testDeployment(options, { env });
+    await expect(app.queue("emails").enqueue({ to: 7 })).rejects.toMatchObject({ path: "payload.to" });
+    await app.queue("emails").enqueue({ to: "ada" });
+    expect(sent).toEqual([]);
+    await app.run();
+    expect(sent).toEqual(["hello ada"]);
+  });
+
+  test("reads and writes the encrypted tasks of a consumer by the name of its queue", async () => {
+    const seen: unknown[] = [];
+    const handler = ({ payload }: Task) => {
+      seen.push(payload);
+      throw new NonRetryableError("broken");
+    };
+    const app = testDeployment({ consumers: { vault: { handler, encryption: () => encrypting() } } });
+    await app.queue("vault").enqueue({ card: MARKER });
+    const outcomes = await app.transport.send([["HGETALL", "sluice:{vault}:tasks"]]);
+    expect(JSON.stringify(outcomes)).toContain(app.enqueued("vault")[0]?.id);
+    expect(shows(JSON.stringify(outcomes))).toBe(false);
+    await app.run();
+    expect(seen).toEqual([{ card: MARKER }]);
+    expect(await app.deadLetters("vault")).toMatchObject([{ payload: { card: MARKER } }]);
+  });
+
+  test("lets what a test enqueues by a declared queue's own methods wait for the next run", async () => {
+    const app = testDeployment(options, { env });
+    await emails.enqueue({ to: "ada" });
+    expect(await app.tasks(emails, "pending")).toHaveLength(1);
+    await app.run();
+    expect(sent).toEqual(["hello ada"]);
+  });
+
+  test("refuses a name that no queue of it has", async () => {
+    const app = testDeployment({ ...options, queues: [defineQueue("audit")] }, { env });
+    const refusal = {
+      code: "invalid_argument",
+      path: "queue",
+      message: 'queue must be one of emails, audit: the deployment has no "emials"',
+    };
+    await expect(app.tasks("emials")).rejects.toMatchObject(refusal);
+    await expect(app.deadLetters("emials")).rejects.toMatchObject(refusal);
+    expect(() => app.enqueued("emials")).toThrow(expect.objectContaining(refusal));
+    expect(() => app.queue("emials")).toThrow(expect.objectContaining(refusal));
+    expect(await app.tasks("audit")).toEqual([]);
+    await expect(app.tasks("reports")).rejects.toThrow("the deployment has no");
+    await app.fetch("/?to=ada");
+    expect(app.enqueued("reports")).toHaveLength(1);
+  });
+
+  test("logs what failed, but not what was done", async () => {
+    const app = testDeployment(options, { env });
+    await app.queue(emails).enqueue({ to: "down" });
+    await app.runToEnd();
+    expect(vi.mocked(console.log).mock.calls).toEqual([]);
+    const lines = vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)));
+    expect(lines).toMatchObject([
+      { queue: "emails", attempt: 1, failed: expect.stringContaining("no answer 1") },
+      { queue: "emails", attempt: 2, failed: expect.stringContaining("no answer 2") },
+      { queue: "emails", deadLetter: true },
+    ]);
+  });
+
+  test("may have a prefix", async () => {
+    const app = testDeployment(options, { env: { ...env, SLUICE_PREFIX: "tests" } });
+    await app.queue(emails).enqueue({ to: "ada" }, { delay: "10m" });
+    await emails.enqueue({ to: "down" });
+    await app.fetch("/?to=eve");
+    await app.runToEnd();
+    expect(sent).toEqual(["hello eve", "hello ada"]);
+    expect(await app.tasks("emails", "completed")).toHaveLength(2);
+    expect(await app.deadLetters(emails)).toHaveLength(1);
+    expect(app.enqueued(emails)).toHaveLength(3);
+    await app.advance("7d");
+    expect(sent).toContain("hello team");
+    const outcomes = await app.transport.send([["KEYS", "*"]]);
+    const [keys] = outcomes.map((outcome) => ("reply" in outcome ? (outcome.reply as string[]) : []));
+    expect(keys?.filter((key) => !key.startsWith("tests:"))).toEqual([]);
+  });
+
+  test("sends no wakes to elsewhere", async () => {
+    const fetched = vi.spyOn(globalThis, "fetch");
+    const SLUICE_WAKE_SECRET = `whsec_${btoa("0123456789abcdef0123456789abcdef")}`;
+    const wakes = { SLUICE_WAKE_SECRET, SLUICE_WAKE_URL: "https://sluice.example/wake" };
+    const app = testDeployment(cloudflare.sluice({ consumers: [first.consumer(() => {})] }), { env: wakes });
+    await app.fetch("/v1/queues");
+    await app.queue(first).enqueue("a");
+    await app.run();
+    expect(await app.tasks(first)).toMatchObject([{ state: "completed" }]);
+    expect(fetched).not.toHaveBeenCalled();
+  });
+
   test("refuses wrong options as the deployment does", () => {
-    expect(() => testDeployment({ consumer: {} })).toThrow("consumer is an unknown option");
+    expect(() => testDeployment({ consumer: {} } as never)).toThrow("consumer is an unknown option");
     expect(() => testDeployment(options, { clock: 1 } as never)).toThrow("clock is an unknown option");
   });
 });

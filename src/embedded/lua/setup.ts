@@ -1,6 +1,9 @@
 /** The function that runs a script by its SHA-1, for {@link runChunk}. */
 const RUN = "__run";
 
+/** How many places on Lua's stack a reply may need. At its smallest the stack has 45, less those in use. */
+const PLACES = 32;
+
 /**
  * Runs before all scripts, with the tables that are otherwise read-only unlocked.
  *
@@ -66,10 +69,32 @@ redis.set_repl = function() end
 redis.breakpoint = function() return false end
 redis.debug = function() end
 
+-- True if Lua's stack has room for the tables within a reply. The interpreter converts a reply without a look at its
+-- stack, and would write beyond it: for ever, if a table is within itself. It needs one place for each array, three
+-- for each map or set.
+local fits
+local function members_fit(members, places)
+  for key, value in pairs(type(members) == 'table' and members or {}) do
+    if type(key) == 'table' and not fits(key, places) then return false end
+    if type(value) == 'table' and not fits(value, places) then return false end
+  end
+  return true
+end
+function fits(reply, places)
+  if places < 3 then return false end
+  for i = 1, #reply do
+    local item = reply[i]
+    if type(item) == 'table' and not fits(item, places - 1) then return false end
+  end
+  if not (reply.map or reply.set) then return true end
+  return members_fit(reply.map, places - 3) and members_fit(reply.set, places - 3)
+end
+
 rawset(_G, '${RUN}', function(sha)
   local ok, reply = raw_xpcall(scripts[sha], handler)
-  if ok then return { reply } end
-  return reply
+  if not ok then return reply end
+  if type(reply) == 'table' and not fits(reply, ${PLACES}) then return { { err = 'ERR reached lua stack limit' } } end
+  return { reply }
 end)
 rawset(_G, '${RUN}_load', function(sha, source)
   local compiled, problem = loadstring(source, '@user_script')

@@ -1,5 +1,5 @@
 import { readWritten } from "../queue/core/record.ts";
-import { enqueueScript } from "../queue/redis/task-scripts.ts";
+import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../queue/redis/task-scripts.ts";
 import type { Command, CommandOutcome, ScriptCall } from "../queue/redis/transport.ts";
 
 /** A task as it was enqueued. */
@@ -13,34 +13,53 @@ export interface EnqueuedTask<T = unknown> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+type Enqueued = ReturnType<typeof enqueueScript.decode>;
+type Dequeued = ReturnType<typeof dequeueScript.decode>;
+
 const FIXED = enqueueScript.args.length;
 const EACH = enqueueScript.each.length;
 
-/** Records the tasks that requests enqueue. */
-export class EnqueueLog {
+/** Records what requests enqueue and dequeue. */
+export class CallLog {
   readonly #tasks: EnqueuedTask[] = [];
+  readonly #nextDue = new Map<string, number>();
+  #delivered = 0;
 
   /** The tasks that were added, in order; those of one queue, if it is named. */
   tasksOf(queue?: string): EnqueuedTask[] {
     return this.#tasks.filter((task) => queue === undefined || task.queue === queue);
   }
 
+  /** How many tasks all dequeues have returned. */
+  get delivered(): number {
+    return this.#delivered;
+  }
+
+  /** When the last dequeue of a queue said that more is ready, epoch ms; 0 if it is not known. */
+  nextDueAt(queue: string): number {
+    return this.#nextDue.get(queue) ?? 0;
+  }
+
   add(commands: readonly Command[], outcomes: readonly CommandOutcome[]): void {
     for (const [i, command] of commands.entries()) {
       const outcome = outcomes[i];
-      if (
-        "script" in command &&
-        command.script.name === enqueueScript.script.name &&
-        outcome &&
-        "reply" in outcome
-      ) {
-        this.#addCall(command, enqueueScript.decode(outcome.reply));
-      }
+      if (!("script" in command) || !outcome || !("reply" in outcome)) continue;
+      const [, queue = ""] = /\{(.*)\}:[^:]*$/.exec(command.keys[0] ?? "") ?? [];
+      const { name } = command.script;
+      if (name === enqueueScript.script.name)
+        this.#addEnqueued(queue, command, enqueueScript.decode(outcome.reply));
+      if (name === dequeueScript.script.name) this.#addDequeued(queue, dequeueScript.decode(outcome.reply));
+      if (name === settleAndDequeueScript.script.name)
+        this.#addDequeued(queue, settleAndDequeueScript.decode(outcome.reply).dequeued);
     }
   }
 
-  #addCall({ keys, args }: ScriptCall, { tasks }: ReturnType<typeof enqueueScript.decode>): void {
-    const [, queue = ""] = /\{(.*)\}:[^:]*$/.exec(keys[0] ?? "") ?? [];
+  #addDequeued(queue: string, { tasks, nextDueAt }: Dequeued): void {
+    this.#delivered += tasks.length;
+    this.#nextDue.set(queue, nextDueAt);
+  }
+
+  #addEnqueued(queue: string, { args }: ScriptCall, { tasks }: Enqueued): void {
     for (const [i, added] of tasks.entries()) {
       if (!("created" in added) || !added.created) continue;
       const [id = "", , , record = ""] = args.slice(FIXED + EACH * i);
