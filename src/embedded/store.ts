@@ -24,17 +24,24 @@ export class Store {
   /** The keys that expire. */
   #expiring = new Map<Bytes, number>();
   #index: ScanIndex | undefined;
+  #time = 0;
   #now = 0;
   #nextPass = 0;
 
-  /** The time of the current command, epoch ms. Within a command, and so within a script, it stays. */
+  /** The time of the current command, epoch ms, with fractions. Within a command, and so a script, it stays. */
+  get time(): number {
+    return this.#time;
+  }
+
+  /** {@link time} in whole ms, by which keys expire. */
   get now(): number {
     return this.#now;
   }
 
   /** Sets the time, and removes some of the expired keys. */
-  begin(now: number): void {
-    this.#now = now;
+  begin(time: number): void {
+    this.#time = time;
+    const now = (this.#now = Math.floor(time));
     if (now < this.#nextPass && this.#nextPass <= now + EXPIRY_PASS.every) return;
     this.#nextPass = now + EXPIRY_PASS.every;
     let looked = 0;
@@ -42,7 +49,7 @@ export class Store {
       if (++looked > EXPIRY_PASS.keys) break;
       // Looked at last next time.
       this.#expiring.delete(key);
-      if (expiresAt <= now) this.delete(key);
+      if (this.#isOver(expiresAt)) this.#remove(key);
       else this.#expiring.set(key, expiresAt);
     }
   }
@@ -138,9 +145,14 @@ export class Store {
 
   #entryOf(key: Bytes): Entry | undefined {
     const entry = this.#entries.get(key);
-    if (entry?.expiresAt === undefined || entry.expiresAt > this.#now) return entry;
+    if (entry?.expiresAt === undefined || !this.#isOver(entry.expiresAt)) return entry;
     this.#remove(key);
     return undefined;
+  }
+
+  /** As in Redis, a key that expires in a millisecond exists until that millisecond is over. */
+  #isOver(expiresAt: number): boolean {
+    return expiresAt < this.#now;
   }
 
   #remove(key: Bytes): void {
@@ -149,7 +161,7 @@ export class Store {
   }
 
   #removeExpired(): void {
-    for (const [key, expiresAt] of this.#expiring) if (expiresAt <= this.#now) this.#remove(key);
+    for (const [key, expiresAt] of this.#expiring) if (this.#isOver(expiresAt)) this.#remove(key);
   }
 }
 

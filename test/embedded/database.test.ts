@@ -15,9 +15,23 @@ describe("the clock of a database", () => {
     now += 999.5;
     expect(database.call("EVAL", "return redis.call('TIME')", "0")).toEqual(["1700000000", "999500"]);
     expect(database.call("GET", "key")).toBe("value");
+    // Redis keeps a key until its last millisecond is over.
     now += 1;
+    expect(database.call("GET", "key")).toBe("value");
+    expect(database.call("PTTL", "key")).toBe(0);
+    now += 0.5;
     expect(database.call("GET", "key")).toBeNull();
     expect(database.call("DBSIZE")).toBe(0);
+  });
+
+  test("does not reach a key that was set again without an expiry", () => {
+    let now = START;
+    const database = new EmbeddedDatabase({ now: () => now });
+    for (const key of ["set", "kept"]) database.call("SET", key, "first", "PX", "1000");
+    database.call("SET", "set", "second");
+    database.call("SET", "kept", "second", "KEEPTTL");
+    now += 2_000;
+    expect(database.call("MGET", "set", "kept")).toEqual(["second", null]);
   });
 
   test("moves the leases, delays and retention of a queue", async () => {
@@ -60,7 +74,7 @@ describe("a snapshot", () => {
     ] as const) {
       expect(copy.call(name as string, ...words)).toEqual(database.call(name as string, ...words));
     }
-    now += 5_000;
+    now += 5_001;
     expect(copy.call("EXISTS", "short")).toBe(0);
     expect(new EmbeddedDatabase({ now: () => now, snapshot: copy.snapshot() }).call("DBSIZE")).toBe(4);
   });

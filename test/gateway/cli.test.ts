@@ -83,8 +83,8 @@ test("sluice gateway takes tokens, strict keys, and Redis from REDIS_URL", async
 test("sluice gateway --embedded serves the embedded store, though there is a Redis, and says how many commands it has", async () => {
   const { child, ended, lines, output } = await serving(["--embedded"], { REDIS_URL: redis.url });
   const client = new Redis({
-    url: lines["UPSTASH_REDIS_REST_URL"] as string,
-    token: lines["UPSTASH_REDIS_REST_TOKEN"] as string,
+    url: lines["UPSTASH_REDIS_REST_URL"],
+    token: lines["UPSTASH_REDIS_REST_TOKEN"],
   });
   const commands = await client.createScript<string[]>("return redis.call('COMMAND', 'LIST')").exec([], []);
   expect(output.out).toContain(

@@ -125,7 +125,7 @@ export const declaring: readonly Mutant[] = [
   {
     name: "tasks over HTTP have not the declared defaults",
     file: "serverless/deployment/service.ts",
-    find: "defaultsOf: (queue) => this.#definitionOf(queue)?.options,",
+    find: "defaultsOf: (queue) => this.definitionOf(queue)?.options,",
     replace: "",
     breaks: "consumers",
     because: "an id that is declared unique for a day is accepted again after an hour",

@@ -3,10 +3,10 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in the embedded store, and in the test double on it. */
 export const embedded: readonly Mutant[] = [
   {
-    name: "an expired key is still read",
+    name: "a key expires a millisecond early",
     file: "src/embedded/store.ts",
-    find: "entry.expiresAt > this.#now) return entry;",
-    replace: "entry.expiresAt >= this.#now) return entry;",
+    find: "return expiresAt < this.#now;",
+    replace: "return expiresAt <= this.#now;",
     breaks: "answers",
     because: "what a test sees at an instant is not what Redis has then",
   },

@@ -70,7 +70,7 @@ export const administrationCommands = [
 ];
 
 function time({ store }: Context): Value {
-  const microseconds = Math.floor(store.now * 1_000);
+  const microseconds = Math.floor(store.time * 1_000);
   return [String(Math.floor(microseconds / 1_000_000)), String(microseconds % 1_000_000)];
 }
 
