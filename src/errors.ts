@@ -112,7 +112,11 @@ export function newerSchema(what: string): SluiceError {
   );
 }
 
-/** The message of an error, or of any other value that was thrown. */
+/** The message of an error, or of any other value that was thrown. Never throws. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return "an error that cannot be read";
+  }
 }

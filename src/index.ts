@@ -94,6 +94,7 @@ export type {
 } from "./queue/operate/task-operator.ts";
 export type { Duration } from "./queue/core/duration.ts";
 export type * from "./queue/core/counts.ts";
+export type * from "./queue/core/task-info.ts";
 export type * from "./queue/core/types.ts";
 export type {
   ListWorkersOptions,

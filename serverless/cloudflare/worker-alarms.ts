@@ -8,7 +8,7 @@ export interface AlarmNamespace {
 }
 
 /** The shortest time to an alarm, ms: tasks that fall due one after the other are taken together. */
-const SHORTEST = 500;
+const SHORTEST_ALARM = 500;
 
 /** Alarms later than this, ms, are not set: a sweep before then sets them. */
 const HORIZON = 3_600_000;
@@ -35,7 +35,7 @@ export class WorkerAlarms implements Alarms {
   set(kind: AlarmKind, queue: string, after: number): Promise<void> | undefined {
     if (after > HORIZON) return undefined;
     const now = Date.now();
-    const at = now + Math.max(Math.ceil(after), SHORTEST);
+    const at = now + Math.max(Math.ceil(after), SHORTEST_ALARM);
     const name: AlarmName = `${kind} ${queue}`;
     const known = this.#known.get(name) ?? 0;
     // An alarm that has rung sets the next one.

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../../src/config.ts";
-import type { DrainOptions, Task } from "../../src/consumer/drain/types.ts";
+import type { Task } from "../../src/consumer/drain/types.ts";
+import type { WorkOptions } from "../../src/declared/define-queue.ts";
 import type { DeploymentTools } from "../../src/declared/tools.ts";
 import type { Encryption } from "../../src/queue/values/encryption.ts";
 
@@ -15,10 +16,7 @@ export type ConsumerHandler<Env = Environment, T = unknown> = (
 ) => unknown;
 
 /** A handler, with options of its drain and its queue. */
-export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<
-  DrainOptions,
-  "budget" | "signal" | "closing" | "onFailure"
-> {
+export interface ConsumerOptions<Env = Environment, T = unknown> extends WorkOptions {
   readonly handler: ConsumerHandler<Env, T>;
   /**
    * The schema of the payload. {@link consumer} infers the handler's type from it.

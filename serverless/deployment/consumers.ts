@@ -14,7 +14,7 @@ import { Drains, sum } from "./drains.ts";
 import type { Invocation, InvocationTools } from "./invocation.ts";
 import type { ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
-import { logFailure } from "./task-log.ts";
+import { logTaskFailure } from "./task-log.ts";
 
 /** What consumers need from their deployment. */
 export interface ConsumerContext<Env> {
@@ -182,7 +182,7 @@ export class Consumers<Env> {
     const budget = Math.max(Math.floor(time), MIN_BUDGET);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
     const source = remoteWaker ? withScaleOut(queue) : queue;
-    const around = { ...ending, budget, listen, onFailure: logFailure };
+    const around = { ...ending, budget, listen, onFailure: logTaskFailure };
     const report = await drain(source, handle, { ...work, ...around });
     if (tasksOf(report) > 0) log({ drain: name, ...report });
     if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {

@@ -10,7 +10,7 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
  */
 const CHECK_EVERY = 600_000;
 
-/** The declared queues among the consumers of a deployment. */
+/** The declared queues among the checked consumers of a deployment. */
 export function declaredAmong(consumers: object): DeclaredQueue[] {
   return Array.isArray(consumers) ? consumers.map(({ queue }: QueueConsumer<never>) => queue) : [];
 }
@@ -21,16 +21,15 @@ export class Declarations {
   /** On the clock of `performance.now()`. */
   #checkAt = 0;
 
-  /** @throws {SluiceError} `invalid_argument` */
-  constructor(queues: readonly DeclaredQueue[]) {
+  /**
+   * @param consumers those of the deployment; the queues of declared ones are declared too
+   * @throws {SluiceError} `invalid_argument`; its path is that of the consumer, queue or schedule
+   */
+  constructor(consumers: object, queues: readonly DeclaredQueue[]) {
     const byName = new Map<string, DeclaredQueue>();
-    for (const [i, queue] of queues.entries()) {
-      // Not by its class: a bundle may have two copies of it.
-      if (typeof queue?.connect !== "function") {
-        throw invalidArgument(`queues[${i}]`, "must be a queue that defineQueue made, or its consumer");
-      }
+    for (const { queue, path } of declared(consumers, queues)) {
       if ((byName.get(queue.name) ?? queue) !== queue) {
-        throw invalidArgument("queues", `must not declare ${queue.name} twice`);
+        throw invalidArgument(path, `must not declare ${queue.name} a second time`);
       }
       byName.set(queue.name, queue);
       checkSchedules(queue, `${queue.name}.`);
@@ -77,4 +76,41 @@ export class Declarations {
       if (!signal?.aborted) console.error(JSON.stringify({ declared: "all", failed: messageOf(error) }));
     }
   }
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+function* declared(
+  consumers: unknown,
+  queues: unknown,
+): Generator<{ readonly queue: DeclaredQueue; readonly path: string }> {
+  if (typeof consumers !== "object" || consumers === null) {
+    throw invalidArgument(
+      "consumers",
+      "must be an array of consumers of declared queues, or an object of consumers by queue name",
+    );
+  }
+  if (!Array.isArray(queues)) {
+    throw invalidArgument("queues", "must be an array of queues that defineQueue made");
+  }
+  const ofConsumers = (Array.isArray(consumers) ? consumers : []) as (QueueConsumer<never> | null)[];
+  for (const [i, consumer] of ofConsumers.entries()) {
+    const path = `consumers[${i}]`;
+    if (!isDeclared(consumer?.queue)) {
+      throw invalidArgument(
+        path,
+        "must be the consumer of a queue that defineQueue made, such as emails.consumer(handler)",
+      );
+    }
+    yield { queue: consumer.queue, path };
+  }
+  for (const [i, queue] of queues.entries()) {
+    const path = `queues[${i}]`;
+    if (!isDeclared(queue)) throw invalidArgument(path, "must be a queue that defineQueue made");
+    yield { queue, path };
+  }
+}
+
+/** Whether `defineQueue` made the queue. Not by its class: a bundle may have two copies of it. */
+function isDeclared(queue: Partial<DeclaredQueue> | null | undefined): queue is DeclaredQueue {
+  return typeof queue?.connect === "function";
 }

@@ -42,6 +42,15 @@ export interface ServiceOptions<Env = Environment> {
   readonly budget?: Duration | undefined;
 }
 
+/** The names of {@link ServiceOptions}. */
+export const SERVICE_OPTIONS = [
+  "consumers",
+  "queues",
+  "fetch",
+  "onDeadLetter",
+  "budget",
+] as const satisfies readonly (keyof ServiceOptions)[];
+
 /** What differs between platforms. */
 export interface Platform {
   /** Writes a line about work that was done. Failures go to `console.error`. @default `console.log` of JSON */

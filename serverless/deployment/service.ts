@@ -17,10 +17,10 @@ import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import type { AlarmKind, Alarms } from "./alarms.ts";
 import { Consumers, MAX_IDLE } from "./consumers.ts";
-import { declaredAmong, Declarations } from "./declarations.ts";
+import { Declarations } from "./declarations.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
 import { type Invocation, type InvocationTools, toolsIn } from "./invocation.ts";
-import type { Platform, ServiceOptions } from "./options.ts";
+import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
 import { logDone } from "./task-log.ts";
 
@@ -51,7 +51,7 @@ export class Service<Env extends object = Environment> {
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
-    onlyOptions(options, ["consumers", "queues", "fetch", "onDeadLetter", "budget"]);
+    onlyOptions(options, SERVICE_OPTIONS);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#env = env;
     this.#options = options;
@@ -72,7 +72,7 @@ export class Service<Env extends object = Environment> {
     this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
     const { consumers = {}, queues = [] } = options;
-    this.#declared = new Declarations([...declaredAmong(consumers), ...queues]);
+    this.#declared = new Declarations(consumers, queues);
     this.#consumers = new Consumers(consumers, {
       env,
       transport: this.#transport,

@@ -8,7 +8,7 @@ export function logDone(line: object): void {
 }
 
 /** Logs a failed task, unless it has become a dead letter, which has a line of its own. */
-export function logFailure({ queue, id: task, attempt, error, ranFor, next, dueAt }: TaskFailure): void {
+export function logTaskFailure({ queue, id: task, attempt, error, ranFor, next, dueAt }: TaskFailure): void {
   if (next === "dead_letter") return;
   const failed = error ? lineOf(error) : "requeued without an error";
   const again = dueAt === undefined ? {} : { dueAt: new Date(dueAt).toISOString() };

@@ -4,7 +4,7 @@ import type { AlarmKind, Alarms } from "../deployment/alarms.ts";
  * The shortest time to an alarm, ms. So tasks that fall due one after the other are taken together, and a clock
  * that is wrong does not make the process ask Redis without pause.
  */
-const SHORTEST = 250;
+const SHORTEST_TIMER = 250;
 
 /** Most alarms at a time. What falls due in further queues waits for the next sweep. */
 const MAX_ALARMS = 5_000;
@@ -31,7 +31,7 @@ export class ProcessAlarms implements Alarms {
 
   set(kind: AlarmKind, queue: string, after: number): void {
     const { horizon, ring } = this.#options;
-    const wait = Math.max(after, SHORTEST);
+    const wait = Math.max(after, SHORTEST_TIMER);
     if (this.#closed || !(wait <= horizon)) return;
     const name = `${kind} ${queue}`;
     const ringsAt = performance.now() + wait;

@@ -2,6 +2,7 @@ import process from "node:process";
 import { messageOf } from "../../src/errors.ts";
 import { type Environment, readPort } from "../../src/config.ts";
 import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
+import { pick } from "../../src/pick.ts";
 import { onlyOptions, wholeNumber } from "../../src/queue/core/validation.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { sleep } from "../../src/sleep.ts";
@@ -10,6 +11,7 @@ import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { toConsole } from "../../src/queue/tasks/waker.ts";
 import { PendingWork, endsWithin } from "../deployment/pending-work.ts";
+import { SERVICE_OPTIONS } from "../deployment/options.ts";
 import { Deployment, type ServiceOptions } from "../deployment/service.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 
@@ -78,7 +80,7 @@ export interface Runtime {
 const ABORT_TIME = 2_000;
 
 /** An alarm is set for what is due within a sweep's interval and this time, ms: later sweeps set the others. */
-const HORIZON = 60_000;
+const SWEEP_OVERLAP = 60_000;
 
 /**
  * How long the platform's cron waits for consumers, ms. If cron ended first, the platform might stop the
@@ -87,11 +89,7 @@ const HORIZON = 60_000;
 const CRON_WAIT = 50_000;
 
 const OPTIONS = [
-  "consumers",
-  "queues",
-  "fetch",
-  "onDeadLetter",
-  "budget",
+  ...SERVICE_OPTIONS,
   "env",
   "port",
   "hostname",
@@ -109,7 +107,7 @@ export async function start<Env extends object>(
   options: ServeOptions<Env>,
 ): Promise<Server> {
   onlyOptions(options, OPTIONS);
-  const { hostname, signals = true, consumers, queues, fetch: own, onDeadLetter, budget = "1h" } = options;
+  const { hostname, signals = true, budget = "1h" } = options;
   const env = options.env ?? (process.env as Environment as Env);
   const port = wholeNumber(options.port ?? readPort(env as Environment) ?? 8787, "port", 0, 65_535);
   const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
@@ -118,7 +116,7 @@ export async function start<Env extends object>(
   const [closing, ending] = [new AbortController(), new AbortController()];
   const pendingWork = new PendingWork();
   const alarms = new ProcessAlarms({
-    horizon: every + HORIZON,
+    horizon: every + SWEEP_OVERLAP,
     ring: (kind, queue) => {
       const handled = deployment.service(env).ring(kind, queue);
       pendingWork.add(handled.catch((error: unknown) => toConsole("wake")(error, queue)));
@@ -126,7 +124,7 @@ export async function start<Env extends object>(
   });
   closing.signal.addEventListener("abort", () => alarms.close());
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
-  const deployment = new Deployment<Env>({ consumers, queues, fetch: own, onDeadLetter, budget }, () => ({
+  const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
     budget,
     afterResponse: "any",

@@ -1,3 +1,4 @@
+import { checkedCredentials } from "../credentials.ts";
 import { invalidArgument, SluiceError } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { newToken } from "../queue/core/ids.ts";
@@ -5,7 +6,6 @@ import { onlyOptions, requestKey } from "../queue/core/validation.ts";
 import type { RequestOptions } from "../queue/core/types.ts";
 import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
-import { checkedUrl, HTTP } from "../url.ts";
 import { readReply, type ServerReply } from "./replies.ts";
 
 /** Sends a request: what the `fetch` of every platform can do. */
@@ -62,9 +62,12 @@ export class Connection {
     onlyOptions(options, ["url", "token", "fetch", "retry"]);
     const { url, token, fetch, retry: limits = {} } = options;
     onlyOptions(limits, ["deadline", "tryTimeout"], "retry.");
-    const { href } = checkedUrl(url, "url", HTTP, "user, password, query and fragment");
-    this.#url = href.replace(/\/+$/, "");
-    this.#headers = { authorization: `Bearer ${checkedToken(token)}`, accept: "application/json" };
+    const credentials = checkedCredentials(
+      { url, token },
+      "pass the server's URL and one of its bearer tokens, as { url, token }",
+    );
+    this.#url = credentials.url.replace(/\/+$/, "");
+    this.#headers = { authorization: `Bearer ${credentials.token}`, accept: "application/json" };
     if (fetch !== undefined && typeof fetch !== "function")
       throw invalidArgument("fetch", "must be a function");
     // Looked up for each request, and called without an object: platforms refuse a `fetch` of another object.
@@ -132,14 +135,6 @@ export class Connection {
 
 /** The range of a timer, ms. */
 const TIMER = { min: 1, max: LONGEST_TIMER };
-
-function checkedToken(value: unknown): string {
-  if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
-  if (value === undefined || value === "") {
-    throw invalidArgument("token", "is missing: pass one of the server's bearer tokens, as { url, token }");
-  }
-  throw invalidArgument("token", "must be visible ASCII characters without spaces");
-}
 
 function giveUp(last: Error, effort: string): SluiceError {
   const message = `the server gave no useful answer in ${effort}; the last time: ${last.message}`;

@@ -4,6 +4,7 @@ export type { Batch } from "../queue/tasks/leased-task.ts";
 export type { DeadLetter, OnDeadLetter } from "../queue/core/dead-letter.ts";
 export type { ErrorSummary } from "../queue/core/error-summary.ts";
 export type { Duration } from "../queue/core/duration.ts";
+export type * from "../queue/core/task-info.ts";
 export type * from "../queue/core/types.ts";
 export type { TaskEvent, WaitOptions, WatchOptions } from "../queue/tasks/watch.ts";
 export { type Client, createClient } from "./client.ts";

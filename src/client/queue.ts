@@ -7,8 +7,8 @@ import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
 import { checkedEncryption, decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
+import type { AttemptError, TaskInfo } from "../queue/core/task-info.ts";
 import type {
-  AttemptError,
   Cancelled,
   DequeueOptions,
   Enqueued,
@@ -19,7 +19,6 @@ import type {
   RequestOptions,
   Settled,
   Settlement,
-  TaskInfo,
   Worker,
 } from "../queue/core/types.ts";
 import {

@@ -1,13 +1,7 @@
 import type { DrainOptions, Task } from "../consumer/drain/types.ts";
 import { invalidArgument } from "../errors.ts";
-import type {
-  Cancelled,
-  Enqueued,
-  EnqueueOptions,
-  NewTask,
-  RequestOptions,
-  TaskInfo,
-} from "../queue/core/types.ts";
+import type { TaskInfo } from "../queue/core/task-info.ts";
+import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../queue/core/types.ts";
 import { processEnvironment } from "../environment.ts";
 import { queueName } from "../queue/core/validation.ts";
 import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
@@ -152,7 +146,11 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     handler: (task: Task<Out>, env: Env, tools: DeploymentTools<Env>) => unknown,
     options: WorkOptions = {},
   ): QueueConsumer<Env> {
-    return { queue: this, handler, options: { ...this.work, ...options } };
+    return {
+      queue: this,
+      handler,
+      options: { ...this.work, ...pick(options, Object.keys(options) as (keyof WorkOptions)[]) },
+    };
   }
 
   async #call<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {

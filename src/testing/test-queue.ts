@@ -91,11 +91,11 @@ export class TestQueue<In = unknown, Out = In> {
   /**
    * Moves the clock. On the way, tasks and schedules that are due become pending, leases expire, and records are
    * removed, each at its time. It calls no handler.
-   * @param duration such as "10m"
+   * @param time how far, such as "10m"
    * @throws {SluiceError} `invalid_argument`, also if the clock would stop more than 10,000 times
    */
-  async advance(duration: Duration): Promise<void> {
-    const ms = milliseconds(duration, "duration");
+  async advance(time: Duration): Promise<void> {
+    const ms = milliseconds(time, "time");
     await this.#ready();
     await this.#database.advance(ms, () => this.#sweep());
   }

@@ -1,10 +1,10 @@
 import { Redis } from "@upstash/redis/cloudflare";
 
+import { checkedCredentials, type Credentials } from "../credentials.ts";
 import { invalidArgument } from "../errors.ts";
 import { processEnvironment, type Variables } from "../environment.ts";
 import { networkError, Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import { checkedUrl, HTTP } from "../url.ts";
 import { redisError, redact, type CommandWords } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import type { RetryOptions } from "./retry.ts";
@@ -132,37 +132,20 @@ function failure(error: unknown, commands: readonly CommandWords[]): Error {
 }
 
 /** @throws {SluiceError} `invalid_argument`, without the token */
-function credentials(from: UpstashCredentials | UpstashEnvironment | Variables): CheckedCredentials {
+function credentials(
+  from: UpstashCredentials | UpstashEnvironment | Variables,
+): Credentials & UpstashOptions {
+  const hint = "pass the environment that has both, as upstash(env), or { url, token }";
   if (isCredentials(from)) {
-    return { ...from, url: endpoint(from.url, "url"), token: bearerToken(from.token, "token") };
+    const { url, token, ...options } = from;
+    return { ...options, ...checkedCredentials({ url, token }, hint) };
   }
-  return {
-    url: endpoint(from.UPSTASH_REDIS_REST_URL, "UPSTASH_REDIS_REST_URL"),
-    token: bearerToken(from.UPSTASH_REDIS_REST_TOKEN, "UPSTASH_REDIS_REST_TOKEN"),
-  };
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = from;
+  return checkedCredentials({ url, token }, hint, VARIABLES);
 }
 
-type CheckedCredentials = UpstashOptions & { readonly url: string; readonly token: string };
+const VARIABLES = { url: "UPSTASH_REDIS_REST_URL", token: "UPSTASH_REDIS_REST_TOKEN" };
 
 function isCredentials(from: object): from is UpstashCredentials {
   return "url" in from || "token" in from;
-}
-
-function endpoint(value: unknown, name: string): string {
-  const url = required(value, name);
-  return checkedUrl(url, name, HTTP, "user, password, query and fragment").href;
-}
-
-function bearerToken(value: unknown, name: string): string {
-  const token = required(value, name);
-  if (/^[!-~]+$/.test(token)) return token;
-  throw invalidArgument(name, "must be visible ASCII characters without spaces");
-}
-
-function required(value: unknown, name: string): string {
-  if (typeof value === "string" && value !== "") return value;
-  throw invalidArgument(
-    name,
-    "is missing: pass the environment that has it, as upstash(env), or { url, token }",
-  );
 }

@@ -193,7 +193,18 @@ describe("a caller's signal", () => {
 describe("a client with wrong options", () => {
   const good = { url: "https://queue.example", token: secrets.all };
   test.each<[string, object, string, string]>([
-    ["no URL", { url: undefined }, "url", "a URL that begins with https:// or http://"],
+    [
+      "no URL and no token",
+      { url: undefined, token: "" },
+      "url",
+      "url and token are missing: pass the server's URL",
+    ],
+    [
+      "no URL",
+      { url: undefined },
+      "url",
+      "url is missing: pass the server's URL and one of its bearer tokens",
+    ],
     ["no URL of HTTP", { url: "redis://x" }, "url", "a URL that begins with https:// or http://"],
     [
       "a URL with a password",
@@ -202,7 +213,13 @@ describe("a client with wrong options", () => {
       "a URL without user, password, query and fragment",
     ],
     ["a URL with a query", { url: "https://x?y=1" }, "url", "query and fragment"],
-    ["no token", { token: undefined }, "token", "is missing: pass one of the server's bearer tokens"],
+    [
+      "no token",
+      { token: null },
+      "token",
+      "token is missing: pass the server's URL and one of its bearer tokens",
+    ],
+    ["a number as token", { token: 1 }, "token", "token must be visible ASCII characters"],
     ["a token that no header can hold", { token: `${payload}\n` }, "token", "visible ASCII characters"],
     ["no function to fetch with", { fetch: "fetch" }, "fetch", "a function"],
     ["a deadline of 0", { retry: { deadline: 0 } }, "retry.deadline", "a duration of 1 to 2147483647 ms"],

@@ -75,6 +75,33 @@ describe.each(lost)("a number that JSON does not have, %s,", (_, value, at) => {
   });
 });
 
+describe("a value without an end", () => {
+  class Endless {
+    toJSON() {
+      return { next: new Endless() };
+    }
+  }
+  const endless = () => ({
+    get next() {
+      return endless();
+    },
+  });
+
+  test.each<[string, object]>([
+    ["toJSON", new Endless()],
+    ["a property", endless()],
+  ])("that %s makes anew each time is refused, with the begin of its path", async (_, payload) => {
+    const { direct, overHttp } = await server.both((queue) =>
+      queue.enqueue({ a: payload }).catch((error: unknown) => error),
+    );
+    expect(direct).toMatchObject({
+      threw: "invalid_argument",
+      path: expect.stringMatching(/^payload\.a(\.next)+.{0,4}…$/),
+    });
+    expect(overHttp).toEqual(direct);
+  });
+});
+
 test.each(kept)("%s is not refused", async (_, payload) => {
   const { direct, overHttp } = await server.both(async (queue) => {
     await queue.enqueue(payload, { id: "a" });

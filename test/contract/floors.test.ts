@@ -13,6 +13,7 @@ const base = [
   "src/bounded-body.ts",
   "src/retry.ts",
   "src/url.ts",
+  "src/credentials.ts",
   "src/pick.ts",
   "src/respond.ts",
 ];
@@ -29,6 +30,7 @@ const floors: Record<string, readonly string[]> = {
   "src/bounded-body.ts": ["src/sleep.ts"],
   "src/retry.ts": ["src/errors.ts", "src/sleep.ts"],
   "src/url.ts": ["src/errors.ts"],
+  "src/credentials.ts": ["src/errors.ts", "src/url.ts"],
   "src/queue/core": ["src/errors.ts"],
   "src/queue/redis": [...base, ...queue("core")],
   "src/queue/values": [...base, ...queue("core")],

@@ -165,8 +165,8 @@ export const attempts: readonly Mutant[] = [
   {
     name: "errors of attempts are cut within a character",
     file: "src/queue/core/error-text.ts",
-    find: "const first = Array.from(text.slice(0, 2 * MAX_ERROR_TEXT + 1));",
-    replace: 'const first = text.slice(0, 2 * MAX_ERROR_TEXT + 1).split("");',
+    find: "const first = Array.from(text.slice(0, MOST_READ));",
+    replace: 'const first = text.slice(0, MOST_READ).split("");',
     breaks: "answers",
     because: "an error ends in half an emoji",
   },

@@ -204,7 +204,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a queue whose tasks all work counts as empty",
-    file: "src/queue/sweep/sweep.ts",
+    file: "src/queue/sweep/registry-notes.ts",
     find: "const keys = [pending, fair, limited, working, delayed, expiry];",
     replace: "const keys = [pending, fair, limited, delayed, expiry];",
     breaks: "I6",
@@ -213,8 +213,8 @@ export const library: readonly Mutant[] = [
   {
     name: "a sweep leaves what one call did not finish",
     file: "src/queue/sweep/sweep.ts",
-    find: "if (this.#add(name, outcome)) unfinished.push(name);",
-    replace: "this.#add(name, outcome);",
+    find: "names.filter((name, i) => this.#add(name, outcomes[i] as CommandOutcome))",
+    replace: "names.filter((name, i) => this.#add(name, outcomes[i] as CommandOutcome) && false)",
     breaks: "I6",
     because: "of many due tasks a thousand a minute are promoted",
   },

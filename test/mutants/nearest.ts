@@ -110,7 +110,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/dequeue-copies",
     "integration/tasks/dequeue",
   ],
-  "src/queue/tasks/queue.ts": ["integration/tasks/late-progress", "integration/tasks/settle"],
+  "src/queue/tasks/settle-calls.ts": ["integration/tasks/late-progress", "integration/tasks/settle"],
   "src/queue/core/record.ts": [
     "integration/tasks/enqueue",
     "integration/tasks/life-cycle",
@@ -121,6 +121,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/sweep/sweep",
     "integration/tasks/wake-later",
   ],
+  "src/queue/sweep/registry-notes.ts": ["integration/sweep/registry", "integration/sweep/sweep"],
   "src/queue/tasks/registration.ts": [
     "integration/sweep/registry",
     "integration/sweep/sweep",

@@ -62,8 +62,8 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "an extend's call is not remembered",
-    file: "src/queue/tasks/queue.ts",
-    find: 'hasProgress ? await this.token("settle", options) : ""',
+    file: "src/queue/tasks/settle-calls.ts",
+    find: 'hasProgress ? await token(options) : ""',
     replace: '""',
     breaks: "law 5",
     because: "no copy of an extend is known as one",

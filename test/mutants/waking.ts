@@ -173,7 +173,7 @@ export const waking: readonly Mutant[] = [
   {
     name: "an alarm in a process rings without pause",
     file: "serverless/process/process-alarms.ts",
-    find: "const wait = Math.max(after, SHORTEST);",
+    find: "const wait = Math.max(after, SHORTEST_TIMER);",
     replace: "const wait = Math.max(after, 1);",
     breaks: "law 7",
     because: "on a machine whose clock is ahead, the server asks Redis without end",

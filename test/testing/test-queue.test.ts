@@ -309,7 +309,7 @@ describe("a queue for tests", () => {
   });
 
   test.each([
-    ["advance", () => testQueue("a").advance("soon" as never), "duration must be a duration"],
+    ["advance", () => testQueue("a").advance("soon" as never), "time must be a duration of 0 to"],
     ["now", () => testQueue("a", { now: new Date("soon") }), "now must be a valid Date"],
     ["an option", () => testQueue("a", { clock: 1 } as never), "clock is an unknown option"],
   ])("refuses a wrong argument: %s", async (_, run, problem) => {

@@ -48,13 +48,15 @@ describe("upstash takes", () => {
 });
 
 describe("upstash refuses", () => {
-  const missing = (name: string) =>
-    `${name} is missing: pass the environment that has it, as upstash(env), or { url, token }`;
+  const missing = (names: string) =>
+    `${names} missing: pass the environment that has both, as upstash(env), or { url, token }`;
 
   test("a call without arguments, if the process has no such variables", () => {
     const before = process.env;
     process.env = {};
-    expect(refusal(() => upstash()).message).toBe(missing("UPSTASH_REDIS_REST_URL"));
+    expect(refusal(() => upstash()).message).toBe(
+      missing("UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN are"),
+    );
     process.env = { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token };
     expect(upstash()).toHaveProperty("send");
     process.env = before;
@@ -67,14 +69,17 @@ describe("upstash refuses", () => {
   });
 
   test.each([
-    [{}, missing("UPSTASH_REDIS_REST_URL"), "UPSTASH_REDIS_REST_URL"],
+    [{}, missing("UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN are"), "UPSTASH_REDIS_REST_URL"],
+    [{ url: undefined, token: "" }, missing("url and token are"), "url"],
+    [{ url: "not a URL", token: null }, missing("token is"), "token"],
+    [{ url, token: 1 }, "token must be visible ASCII characters without spaces", "token"],
     [
       { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: "" },
-      missing("UPSTASH_REDIS_REST_TOKEN"),
+      missing("UPSTASH_REDIS_REST_TOKEN is"),
       "UPSTASH_REDIS_REST_TOKEN",
     ],
-    [{ url: undefined, token }, missing("url"), "url"],
-    [{ url, token: undefined }, missing("token"), "token"],
+    [{ url: undefined, token }, missing("url is"), "url"],
+    [{ url, token: undefined }, missing("token is"), "token"],
     [{ url: "secret", token }, "url must be a URL that begins with https:// or http://", "url"],
     [{ url: "redis://secret@host", token }, "url must be a URL that begins with https:// or http://", "url"],
     [
@@ -89,7 +94,7 @@ describe("upstash refuses", () => {
     ],
     [{ url, token: "secret\n" }, "token must be visible ASCII characters without spaces", "token"],
   ])("%o", (from, message, path) => {
-    expect(refusal(() => upstash(from))).toEqual({ code: "invalid_argument", message, path });
+    expect(refusal(() => upstash(from as never))).toEqual({ code: "invalid_argument", message, path });
   });
 });
 

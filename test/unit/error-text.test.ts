@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { errorText, shortForm } from "../../src/queue/core/error-text.ts";
-import { encodeError } from "../../src/queue/core/codec.ts";
+import { messageOf } from "../../src/errors.ts";
+import { decodeValue, encodeError } from "../../src/queue/core/codec.ts";
+import { summarizeError } from "../../src/queue/core/error-summary.ts";
 
 describe("an error as text", () => {
   test.each<[unknown, string]>([
@@ -34,6 +36,70 @@ describe("an error as text", () => {
   ])("has at most 200 characters, and is cut between them: %s", (_, long, text) => {
     expect(errorText(long)).toBe(text);
     expect(Array.from(errorText({ name: "", message: long })).length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe("an error whose parts are no texts, or cannot be read,", () => {
+  const throwing = (name: string) => ({
+    get: () => {
+      throw new TypeError(`${name} of a hostile error`);
+    },
+  });
+  const made = (parts: PropertyDescriptorMap) => Object.defineProperties(new RangeError("kept"), parts);
+  const readable = { name: "RangeError", message: "kept" };
+
+  test.each<[what: string, error: Error, kept: object, text: string]>([
+    [
+      "a message that is a number",
+      made({ message: { value: 503 } }),
+      { ...readable, message: "503" },
+      "RangeError: 503",
+    ],
+    [
+      "a message that is an object",
+      made({ message: { value: { secret: 1 } } }),
+      { ...readable, message: "" },
+      "RangeError",
+    ],
+    [
+      "a message that throws",
+      made({ message: throwing("message") }),
+      { ...readable, message: "" },
+      "RangeError",
+    ],
+    ["no message", made({ message: { value: undefined } }), { ...readable, message: "" }, "RangeError"],
+    ["a name that is a number", made({ name: { value: 7n } }), { ...readable, name: "7" }, "7: kept"],
+    [
+      "a name that is an object",
+      made({ name: { value: [] } }),
+      { ...readable, name: "Error" },
+      "Error: kept",
+    ],
+    ["a name that throws", made({ name: throwing("name") }), { ...readable, name: "Error" }, "Error: kept"],
+    ["a cause that throws", made({ cause: throwing("cause") }), readable, "RangeError: kept"],
+    [
+      "a cause whose message and code throw",
+      made({ cause: { value: made({ message: throwing("message"), code: throwing("code") }) } }),
+      { ...readable, cause: "RangeError" },
+      "RangeError: kept",
+    ],
+    [
+      "a cause whose message is an object",
+      made({ cause: { value: made({ message: { value: {} }, code: { value: "ECONNRESET" } }) } }),
+      { ...readable, cause: "ECONNRESET" },
+      "RangeError: kept",
+    ],
+  ])("such as %s, is stored and summarized by what can be read", (_, error, kept, text) => {
+    expect(decodeValue(encodeError(error, "error"))).toEqual(kept);
+    expect(summarizeError(error)).toEqual(kept);
+    expect(errorText(error)).toBe(text);
+  });
+
+  test("is a text in a log", () => {
+    expect(messageOf(made({ message: throwing("message") }))).toBe("an error that cannot be read");
+    expect(messageOf(made({ message: { value: 503 } }))).toBe("503");
+    expect(messageOf(Object.create(null))).toBe("an error that cannot be read");
+    expect(messageOf(Symbol("soon"))).toBe("Symbol(soon)");
   });
 });
 

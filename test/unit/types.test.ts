@@ -10,10 +10,18 @@ describe("a duration", () => {
     expect(longer.map((duration) => milliseconds(duration, "delay"))).toEqual([7_200_000, 604_800_000]);
   });
 
-  test("may be made of a number and a unit", () => {
-    const minutes = 5 as number;
-    const duration: Duration = `${minutes}m`;
-    expect(milliseconds(duration, "delay")).toBe(300_000);
+  test("may have any whole number, from 0 to twelve digits", () => {
+    const given: Duration[] = ["0ms", "9ms", "10s", "100m", "1440m", "86400s", "315360000000ms"];
+    expect(given.map((duration) => milliseconds(duration, "delay"))).toEqual([
+      0, 9, 10_000, 6_000_000, 86_400_000, 86_400_000, 315_360_000_000,
+    ]);
+  });
+
+  test("may be made of a whole number and a unit", () => {
+    const minutes = BigInt(5);
+    const unit = "m" as "m" | "s";
+    const given: Duration[] = [`${minutes}m`, `5${unit}`];
+    expect(given.map((duration) => milliseconds(duration, "delay"))).toEqual([300_000, 300_000]);
   });
 
   const wrong: Duration[] = [
@@ -25,14 +33,46 @@ describe("a duration", () => {
     "2w",
     // @ts-expect-error any string
     "soon" as string,
-    // TypeScript takes these for a number and a unit: they are refused at run time alone.
+    // @ts-expect-error a space
     "5 m",
-    "1.5m",
+    // @ts-expect-error a fraction
+    "1.5h",
+    // @ts-expect-error an exponent
+    "1e3s",
+    // @ts-expect-error a sign
+    "+5m",
+    // @ts-expect-error no digits
+    "m",
+    // @ts-expect-error a number that may have a fraction
+    `${1.5 as number}h`,
+    // TypeScript takes these for a whole number and a unit: only the check at run time refuses them.
     "-5m",
+    "0x10m",
   ];
   test.each(wrong)("%j is refused", (duration) => {
     expect(() => milliseconds(duration, "delay")).toThrow(
       expect.objectContaining({ code: "invalid_argument", path: "delay" }),
+    );
+  });
+});
+
+describe("the error of an invalid duration", () => {
+  const rule =
+    'delay must be a duration of 1 to 5000 ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
+  test.each<[unknown, string]>([
+    ["1.5h", '; "1.5h" is not'],
+    ["6s", '; "6s" is not'],
+    [0, "; 0 is not"],
+    [1.5, "; 1.5 is not"],
+    [Number.NaN, "; NaN is not"],
+    ["", '; "" is not'],
+    // What is longer may be a secret at the wrong place.
+    ["secret-secret", ""],
+    [{ seconds: 5 }, ""],
+    [null, ""],
+  ])("of %j says what is allowed, and shows what was given if it is short", (given, end) => {
+    expect(() => milliseconds(given as Duration, "delay", { min: 1, max: 5_000 })).toThrow(
+      expect.objectContaining({ message: rule + end }),
     );
   });
 });

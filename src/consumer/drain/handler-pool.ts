@@ -9,7 +9,7 @@ import { handBack, settlementOf, outcomeOf, type SizedSettlement } from "./to-se
 const LONGEST_TURN = 10;
 
 /** The shortest duration of a call, ms: some clocks do not advance between sends and receives. */
-const SHORTEST = 0.01;
+const SHORTEST_CALL = 0.01;
 
 /** Calls the handler for some tasks, and returns an outcome for each. The signal is that of the call. */
 export type CallHandler<T> = (
@@ -98,7 +98,7 @@ export class HandlerPool<T> {
   /** How many calls begin within `ms` if enough of them wait; 0 before the first call has ended. */
   callsBegunWithin(ms: number): number {
     if (!this.#duration.hasSamples) return 0;
-    return (this.#options.concurrency * ms) / Math.max(this.#duration.mean, SHORTEST);
+    return (this.#options.concurrency * ms) / Math.max(this.#duration.mean, SHORTEST_CALL);
   }
 
   /** Whether the call that began first, or is about to begin, is likely to end by the time `at`. */

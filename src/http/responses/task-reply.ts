@@ -1,5 +1,5 @@
 import { toBase64 } from "../../queue/core/base64.ts";
-import type { TaskInfo } from "../../queue/core/types.ts";
+import type { TaskInfo } from "../../queue/core/task-info.ts";
 import type { ListedTask } from "../../queue/operate/task-operator.ts";
 import type * as operated from "../response-schemas/task-operation.ts";
 import type * as replies from "../response-schemas/tasks.ts";

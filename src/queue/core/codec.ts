@@ -91,7 +91,7 @@ function refuseLoss(value: unknown, path: string, emptied = false): void {
   if (lost) throw invalidArgument(cut(lost.path, MAX_PATH), lost.problem);
 }
 
-/** The result of a function that may call a `toJSON` of the value. Its error may quote the value. */
+/** The result of a function that may run code of the value, such as a `toJSON`. Its error may quote the value. */
 function orNothing<T>(run: () => T): T | undefined {
   try {
     return run();
@@ -138,24 +138,38 @@ export function encodeError(error: unknown, path: string): string {
   }
 }
 
-/** Name and message of an error, and the message of its cause, each cut to `most` characters. */
+/**
+ * Name and message of an error, and the message of its cause, each cut to `most` characters. A part that is no
+ * text, or cannot be read, is left out: the name is then `Error`, and the message empty.
+ */
 export function describeError(
   error: Error,
   most: number,
 ): { readonly name: string; readonly message: string; readonly cause?: string } {
   const cause = causeOf(error);
   return {
-    name: cut(error.name, most),
-    message: cut(error.message, most),
+    name: cut(textOf(error, "name") ?? "Error", most),
+    message: cut(textOf(error, "message") ?? "", most),
     ...(cause !== undefined && { cause: cut(cause, most) }),
   };
 }
 
 /** The message of the cause: an error of `fetch` has the reason there. */
-function causeOf({ cause }: Error): string | undefined {
+function causeOf(error: Error): string | undefined {
+  const cause = propertyOf(error, "cause");
   if (!(cause instanceof Error)) return undefined;
-  const { code } = cause as { code?: unknown };
-  return cause.message || (typeof code === "string" ? code : cause.name);
+  return textOf(cause, "message") || (textOf(cause, "code") ?? textOf(cause, "name"));
+}
+
+/** A property of an error as text; undefined if it is an object or missing, or reading it throws. */
+function textOf(error: Error, name: string): string | undefined {
+  const value = propertyOf(error, name);
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
+}
+
+function propertyOf(error: Error, name: string): unknown {
+  return orNothing(() => (error as unknown as Record<string, unknown>)[name]);
 }
 
 /** Cuts a text to at most so many characters. */

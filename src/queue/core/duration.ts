@@ -4,9 +4,9 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 
 /**
  * Whole milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`: a whole number
- * and a unit.
+ * and a unit. A computed duration is a number: `minutes * 60_000`.
  */
-export type Duration = number | `${number}${keyof typeof UNITS}`;
+export type Duration = number | `${bigint}${keyof typeof UNITS}`;
 
 /** The longest duration that is accepted: 10 years, in ms. */
 export const MAX_DURATION = 3_650 * UNITS.d;
@@ -28,7 +28,7 @@ export function milliseconds(duration: Duration, path: string, bounds: DurationB
   const { min = 0, max = MAX_DURATION } = bounds;
   const ms = typeof duration === "number" ? duration : parse(duration);
   if (!Number.isInteger(ms) || ms < min || ms > max) {
-    throw invalidArgument(path, durationRule(min, max));
+    throw invalidArgument(path, durationRule(min, max) + refused(duration));
   }
   return ms;
 }
@@ -36,6 +36,12 @@ export function milliseconds(duration: Duration, path: string, bounds: DurationB
 /** The rule for a duration, as errors say it. Both bounds are in ms. */
 export function durationRule(min: number, max: number): string {
   return `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`;
+}
+
+/** Shows a refused duration in an error. A longer text is not shown: it may be a secret at the wrong place. */
+function refused(given: unknown): string {
+  if (typeof given === "number") return `; ${given} is not`;
+  return typeof given === "string" && given.length <= 12 ? `; ${JSON.stringify(given)} is not` : "";
 }
 
 /**

@@ -1,12 +1,15 @@
 /** The short texts of errors that a task keeps for each attempt. */
 import { SluiceError } from "../../errors.ts";
-import { byteLength, decodeValue, encodeValue, toJson } from "./codec.ts";
+import { byteLength, decodeValue, describeError, encodeValue, toJson } from "./codec.ts";
 import { isEnvelope } from "./envelope.ts";
-import type { AttemptError } from "./types.ts";
+import type { AttemptError } from "./task-info.ts";
 import { unescaped } from "./validation.ts";
 
 /** The most characters (code points) of a short text. */
 export const MAX_ERROR_TEXT = 200;
+
+/** How much of a text is read, in UTF-16 units: a code point has at most two. */
+const MOST_READ = 2 * MAX_ERROR_TEXT + 1;
 
 /** The most bytes of an encoded error that the script copies. */
 const COPIED_BYTES = 1_800;
@@ -18,7 +21,10 @@ const COPIED_BYTES = 1_800;
 export function errorText(error: unknown): string {
   if (typeof error === "string") return cutText(error);
   if (error instanceof Uint8Array) return `${error.length} bytes`;
-  const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown };
+  const { name, message } = (error instanceof Error ? describeError(error, MOST_READ) : (error ?? {})) as {
+    readonly name?: unknown;
+    readonly message?: unknown;
+  };
   if (typeof name !== "string" || typeof message !== "string") return cutText(toJson(error, "error"));
   return cutText(message === "" ? name : `${name}: ${message}`);
 }
@@ -36,8 +42,7 @@ export function shortForm(error: unknown, encoded: string): string {
 
 /** Cuts between code points, so that no half of a surrogate pair is left. */
 function cutText(text: string): string {
-  // A code point has at most two units.
-  const first = Array.from(text.slice(0, 2 * MAX_ERROR_TEXT + 1));
+  const first = Array.from(text.slice(0, MOST_READ));
   return first.length > MAX_ERROR_TEXT ? `${first.slice(0, MAX_ERROR_TEXT - 1).join("")}…` : text;
 }
 

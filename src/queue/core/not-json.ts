@@ -18,7 +18,7 @@ export interface NotJson {
 /**
  * Finds the first part of a value that JSON cannot express (a bigint, a cycle), or that `JSON.stringify` writes
  * as `null`: NaN and infinite numbers, which `JSON.parse` makes of `1e400`. Calls `toJSON` as `JSON.stringify`
- * does. Does not recurse, so depth is not limited.
+ * does. Does not recurse, so it searches deeper than `JSON.stringify` writes.
  * @param path of the value
  * @param emptied whether to find also objects that `JSON.stringify` writes as `{}`, such as a Promise or a Map
  * @returns undefined if there is none
@@ -37,6 +37,8 @@ export function notJson(value: unknown, path: string, emptied = false): NotJson 
     const part = written((level.of as Record<string, unknown>)[key], levels.length === 1 ? "" : key);
     const isCycle = open.has(part);
     const problem = isCycle ? CYCLE : (problemOf(part) ?? (emptied ? emptiedProblemOf(part) : undefined));
+    // A `toJSON` or a getter may make a new part each time.
+    if (levels.length > MAX_DEPTH) return { path: pathOf(levels, path), problem: TOO_DEEP };
     if (problem !== undefined) return { path: pathOf(levels, path), problem };
     if (typeof part === "object" && part !== null) {
       open.add(part);
@@ -47,6 +49,10 @@ export function notJson(value: unknown, path: string, emptied = false): NotJson 
 }
 
 const CYCLE = "contains itself, which JSON cannot express";
+
+/** Most levels of objects and lists in each other. */
+const MAX_DEPTH = 100_000;
+const TOO_DEEP = `is more than ${MAX_DEPTH} levels deep in the value, or the value has no end`;
 
 function problemOf(part: unknown): string | undefined {
   if (typeof part === "bigint") return "is a bigint, which JSON cannot express; use a number or a text";

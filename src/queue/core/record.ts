@@ -2,7 +2,8 @@ import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "./codec.ts";
 import { readErrors } from "./error-text.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";
-import type { TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
+import type { TaskInfo, Transition } from "./task-info.ts";
+import type { TaskState, WorkerName } from "./types.ts";
 
 /** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
 export const RECORD_DEFAULTS = {

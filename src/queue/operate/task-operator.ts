@@ -18,13 +18,8 @@ import { readTaskInfo } from "../core/record.ts";
 import { decryptTask, isUndecryptable } from "../values/encryption.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./filters.ts";
 import { listScript, purgeScript, redriveScript, removeScript } from "../redis/operate-scripts.ts";
-import {
-  taskStates,
-  type ListOptions,
-  type RequestOptions,
-  type TaskInfo,
-  type TaskState,
-} from "../core/types.ts";
+import type { TaskInfo } from "../core/task-info.ts";
+import { taskStates, type ListOptions, type RequestOptions, type TaskState } from "../core/types.ts";
 
 /** A task as `list` returns it. */
 export type ListedTask = TaskInfo & {

@@ -1,26 +1,17 @@
 import { SluiceError } from "../../errors.ts";
 import { reportExpired, type OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
-import { queueKeys, registryKey } from "../core/keys.ts";
+import { queueKeys } from "../core/keys.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
-import { readRegistered, readRegistry, type RegisteredQueue, type RegistryPage } from "./registry.ts";
-import { registerCall } from "../tasks/registration.ts";
+import { readRegistered, readRegistry, type RegistryPage } from "./registry.ts";
+import { checkOldQueues, updateNotes } from "./registry-notes.ts";
 import { callOf } from "../redis/binding.ts";
 import { SchedulePass } from "../schedules/schedule-pass.ts";
-import { unregisterScript, sweepScript } from "../redis/sweep-scripts.ts";
+import { sweepScript } from "../redis/sweep-scripts.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
-import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
+import { checkedTransport, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import type { SweepCounts } from "../core/counts.ts";
-
-/**
- * A queue whose note in the registry is older than this, ms, is first checked with one command. If it holds
- * anything, the note is renewed. So an idle queue costs one command a sweep, and a busy one only its script.
- */
-const PROBE_AFTER = 600_000;
-
-/** A queue whose note is this old, ms, has been empty for an hour and leaves the registry. */
-const UNREGISTER_AFTER = PROBE_AFTER + 3_600_000;
 
 /** Queues swept in one request. */
 const QUEUES_PER_REQUEST = 50;
@@ -181,56 +172,33 @@ class SweepPass {
     // Shuffled, so that passes that the budget ends reach different queues.
     const queues = shuffled(unseen);
     for (const { name } of queues) this.#seen.add(name);
-    const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
-    const empty = await this.#emptyAmong(old, now);
-    const holding = queues.filter((queue) => !empty.has(queue));
+    const checked = await checkOldQueues(this.#transport, queues, now, this.#options);
+    const holding = queues.filter((queue) => !checked.empty.has(queue));
     for (const name of scheduled) this.#seen.add(name);
     await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...scheduled])]);
-    await this.#updateRegistry(
-      old.filter((queue) => !empty.has(queue)),
-      [...empty].filter(({ seenAt }) => now - seenAt >= UNREGISTER_AFTER),
-      now - UNREGISTER_AFTER,
-    );
+    await updateNotes(this.#transport, checked, now, this.#options);
   }
 
-  async #emptyAmong(queues: readonly RegisteredQueue[], now: number): Promise<ReadonlySet<RegisteredQueue>> {
-    const empty = new Set<RegisteredQueue>();
-    await this.#each(
-      queues,
-      ({ name, seenAt }) => {
-        const { pending, fair, limited, working, delayed, expiry, schedules } = this.#keys(name);
-        const keys = [pending, fair, limited, working, delayed, expiry];
-        // A queue with schedules only has nothing to sweep, but is in use.
-        return ["EXISTS", ...keys, ...(now - seenAt >= UNREGISTER_AFTER ? [schedules] : [])];
-      },
-      (queue, outcome) => {
-        if ("reply" in outcome && outcome.reply === 0) empty.add(queue);
-      },
-    );
-    return empty;
-  }
-
-  async #sweepUntilDone(names: readonly string[]): Promise<void> {
-    let rest = names;
+  async #sweepUntilDone(queues: readonly string[]): Promise<void> {
+    let rest = queues;
     while (rest.length > 0) {
       if (performance.now() >= this.#deadline) {
         this.#counts = { ...this.#counts, more: true };
         return;
       }
-      const unfinished: string[] = [];
-      await this.#each(
-        rest.slice(0, QUEUES_PER_REQUEST),
-        (name) =>
-          callOf(sweepScript, this.#keys(name), {
+      const names = rest.slice(0, QUEUES_PER_REQUEST);
+      const outcomes = await this.#transport.send(
+        names.map((name) =>
+          callOf(sweepScript, queueKeys(name, this.#options.prefix), {
             testNow: this.#testNow(),
             limit: this.#limit,
             wake: this.#waker?.window(name) ?? "",
             ahead: this.#waker?.looksAhead(name) ? "1" : "",
           }),
-        (name, outcome) => {
-          if (this.#add(name, outcome)) unfinished.push(name);
-        },
+        ),
+        this.#options,
       );
+      const unfinished = names.filter((name, i) => this.#add(name, outcomes[i] as CommandOutcome));
       rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
     }
   }
@@ -258,53 +226,9 @@ class SweepPass {
     }
   }
 
-  /**
-   * Renews the registry's notes of queues in use, and removes unused queues from the registry.
-   * @param since unused queues that another caller has noted after this, epoch ms, stay
-   */
-  async #updateRegistry(
-    used: readonly RegisteredQueue[],
-    unused: readonly RegisteredQueue[],
-    since: number,
-  ): Promise<void> {
-    const keys = { queues: registryKey(this.#options.prefix) };
-    const commands: Command[] = [];
-    for (const slice of slices(used, 400)) {
-      const names = slice.map(({ name }) => name);
-      commands.push(registerCall(keys, names, this.#testNow()));
-    }
-    for (const slice of slices(unused, 400)) {
-      const names = slice.map(({ name }) => ({ queue: name }));
-      commands.push(callOf(unregisterScript, keys, { since: String(since) }, names));
-    }
-    if (commands.length > 0) await this.#transport.send(commands, this.#options);
-  }
-
-  /** Sends one command for each queue, many in a request. */
-  async #each<Q>(
-    queues: readonly Q[],
-    command: (queue: Q) => Command,
-    take: (queue: Q, outcome: CommandOutcome) => void,
-  ): Promise<void> {
-    for (const slice of slices(queues, QUEUES_PER_REQUEST)) {
-      const outcomes = await this.#transport.send(slice.map(command), this.#options);
-      for (const [i, outcome] of outcomes.entries()) take(slice[i] as Q, outcome);
-    }
-  }
-
-  #keys(name: string) {
-    return queueKeys(name, this.#options.prefix);
-  }
-
   #testNow(): string {
     return this.#options.now ? String(this.#options.now()) : "";
   }
-}
-
-function slices<T>(items: readonly T[], size: number): T[][] {
-  const found: T[][] = [];
-  for (let first = 0; first < items.length; first += size) found.push(items.slice(first, first + size));
-  return found;
 }
 
 function shuffled<T>(items: readonly T[]): T[] {

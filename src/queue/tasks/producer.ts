@@ -23,6 +23,7 @@ import {
   type EnqueueRefusal,
 } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
+import type { TaskInfo } from "../core/task-info.ts";
 import type {
   Cancelled,
   Enqueued,
@@ -30,7 +31,6 @@ import type {
   NewTask,
   RequestOptions,
   TaskDefaults,
-  TaskInfo,
 } from "../core/types.ts";
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];

@@ -1,20 +1,14 @@
-import { SluiceError } from "../../errors.ts";
-import { byteLengths } from "../core/codec.ts";
-import { reportSettled } from "../core/dead-letter.ts";
 import { milliseconds } from "../core/duration.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
-import { firstRequeued } from "./first-due.ts";
 import type { Batch } from "./leased-task.ts";
-import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, taskId } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
-import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
+import { MAX_BATCH } from "../core/limits.ts";
 import { Producer, type ProducerOptions } from "./producer.ts";
 import { DequeueCall, singleDequeues } from "./dequeue.ts";
 import { readReceipts } from "../core/receipt.ts";
 import { DEFAULT_LEASE } from "../core/record.ts";
-import { callOf } from "../redis/binding.ts";
 import {
   dequeueScript,
   settleAndDequeueCall,
@@ -23,9 +17,8 @@ import {
   heartbeatScript,
 } from "../redis/task-scripts.ts";
 import { countScript } from "../redis/operate-scripts.ts";
-import { readSettled, encryptedArguments, type SettlementArguments } from "./settle.ts";
-import type { Shareable } from "../redis/coalescer.ts";
-import type { ScriptCall, SendOptions } from "../redis/transport.ts";
+import { SettleCalls } from "./settle-calls.ts";
+import type { SendOptions } from "../redis/transport.ts";
 import {
   waitForEnd,
   watchTask,
@@ -37,6 +30,7 @@ import {
 import { extendLeases } from "./heartbeat.ts";
 import { workerArguments } from "./worker-info.ts";
 import type { QueueCounts } from "../core/counts.ts";
+import type { TaskInfo } from "../core/task-info.ts";
 import type {
   DequeueOptions,
   Heartbeat,
@@ -44,12 +38,8 @@ import type {
   RequestOptions,
   Settled,
   Settlement,
-  TaskInfo,
   Worker,
 } from "../core/types.ts";
-
-/** A settlement of one task, which can share a request. */
-type SingleSettlement = SettlementArguments & Pick<Settlement, "receipt">;
 
 export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
   /** Most bytes of payloads in one dequeue; it returns at least one task anyway. @default 8 MB */
@@ -65,6 +55,7 @@ export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In
 export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   readonly #lease: number;
   readonly #maxBytes: number;
+  readonly #settles: SettleCalls;
 
   /**
    * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
@@ -76,6 +67,19 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const { options } = nameAndOptions(queue, given);
     this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
     this.#maxBytes = replyBytes(options.maxBytes);
+    const { name, keys, transport, values, waker, onDeadLetter } = this;
+    const testNow = () => this.testNow();
+    const token = (request: RequestOptions) => this.token("settle", request);
+    this.#settles = new SettleCalls({
+      name,
+      keys,
+      transport,
+      values,
+      waker,
+      onDeadLetter,
+      testNow,
+      token,
+    });
   }
 
   /**
@@ -128,21 +132,14 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (settlements.length === 0) return [];
     const [only] = settlements;
     if (only && settlements.length === 1 && options.idempotencyKey === undefined) {
-      const item = this.#singleItem(only);
-      const settled = await this.coalescer.call(this.#singleSettles, this.#pool, item, options.signal);
-      return this.#reported(settlements, [settled]);
+      const { singleSettles, pool } = this.#settles;
+      const item = this.#settles.single(only);
+      const settled = await this.coalescer.call(singleSettles, pool, item, options.signal);
+      return this.#settles.reported(settlements, [settled]);
     }
-    const call = await this.#settleCall(settlements, options);
+    const call = await this.#settles.callFor(settlements, options);
     const replies = settleScript.decode(lastReply(await this.transport.send([call], options)));
-    const settled = this.#reported(settlements, readSettled(settlements, replies));
-    await this.#wakeForDelayed(settled);
-    return settled;
-  }
-
-  /** Reports the dead letters among settlements. */
-  #reported(settlements: readonly Settlement[], settled: Settled[]): Settled[] {
-    reportSettled(this.onDeadLetter, this.name, settlements, settled);
-    return settled;
+    return this.#settles.finish(settlements, replies);
   }
 
   /**
@@ -158,12 +155,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const dequeue = await this.#dequeueCall(options);
-    const settle = await this.#settleCall(settlements, options);
+    const settle = await this.#settles.callFor(settlements, options);
     const call = settleAndDequeueCall(settle, dequeue.firstCall);
     const outcomes = await this.transport.send([call], options);
     const { settled: replies, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
-    const settled = this.#reported(settlements, readSettled(settlements, replies));
-    await this.#wakeForDelayed(settled);
+    const settled = await this.#settles.finish(settlements, replies);
     return { settled, tasks: await dequeue.finish(dequeued) };
   }
 
@@ -270,61 +266,5 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       },
       options,
     );
-  }
-
-  readonly #pool = `settle ${this.keys.tasks}`;
-
-  /** Settles of one task, which can share a request. */
-  readonly #singleSettles: Shareable<SingleSettlement, Settled> = {
-    most: MAX_BATCH,
-    text: ({ text }) => text,
-    send: async (calls, signal) => {
-      const items = calls.map(({ item }) => item);
-      const reply = lastReply(
-        await this.transport.send([await this.#settleScriptCall(items, {})], { signal }),
-      );
-      const settled = readSettled(items, settleScript.decode(reply));
-      await this.#wakeForDelayed(settled);
-      for (const [i, result] of settled.entries()) calls[i]?.answer(result);
-    },
-  };
-
-  /** Arranges a wake for the first of the tasks that were requeued with a delay. */
-  async #wakeForDelayed(settled: readonly Settled[]): Promise<void> {
-    const { name, waker } = this;
-    if (waker?.looksAhead(name)) await waker.wakeAt(name, firstRequeued(settled));
-  }
-
-  async #singleItem(settlement: Settlement): Promise<SingleSettlement> {
-    return { ...(await this.#settleItem(settlement, 0)), receipt: settlement.receipt };
-  }
-
-  #settleItem(settlement: Settlement, i: number) {
-    return encryptedArguments(this.values, settlement, `settlements[${i}]`);
-  }
-
-  async #settleCall(settlements: readonly Settlement[], options: RequestOptions): Promise<ScriptCall> {
-    const items = await all(settlements.map((settlement, i) => this.#settleItem(settlement, i)));
-    const bytes = byteLengths(
-      items.map(({ text }) => text),
-      MAX_REQUEST_BYTES,
-    );
-    if (items.length > 1 && bytes > MAX_REQUEST_BYTES) {
-      throw new SluiceError(
-        "too_large",
-        `settlements have ${bytes} bytes; at most ${MAX_REQUEST_BYTES} are allowed`,
-        "settlements",
-      );
-    }
-    return this.#settleScriptCall(items, options);
-  }
-
-  async #settleScriptCall(
-    items: readonly SettlementArguments[],
-    options: RequestOptions,
-  ): Promise<ScriptCall> {
-    const hasProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
-    const call = hasProgress ? await this.token("settle", options) : "";
-    return callOf(settleScript, this.keys, { testNow: this.testNow(), call }, items);
   }
 }

@@ -13,9 +13,9 @@ export function checkedSchema<In, Out>(
   return schema;
 }
 
-/** Longest path, and longest message, that an error keeps, in characters: ten of both always fit. */
+/** Longest path, and longest message, that an error keeps, in characters: eleven of both always fit. */
 const PATH_LENGTH = 60;
-const MESSAGE_LENGTH = 200;
+const MESSAGE_LENGTH = 160;
 
 type Validated<Out> = { readonly payload: Out } | { readonly issues: readonly PayloadIssue[] };
 
@@ -48,14 +48,28 @@ export async function checkedPayload<In, Out>(
   const result = await validatePayload(schema, payload);
   if (!("issues" in result)) return payload;
   const { issues } = result;
-  const [first] = issues;
-  const at = [path, first?.path].filter(Boolean).join(".");
-  const others = issues.length > 1 ? `, and ${issues.length - 1} more` : "";
-  const message = `${at} must match the schema of the queue: ${first?.message ?? "it does not"}${others}`;
-  throw new SluiceError("invalid_argument", message, at, issues);
+  const at = pathOf(issues, path);
+  throw new SluiceError("invalid_argument", `${at} ${RULE}${wordsOf(issues)}`, at, issues);
 }
 
-/** The error of a dead letter whose payload was invalid at dequeue. */
-export function schemaError(issues: readonly PayloadIssue[]) {
-  return { name: "SchemaError", message: "the payload does not match the schema of the queue", issues };
+/**
+ * The error of a dead letter whose payload was invalid at dequeue. Its message is logged.
+ * @param isEncrypted whether the payload was: then the message does not have the schema's words, which may quote it
+ */
+export function schemaError(issues: readonly PayloadIssue[], isEncrypted: boolean) {
+  const words = isEncrypted ? "" : wordsOf(issues);
+  return { name: "SchemaError", message: `${pathOf(issues, "payload")} ${RULE}${words}`, issues };
+}
+
+const RULE = "must match the schema of the queue";
+
+/** The path of the first issue. */
+function pathOf([first]: readonly PayloadIssue[], path: string): string {
+  return [path, first?.path].filter(Boolean).join(".");
+}
+
+/** What the schema says of the first issue, and how many others there are. */
+function wordsOf([first, ...others]: readonly PayloadIssue[]): string {
+  const more = others.length > 0 ? `, and ${others.length} more` : "";
+  return `: ${first?.message ?? "it does not"}${more}`;
 }

@@ -51,7 +51,7 @@ export const toConsole =
     console.error(JSON.stringify({ [what]: queue, failed: messageOf(error) }));
   };
 
-const logFailure = toConsole("wake");
+const logWakeFailure = toConsole("wake");
 
 const WAKER_OPTIONS = [
   "wake",
@@ -114,17 +114,17 @@ export class CheckedWaker {
   }
 
   async #call(queue: string, call: () => unknown): Promise<void> {
-    const { waitUntil, onError = logFailure } = this.#waker;
+    const { waitUntil, onError = logWakeFailure } = this.#waker;
     const called = Promise.resolve()
       .then(call)
       .catch((error: unknown) => onError(error, queue))
-      .catch((error: unknown) => logFailure(error, queue));
+      .catch((error: unknown) => logWakeFailure(error, queue));
     try {
       if (waitUntil) return waitUntil(called);
     } catch (error) {
       // `waitUntil` may throw, for example without its `this`. The tasks are stored, so the enqueue must not
       // fail.
-      logFailure(error, queue);
+      logWakeFailure(error, queue);
     }
     await called;
   }

@@ -2,7 +2,7 @@ import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
 import { onlyOptions, wholeNumber } from "../core/validation.ts";
-import type { TaskInfo, Transition } from "../core/types.ts";
+import type { TaskInfo, Transition } from "../core/task-info.ts";
 
 /** Pause between two reads, ms: the first after each change, then doubled each time, up to the longest. */
 const FIRST_PAUSE = 250;

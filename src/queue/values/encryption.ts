@@ -7,7 +7,8 @@ import { isEnvelope, keyIdOf, ENVELOPE_BASE64 } from "../core/envelope.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { errorText } from "../core/error-text.ts";
-import type { AttemptError, Settlement, TaskInfo } from "../core/types.ts";
+import type { AttemptError, TaskInfo } from "../core/task-info.ts";
+import type { Settlement } from "../core/types.ts";
 
 /**
  * What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context

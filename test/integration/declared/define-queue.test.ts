@@ -1,7 +1,16 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { createClient } from "../../../src/client/index.ts";
-import { defineQueue, drain, Operator, Producer, Queue, Schedules, type Task } from "../../../src/index.ts";
+import {
+  defineQueue,
+  drain,
+  Operator,
+  Producer,
+  Queue,
+  Schedules,
+  type Task,
+  type WorkOptions,
+} from "../../../src/index.ts";
 import { encrypting } from "../../support/encrypting.ts";
 import { START, useRig } from "../../support/rig.ts";
 
@@ -71,6 +80,18 @@ describe("a declared queue", () => {
     const plain = defineQueue<{ to: string }>("plain");
     expectTypeOf<Parameters<typeof plain.enqueue>[0]>().toEqualTypeOf<{ to: string }>();
     plain.consumer(({ payload }) => expectTypeOf(payload).toEqualTypeOf<{ to: string }>());
+  });
+
+  test("gives its consumers the declared timeout and backoff, unless their own options are given", () => {
+    const declared = defineQueue("emails", { timeout: "10s", backoff: ["1s"] });
+    const optionsOf = (options?: WorkOptions) => declared.consumer(() => {}, options).options;
+    expect(optionsOf()).toEqual({ timeout: "10s", backoff: ["1s"] });
+    expect(optionsOf({ timeout: undefined, batch: 5 })).toEqual({
+      timeout: "10s",
+      backoff: ["1s"],
+      batch: 5,
+    });
+    expect(optionsOf({ timeout: "5s", backoff: true })).toEqual({ timeout: "5s", backoff: true });
   });
 
   test("encrypts, with an encryption that is made at the first use", async () => {

@@ -10,7 +10,7 @@ const schedules = <T = unknown>() =>
 describe("schedules that are written at once", () => {
   test("end up in the form that one writer gave, with a reminder that is no later", async () => {
     const writers = Array.from({ length: 10 }, (_, i) => [
-      schedules().put("x", { every: `${i + 1}m`, payload: i }),
+      schedules().put("x", { every: (i + 1) * 60_000, payload: i }),
       schedules().pause("x"),
       schedules().resume("x"),
     ]);

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
+import type { ConsumerOptions } from "../../../serverless/deployment/consumer.ts";
 import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
-import { defineQueue, Schedules, type Transport } from "../../../src/index.ts";
+import { defineQueue, Schedules, type Transport, type WorkOptions } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
 // A deployment whose queues are declared, in real time.
@@ -182,6 +183,7 @@ describe("a deployment of declared queues", () => {
 
 describe("the queues and consumers of a deployment are checked at its start", () => {
   const consumer = emails.consumer(() => {});
+  const reports = defineQueue("reports");
   test.each<[string, object, string]>([
     [
       "two consumers",
@@ -194,16 +196,43 @@ describe("the queues and consumers of a deployment are checked at its start", ()
       { consumers: [emails.consumer(() => {}, { concurency: 3 } as never)] },
       "consumers[0].concurency is an unknown option",
     ],
-    ["a name", { queues: ["emails"] }, "queues[0] must be a queue that defineQueue made, or its consumer"],
+    [
+      "what the deployment sets itself",
+      { consumers: [emails.consumer(() => {}, { listen: () => {} } as never)] },
+      "consumers[0].listen is an unknown option",
+    ],
+    [
+      "the same by name",
+      { consumers: { emails: { handler: () => {}, listen: () => {} } } },
+      "consumers.emails.listen is an unknown option",
+    ],
+    ["a name", { queues: ["emails"] }, "queues[0] must be a queue that defineQueue made"],
+    ["no queue", { consumers: [consumer], queues: [emails, null] }, "queues[1] must be a queue that"],
+    [
+      "a queue without its list",
+      { queues: emails },
+      "queues must be an array of queues that defineQueue made",
+    ],
     [
       "a function",
       { consumers: [() => {}] },
-      "queues[0] must be a queue that defineQueue made, or its consumer",
+      "consumers[0] must be the consumer of a queue that defineQueue",
+    ],
+    ["no consumer", { consumers: [consumer, null] }, "consumers[1] must be the consumer of a queue that"],
+    [
+      "nothing",
+      { consumers: null },
+      "consumers must be an array of consumers of declared queues, or an object",
     ],
     [
       "another declaration of the queue",
-      { consumers: [consumer], queues: [defineQueue("emails")] },
-      "queues must not declare emails twice",
+      { consumers: [consumer], queues: [reports, defineQueue("emails")] },
+      "queues[1] must not declare emails a second time",
+    ],
+    [
+      "a consumer of another declaration of the queue",
+      { consumers: [consumer, defineQueue("emails").consumer(() => {})] },
+      "consumers[1] must not declare emails a second time",
     ],
     [
       "a schedule that cannot be read",
@@ -211,6 +240,16 @@ describe("the queues and consumers of a deployment are checked at its start", ()
       "a.schedules.daily.cron must be a cron expression",
     ],
   ])("%s", (_, options, problem) => {
-    expect(() => deployment(options)).toThrow(problem);
+    const refused = expect.objectContaining({
+      code: "invalid_argument",
+      message: expect.stringContaining(problem),
+      path: problem.split(" ")[0],
+    });
+    expect(() => deployment(options)).toThrow(refused);
   });
+});
+
+test("a consumer by the queue's name has the options of a declared queue's consumer", () => {
+  expectTypeOf<Omit<ConsumerOptions, "handler" | "schema" | "encryption">>().toEqualTypeOf<WorkOptions>();
+  expectTypeOf<ConsumerOptions>().not.toHaveProperty("listen");
 });

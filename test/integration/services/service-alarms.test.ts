@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AlarmKind } from "../../../serverless/deployment/alarms.ts";
 import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
-import { Operator, Schedules, type Task, type Transport } from "../../../src/index.ts";
+import { type Duration, Operator, Schedules, type Task, type Transport } from "../../../src/index.ts";
 import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 
@@ -56,7 +56,7 @@ function deployment(options: Options, platform: Partial<Platform> = {}) {
 const consumer = (handler: (task: Task<never>) => unknown = () => {}) => ({ consumers: { emails: handler } });
 
 /** A consumer that fails each first attempt. */
-const failsOnce = (backoff: `${number}s`) => ({
+const failsOnce = (backoff: Duration) => ({
   consumers: {
     emails: {
       backoff: [backoff],
@@ -100,7 +100,7 @@ describe.each(platforms)("%s sets an alarm", (_, platform) => {
 
   test("for tasks that its consumer requeues", async () => {
     await queue().enqueue(1);
-    await deployment(failsOnce("1m" as `${number}s`), platform).ring("wake");
+    await deployment(failsOnce("1m"), platform).ring("wake");
     expect(set).toEqual([
       ["wake", "emails", 60],
       ["wake", "emails", 60],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
-import type { Task, Transport } from "../../../src/index.ts";
+import type { Duration, Task, Transport } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 
 // How long consumers of a deployment run, in real time.
@@ -30,7 +30,7 @@ function deployment(consumers: Consumers, platform: Partial<Platform>) {
 }
 
 /** A consumer that fails on a task's first attempt. */
-const failsOnce = (backoff: `${number}${"s" | "ms"}`) => {
+const failsOnce = (backoff: Duration) => {
   const attempts: number[] = [];
   const handler = ({ attempt }: Task<never>) => {
     attempts.push(attempt);

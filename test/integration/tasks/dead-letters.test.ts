@@ -203,18 +203,36 @@ describe("a dequeue reports", () => {
     expect(letters).toEqual([expired("a"), expired("b")]);
   });
 
-  test("each payload that does not match the schema, without its values", async () => {
+  const schema = z.object({ to: z.literal("a@example.com", `is ${MARKER}`), times: z.number() });
+  const fits = { to: "a@example.com", times: 1 };
+
+  test("each payload that does not match the schema, with the path and the words of the schema", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
-      { payload: { to: [MARKER] }, id: "misfit" },
-      { payload: { to: "a@example.com" }, id: "fits" },
+      { payload: { to: [1] }, id: "misfit" },
+      { payload: fits, id: "fits" },
     ]);
-    const schema = z.object({ to: z.literal("a@example.com", `is ${MARKER}`) });
     const batch = await watched({ schema }).dequeue({ max: 10 });
     expect(batch.map(({ id }) => id)).toEqual(["fits"]);
-    const error = { name: "SchemaError", message: "the payload does not match the schema of the queue" };
+    const message = `payload.to must match the schema of the queue: is ${MARKER}, and 1 more`;
+    const error = { name: "SchemaError", message };
     expect(letters).toEqual([letter("misfit", "rejected", { error })]);
-    expect(await queue.get("misfit")).toMatchObject({ error: { issues: [{ path: "to" }] } });
+    const stored = { ...error, issues: [{ path: "to", message: `is ${MARKER}` }, { path: "times" }] };
+    expect(await queue.get("misfit")).toMatchObject({ error: stored });
+  });
+
+  test("each encrypted payload that does not match the schema, without the words, which may quote it", async () => {
+    const queue = rig.queue({ encryption: encrypting() });
+    await queue.enqueueMany([
+      { payload: { to: [MARKER] }, id: "misfit" },
+      { payload: fits, id: "fits" },
+    ]);
+    const batch = await watched({ schema, encryption: encrypting() }).dequeue({ max: 10 });
+    expect(batch.map(({ id }) => id)).toEqual(["fits"]);
+    const error = { name: "SchemaError", message: "payload.to must match the schema of the queue" };
+    expect(letters).toEqual([letter("misfit", "rejected", { error })]);
+    const stored = { ...error, issues: [{ path: "to", message: `is ${MARKER}` }, { path: "times" }] };
+    expect(await queue.get("misfit")).toMatchObject({ error: stored });
   });
 
   test("each payload that cannot be decrypted", async () => {

@@ -49,7 +49,7 @@ describe("an enqueue arranges a wake", () => {
 
   test("once for calls that share a request", async () => {
     const queue = waking();
-    await Promise.all([5, 3, 4].map((seconds) => queue.enqueue(1, { delay: `${seconds}s` })));
+    await Promise.all([5, 3, 4].map((seconds) => queue.enqueue(1, { delay: seconds * 1_000 })));
     expect(asked).toEqual([["wakeAt", QUEUE, 3_000]]);
   });
 

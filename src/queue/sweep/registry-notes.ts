@@ -1,0 +1,93 @@
+import { queueKeys, registryKey } from "../core/keys.ts";
+import { callOf } from "../redis/binding.ts";
+import { unregisterScript } from "../redis/sweep-scripts.ts";
+import type { Command, Transport } from "../redis/transport.ts";
+import { registerCall } from "../tasks/registration.ts";
+import type { RegisteredQueue } from "./registry.ts";
+
+/**
+ * A queue whose note in the registry is older than this, ms, is first checked with one command. If it holds
+ * anything, the note is renewed. So an idle queue costs one command a sweep, and a busy one only its script.
+ */
+const PROBE_AFTER = 600_000;
+
+/** A queue whose note is this old, ms, has been empty for an hour and leaves the registry. */
+const UNREGISTER_AFTER = PROBE_AFTER + 3_600_000;
+
+/** Queues checked in one request. */
+const CHECKED_PER_REQUEST = 50;
+
+/** Queues noted or removed by one command. */
+const NOTED_PER_COMMAND = 400;
+
+interface NotesOptions {
+  readonly prefix?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/** The queues of a page of the registry that may have left it. */
+export interface CheckedQueues {
+  /** Queues with an old note that hold something. */
+  readonly used: readonly RegisteredQueue[];
+  /** Queues with an old note that are empty. */
+  readonly empty: ReadonlySet<RegisteredQueue>;
+}
+
+/**
+ * Checks which of the queues with an old note are empty.
+ * @param now the time of Redis, epoch ms
+ */
+export async function checkOldQueues(
+  transport: Transport,
+  queues: readonly RegisteredQueue[],
+  now: number,
+  options: NotesOptions,
+): Promise<CheckedQueues> {
+  const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
+  const empty = new Set<RegisteredQueue>();
+  for (const slice of slices(old, CHECKED_PER_REQUEST)) {
+    const commands = slice.map(({ name, seenAt }): Command => {
+      const { pending, fair, limited, working, delayed, expiry, schedules } = queueKeys(name, options.prefix);
+      const keys = [pending, fair, limited, working, delayed, expiry];
+      // A queue with schedules only has nothing to sweep, but is in use.
+      return ["EXISTS", ...keys, ...(now - seenAt >= UNREGISTER_AFTER ? [schedules] : [])];
+    });
+    for (const [i, outcome] of (await transport.send(commands, options)).entries()) {
+      if ("reply" in outcome && outcome.reply === 0) empty.add(slice[i] as RegisteredQueue);
+    }
+  }
+  return { used: old.filter((queue) => !empty.has(queue)), empty };
+}
+
+/**
+ * Renews the notes of queues in use, and removes queues from the registry that have long been empty. Those that
+ * another caller has noted meanwhile stay.
+ * @param now the time of Redis, epoch ms
+ */
+export async function updateNotes(
+  transport: Transport,
+  { used, empty }: CheckedQueues,
+  now: number,
+  options: NotesOptions,
+): Promise<void> {
+  const keys = { queues: registryKey(options.prefix) };
+  const since = now - UNREGISTER_AFTER;
+  const unused = [...empty].filter(({ seenAt }) => seenAt <= since);
+  const commands: Command[] = [];
+  for (const slice of slices(used, NOTED_PER_COMMAND)) {
+    const names = slice.map(({ name }) => name);
+    commands.push(registerCall(keys, names, options.now ? String(options.now()) : ""));
+  }
+  for (const slice of slices(unused, NOTED_PER_COMMAND)) {
+    const names = slice.map(({ name }) => ({ queue: name }));
+    commands.push(callOf(unregisterScript, keys, { since: String(since) }, names));
+  }
+  if (commands.length > 0) await transport.send(commands, options);
+}
+
+function slices<T>(items: readonly T[], size: number): T[][] {
+  const found: T[][] = [];
+  for (let first = 0; first < items.length; first += size) found.push(items.slice(first, first + size));
+  return found;
+}
