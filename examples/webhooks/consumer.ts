@@ -24,7 +24,7 @@ await drain(
     throw delivery.hopeless ? new NonRetryableError(delivery.why) : new Error(delivery.why);
   },
   {
-    budget: Number(required("CONSUMER_SECONDS")) * 1_000,
+    budget: `${Number(required("CONSUMER_SECONDS"))}s`,
     concurrency: 20,
     wait: "5s",
     backoff: { base: "1s", factor: 2, most: "8s" },

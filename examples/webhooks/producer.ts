@@ -38,6 +38,6 @@ function newTask(event: WebhookEvent): NewTask<WebhookTask> {
     maxAttempts: 4,
     // Dead letters are kept for a week.
     deadTtl: "7d",
-    ...(event.delaySeconds !== undefined && { delay: event.delaySeconds * 1_000 }),
+    ...(event.delaySeconds !== undefined && { delay: `${event.delaySeconds}s` }),
   };
 }

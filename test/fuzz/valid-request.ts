@@ -34,12 +34,12 @@ const instants = fc.constantFrom(0, 1, 1_792_800_000_000, 8_640_000_000_000_000)
 const durations: Readonly<Record<string, readonly (number | string)[]>> = {
   wait: [0, 1, "5ms", 20],
   budget: ["1s", 1_000, "60s", 60_000],
-  every: [1_000, "1s", "90s", 3_600_000, "1d"],
+  every: [1_000, "1s", "90s", "1.5m", 3_600_000, "1d"],
 };
 
 /** Values of a duration: the least and the most that its schema allows, and others. */
 function durationOf(name: string, { minimum = 0, maximum = 0 }: JsonSchema): Arbitrary<unknown> {
-  const some = durations[name] ?? [minimum, `${minimum}ms`, maximum, 1, 60_000, "5m", "2h", "3650d"];
+  const some = durations[name] ?? [minimum, `${minimum}ms`, maximum, 1, 60_000, "5m", "1.5h", "2h", "3650d"];
   return fc.constantFrom(...some);
 }
 

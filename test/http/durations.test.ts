@@ -126,13 +126,21 @@ it.each([...found])(
     const send = fields[name] as Send;
     const { minimum = Number.NaN, maximum = Number.NaN } = number;
     expect(maximum).toBeLessThanOrEqual(LONGEST);
-    for (const good of [minimum, maximum, `${minimum}ms`, `${maximum / 1_000}s`])
+    for (const good of [
+      minimum,
+      maximum,
+      `${minimum}ms`,
+      `${maximum / 1_000}s`,
+      `${(maximum - 500) / 1_000}s`,
+    ])
       expect({ good, status: (await send(good)).status }).toEqual({ good, status: expect.toSatisfy(isOk) });
     const leaf = name.replace(/^.*[.[]/, "");
     for (const bad of [
       minimum - 1,
       maximum + 1,
       `${maximum + 1}ms`,
+      `${minimum + 1}.5ms`,
+      "5.0005s",
       ...(minimum > 0 ? [`${minimum - 1}ms`] : []),
     ]) {
       const { errors } = expectProblem((await send(bad)) as never, "invalid_request");

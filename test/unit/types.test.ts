@@ -3,7 +3,7 @@ import type { Duration, ListedTask, RejectReason, TaskInfo, TaskState } from "..
 import { milliseconds } from "../../src/queue/core/duration.ts";
 
 describe("a duration", () => {
-  test("is a number of milliseconds, or a whole number with a unit", () => {
+  test("is a number of milliseconds, or a number with a unit", () => {
     const given: Duration[] = [300_000, "300000ms", "300s", "5m"];
     expect(given.map((duration) => milliseconds(duration, "delay"))).toEqual(given.map(() => 300_000));
     const longer: Duration[] = ["2h", "7d"];
@@ -17,11 +17,18 @@ describe("a duration", () => {
     ]);
   });
 
-  test("may be made of a whole number and a unit", () => {
-    const minutes = BigInt(5);
+  test("may have three decimals, if it is whole milliseconds", () => {
+    const given: Duration[] = ["1.5h", "0.5s", "0.001s", "1.1m", "2.675s", "0.0s", "1.500d"];
+    expect(given.map((duration) => milliseconds(duration, "delay"))).toEqual([
+      5_400_000, 500, 1, 66_000, 2_675, 0, 129_600_000,
+    ]);
+  });
+
+  test("may be made of a number and a unit", () => {
+    const minutes = 5 as number;
     const unit = "m" as "m" | "s";
-    const given: Duration[] = [`${minutes}m`, `5${unit}`];
-    expect(given.map((duration) => milliseconds(duration, "delay"))).toEqual([300_000, 300_000]);
+    const given: Duration[] = [`${minutes}m`, `5${unit}`, `${minutes / 2}m`];
+    expect(given.map((duration) => milliseconds(duration, "delay"))).toEqual([300_000, 300_000, 150_000]);
   });
 
   const wrong: Duration[] = [
@@ -33,21 +40,19 @@ describe("a duration", () => {
     "2w",
     // @ts-expect-error any string
     "soon" as string,
-    // @ts-expect-error a space
-    "5 m",
-    // @ts-expect-error a fraction
-    "1.5h",
-    // @ts-expect-error an exponent
-    "1e3s",
-    // @ts-expect-error a sign
-    "+5m",
     // @ts-expect-error no digits
     "m",
-    // @ts-expect-error a number that may have a fraction
-    `${1.5 as number}h`,
-    // TypeScript takes these for a whole number and a unit: only the check at run time refuses them.
+    // TypeScript takes these for a number and a unit: only the check at run time refuses them.
+    "5 m",
+    "1e3s",
+    "+5m",
     "-5m",
     "0x10m",
+    ".5h",
+    "1.h",
+    "1.5ms",
+    "1.0005s",
+    `${1 / 3}h`,
   ];
   test.each(wrong)("%j is refused", (duration) => {
     expect(() => milliseconds(duration, "delay")).toThrow(
@@ -60,7 +65,7 @@ describe("the error of an invalid duration", () => {
   const rule =
     'delay must be a duration of 1 to 5000 ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
   test.each<[unknown, string]>([
-    ["1.5h", '; "1.5h" is not'],
+    ["1,5h", '; "1,5h" is not'],
     ["6s", '; "6s" is not'],
     [0, "; 0 is not"],
     [1.5, "; 1.5 is not"],

@@ -923,7 +923,7 @@ export const openapi: OpenApiDocument = {
                 },
                 {
                   "type": "string",
-                  "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+                  "pattern": "^\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
                 }
               ]
             }
@@ -1129,7 +1129,7 @@ export const openapi: OpenApiDocument = {
                 },
                 {
                   "type": "string",
-                  "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+                  "pattern": "^\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
                 }
               ]
             }
@@ -4316,7 +4316,7 @@ export const openapi: OpenApiDocument = {
           },
           {
             "type": "string",
-            "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+            "pattern": "^\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
           }
         ],
         "description": "Milliseconds, or a text: `\"250ms\"`, `\"30s\"`, `\"5m\"`, `\"2h\"`, `\"7d\"`. At most ten years."
@@ -4330,7 +4330,7 @@ export const openapi: OpenApiDocument = {
           },
           {
             "type": "string",
-            "pattern": "^(?=0*[1-9])\\d{1,12}(?:ms|s|m|h|d)$"
+            "pattern": "^(?=[0.]*[1-9])\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
           }
         ],
         "description": "As Duration, from 1 ms to ten years."
@@ -4344,7 +4344,7 @@ export const openapi: OpenApiDocument = {
           },
           {
             "type": "string",
-            "pattern": "^(?:(?=0*[1-9]\\d{3})\\d{1,12}ms|(?=0*[1-9])\\d{1,12}(?:s|m|h|d))$"
+            "pattern": "^(?:(?=0*[1-9]\\d{3})\\d{1,12}ms|(?=[0.]*[1-9])\\d{1,12}(?:\\.\\d{1,3})?(?:s|m|h|d))$"
           }
         ],
         "description": "As Duration, from 1 second to ten years."
@@ -4358,7 +4358,7 @@ export const openapi: OpenApiDocument = {
           },
           {
             "type": "string",
-            "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+            "pattern": "^\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
           }
         ],
         "description": "As Duration, at most 1 minute."
@@ -4372,7 +4372,7 @@ export const openapi: OpenApiDocument = {
           },
           {
             "type": "string",
-            "pattern": "^(?=0*[1-9])\\d{1,12}(?:ms|s|m|h|d)$"
+            "pattern": "^(?=[0.]*[1-9])\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
           }
         ],
         "description": "As Duration, from 1 ms to 1 minute."

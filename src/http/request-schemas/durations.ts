@@ -10,11 +10,14 @@ export const longestEvents = 300_000;
 /** The longest budget of a sweep, purge or redrive over HTTP, ms. */
 export const longestBudget = 60_000;
 
-/** Patterns of durations as text, by the shortest duration that they allow, ms. None checks the longest. */
+/**
+ * Patterns of durations as text, by the shortest duration that they allow, ms. The queue checks the longest, and
+ * what decimals make too short or not whole.
+ */
 const durationTexts = {
-  0: /^\d{1,12}(?:ms|s|m|h|d)$/,
-  1: /^(?=0*[1-9])\d{1,12}(?:ms|s|m|h|d)$/,
-  1_000: /^(?:(?=0*[1-9]\d{3})\d{1,12}ms|(?=0*[1-9])\d{1,12}(?:s|m|h|d))$/,
+  0: /^\d{1,12}(?:\.\d{1,3})?(?:ms|s|m|h|d)$/,
+  1: /^(?=[0.]*[1-9])\d{1,12}(?:\.\d{1,3})?(?:ms|s|m|h|d)$/,
+  1_000: /^(?:(?=0*[1-9]\d{3})\d{1,12}ms|(?=[0.]*[1-9])\d{1,12}(?:\.\d{1,3})?(?:s|m|h|d))$/,
 } as const;
 
 /** Milliseconds, or a text such as `"30s"`. The queue refuses a text for a longer duration than `max`. */

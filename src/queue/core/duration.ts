@@ -3,10 +3,10 @@ import { invalidArgument } from "../../errors.ts";
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**
- * Whole milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`: a whole number
- * and a unit. A computed duration is a number: `minutes * 60_000`.
+ * Whole milliseconds as a number, or a text: a number and a unit, such as `"250ms"`, `"30s"`, `"5m"`, `"1.5h"`,
+ * `"7d"`. The number has up to three decimals, and the whole is whole milliseconds.
  */
-export type Duration = number | `${bigint}${keyof typeof UNITS}`;
+export type Duration = number | `${number}${keyof typeof UNITS}`;
 
 /** The longest duration that is accepted: 10 years, in ms. */
 export const MAX_DURATION = 3_650 * UNITS.d;
@@ -54,6 +54,9 @@ export function deadlineOf(budget: Duration = "20s"): number {
 }
 
 function parse(text: unknown): number {
-  const match = typeof text === "string" ? /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) : null;
-  return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : Number.NaN;
+  const match = typeof text === "string" ? /^(\d{1,12})(?:\.(\d{1,3}))?(ms|s|m|h|d)$/.exec(text) : null;
+  if (!match) return Number.NaN;
+  const [, whole, decimals = "", unit] = match;
+  // Thousandths of the unit first: a product with a fraction would not be exact.
+  return (Number(`${whole}${decimals.padEnd(3, "0")}`) * UNITS[unit as keyof typeof UNITS]) / 1_000;
 }
