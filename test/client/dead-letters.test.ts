@@ -8,7 +8,7 @@ import { useServer } from "./rig.ts";
 
 const server = useServer();
 
-const message = "payload must match the schema of the queue: Too big: expected string to have <=1 characters";
+const message = "payload must match the schema of the queue";
 
 /** A client's queue, and the dead letters that it reports. */
 function watched(options: ClientQueueOptions = {}) {

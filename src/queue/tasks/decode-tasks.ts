@@ -97,8 +97,7 @@ async function decodeTasks<Out>(
       const payload = encryption ? await decrypted : decrypted;
       const validated = schema ? await validatePayload(schema, payload) : { payload: payload as Out };
       if ("issues" in validated) {
-        const error = schemaError(validated.issues, encryption !== undefined);
-        rejections.push({ receipt, outcome: "reject", error });
+        rejections.push({ receipt, outcome: "reject", error: schemaError(validated.issues) });
       } else {
         tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: validated.payload }));
       }

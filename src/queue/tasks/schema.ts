@@ -13,9 +13,9 @@ export function checkedSchema<In, Out>(
   return schema;
 }
 
-/** Longest path, and longest message, that an error keeps, in characters: eleven of both always fit. */
+/** Longest path, and longest message, that an error keeps, in characters: ten of both and one path always fit. */
 const PATH_LENGTH = 60;
-const MESSAGE_LENGTH = 160;
+const MESSAGE_LENGTH = 200;
 
 type Validated<Out> = { readonly payload: Out } | { readonly issues: readonly PayloadIssue[] };
 
@@ -53,12 +53,11 @@ export async function checkedPayload<In, Out>(
 }
 
 /**
- * The error of a dead letter whose payload was invalid at dequeue. Its message is logged.
- * @param isEncrypted whether the payload was: then the message does not have the schema's words, which may quote it
+ * The error of a dead letter whose payload was invalid at dequeue. Its message is logged, so it does not have the
+ * schema's words, which may quote the payload.
  */
-export function schemaError(issues: readonly PayloadIssue[], isEncrypted: boolean) {
-  const words = isEncrypted ? "" : wordsOf(issues);
-  return { name: "SchemaError", message: `${pathOf(issues, "payload")} ${RULE}${words}`, issues };
+export function schemaError(issues: readonly PayloadIssue[]) {
+  return { name: "SchemaError", message: `${pathOf(issues, "payload")} ${RULE}`, issues };
 }
 
 const RULE = "must match the schema of the queue";

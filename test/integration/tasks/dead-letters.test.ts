@@ -203,31 +203,14 @@ describe("a dequeue reports", () => {
     expect(letters).toEqual([expired("a"), expired("b")]);
   });
 
-  const schema = z.object({ to: z.literal("a@example.com", `is ${MARKER}`), times: z.number() });
-  const fits = { to: "a@example.com", times: 1 };
-
-  test("each payload that does not match the schema, with the path and the words of the schema", async () => {
+  test("each payload that does not match the schema, with the path, and without the schema's words, which may quote it", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
-      { payload: { to: [1] }, id: "misfit" },
-      { payload: fits, id: "fits" },
-    ]);
-    const batch = await watched({ schema }).dequeue({ max: 10 });
-    expect(batch.map(({ id }) => id)).toEqual(["fits"]);
-    const message = `payload.to must match the schema of the queue: is ${MARKER}, and 1 more`;
-    const error = { name: "SchemaError", message };
-    expect(letters).toEqual([letter("misfit", "rejected", { error })]);
-    const stored = { ...error, issues: [{ path: "to", message: `is ${MARKER}` }, { path: "times" }] };
-    expect(await queue.get("misfit")).toMatchObject({ error: stored });
-  });
-
-  test("each encrypted payload that does not match the schema, without the words, which may quote it", async () => {
-    const queue = rig.queue({ encryption: encrypting() });
-    await queue.enqueueMany([
       { payload: { to: [MARKER] }, id: "misfit" },
-      { payload: fits, id: "fits" },
+      { payload: { to: "a@example.com", times: 1 }, id: "fits" },
     ]);
-    const batch = await watched({ schema, encryption: encrypting() }).dequeue({ max: 10 });
+    const schema = z.object({ to: z.literal("a@example.com", `is ${MARKER}`), times: z.number() });
+    const batch = await watched({ schema }).dequeue({ max: 10 });
     expect(batch.map(({ id }) => id)).toEqual(["fits"]);
     const error = { name: "SchemaError", message: "payload.to must match the schema of the queue" };
     expect(letters).toEqual([letter("misfit", "rejected", { error })]);

@@ -56,7 +56,7 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
       attempt: 1,
       error: {
         name: "SchemaError",
-        message: expect.stringMatching(/^payload\.to must match the schema of the queue: .*string/),
+        message: "payload.to must match the schema of the queue",
         issues: [{ path: "to", message: expect.any(String) }],
       },
     });
