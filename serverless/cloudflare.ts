@@ -2,6 +2,7 @@ import type { Environment } from "../src/config.ts";
 import type { AlarmName } from "./cloudflare/sluice-alarm.ts";
 import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts";
 import type { AlarmKind } from "./deployment/alarms.ts";
+import { Drains } from "./deployment/drains.ts";
 import { withOptions } from "./deployment/options-of.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 
@@ -52,9 +53,10 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     async ringSluice(names: readonly AlarmName[], env: Env, context: Context): Promise<void> {
       const service = deployment.service(env);
       const waitUntil = (promise: Promise<unknown>) => context.waitUntil(promise);
+      const drains = new Drains();
       const ring = (name: AlarmName) => {
         const [kind, queue] = name.split(" ") as [AlarmKind, string];
-        return service.ring(kind, queue, waitUntil);
+        return service.ring(kind, queue, waitUntil, drains);
       };
       await Promise.all(names.map(ring));
     },

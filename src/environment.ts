@@ -4,6 +4,15 @@ export type Environment = Readonly<Record<string, unknown>>;
 /** An environment of texts, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+/** A variable of the process; undefined if it is unset or empty, or may not be read, as in Deno by default. */
+export function processVariable(name: string): string | undefined {
+  try {
+    return processEnvironment()[name] || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The environment of the process; empty if there is none, as in a Worker without `nodejs_compat`. */
 export function processEnvironment(): Variables {
   const { process } = globalThis as { process?: { env?: Variables } };

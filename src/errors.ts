@@ -102,6 +102,19 @@ export function invalidArgument(path: string, problem: string): SluiceError {
 }
 
 /**
+ * Runs a check of a part of the input. The path of its error, and its message, then begin with that of the part.
+ * @param at such as `consumers[0].`
+ */
+export function checkedAt<R>(at: string, check: () => R): R {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    throw new SluiceError(error.code, at + error.message, at + (error.path ?? ""), error.issues);
+  }
+}
+
+/**
  * The error for a record of a newer release.
  * @param what names the record, such as "the task with this id"
  */

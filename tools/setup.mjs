@@ -145,7 +145,12 @@ export function runForeground(runtime, args) {
     });
   }
   const parent = process.ppid;
-  setInterval(() => process.ppid === parent || child.kill("SIGTERM"), 500).unref();
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    if (!forwarded.has("SIGTERM")) child.kill("SIGTERM");
+  }, 500);
+  watch.unref();
   child.on("error", (error) => fail(new SetupError(`${runtime} does not start: ${error.message}`)));
   child.on("exit", (status, signal) => {
     process.exit(signal ? 128 + (osConstants.signals[signal] ?? 0) : (status ?? 1));

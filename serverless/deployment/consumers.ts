@@ -11,7 +11,7 @@ import { sleep } from "../../src/sleep.ts";
 import type { Alarms } from "./alarms.ts";
 import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
 import { Drains, sum } from "./drains.ts";
-import type { Invocation, InvocationTools } from "./invocation.ts";
+import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";
 import type { ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
 import { logTaskFailure } from "./task-log.ts";
@@ -51,9 +51,6 @@ const HAND_OVER = 100;
 
 /** How long an invocation waits for the next task by default, ms: see {@link ConsumerContext.maxIdle}. */
 export const MAX_IDLE = 5_000;
-
-/** The shortest useful budget of a drain, ms. */
-const MIN_BUDGET = 1_000;
 
 /** The consumers of a deployment. */
 export class Consumers<Env> {
@@ -122,11 +119,12 @@ export class Consumers<Env> {
   ): Promise<DrainReport> {
     let report = await this.#drain(name, timeLeft(), around, drains);
     for (;;) {
-      const due = this.#untilDue(report, Math.min(this.#context.maxIdle, timeLeft() - 2 * MIN_BUDGET));
+      const due = this.#untilDue(report, Math.min(this.#context.maxIdle, timeLeft() - 2 * LEAST_TIME));
       if (due === undefined) break;
       const woken = new AbortController();
       drains.onWake(name, () => woken.abort());
-      await sleep(due, woken.signal);
+      // A wake may have come when the drain had just found the queue empty.
+      if (!drains.isWokenAgain(name)) await sleep(due, woken.signal);
       const next = await this.#drain(name, timeLeft(), around, drains);
       report = sum(report, next);
       if (tasksOf(next) === 0) break;
@@ -179,7 +177,7 @@ export class Consumers<Env> {
     const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter };
     const queue = new Queue<unknown, never>({ name, options }, shared);
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
-    const budget = Math.max(Math.floor(time), MIN_BUDGET);
+    const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
     const source = remoteWaker ? withScaleOut(queue) : queue;
     const around = { ...ending, budget, listen, onFailure: logTaskFailure };

@@ -45,10 +45,18 @@ export class Declarations {
   /**
    * Connects the queues' own methods with the deployment, for a process.
    * @returns disconnects them
+   * @throws {SluiceError} `invalid_argument`; none is connected then
    */
   connect(connection: QueueConnection): () => void {
-    const disconnects = Array.from(this.#queues.values(), (queue) => queue.connect(connection));
-    return () => disconnects.forEach((disconnect) => disconnect());
+    const disconnects: (() => void)[] = [];
+    const disconnect = () => disconnects.forEach((one) => one());
+    try {
+      for (const queue of this.#queues.values()) disconnects.push(queue.connect(connection));
+    } catch (error) {
+      disconnect();
+      throw error;
+    }
+    return disconnect;
   }
 
   /**
@@ -92,6 +100,17 @@ function* declared(
   if (!Array.isArray(queues)) {
     throw invalidArgument("queues", "must be an array of queues that defineQueue made");
   }
+  const byName = consumers as Readonly<Record<string, Partial<QueueConsumer<never>> | undefined>>;
+  const one = byName as Partial<QueueConsumer<never>>;
+  if (
+    isDeclared(one.queue) ||
+    (!Array.isArray(consumers) && Object.values(byName).some((value) => isDeclared(value?.queue)))
+  ) {
+    throw invalidArgument(
+      "consumers",
+      "must be an array of the consumers of declared queues, as [emails.consumer(handler)]",
+    );
+  }
   const ofConsumers = (Array.isArray(consumers) ? consumers : []) as (QueueConsumer<never> | null)[];
   for (const [i, consumer] of ofConsumers.entries()) {
     const path = `consumers[${i}]`;
@@ -106,6 +125,12 @@ function* declared(
   for (const [i, queue] of queues.entries()) {
     const path = `queues[${i}]`;
     if (!isDeclared(queue)) throw invalidArgument(path, "must be a queue that defineQueue made");
+    if (!Array.isArray(consumers) && Object.hasOwn(consumers, queue.name)) {
+      throw invalidArgument(
+        path,
+        `must not declare ${queue.name}, which has a consumer by its name: give that as the declared queue's consumer(handler)`,
+      );
+    }
     yield { queue, path };
   }
 }

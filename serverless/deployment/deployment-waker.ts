@@ -21,6 +21,12 @@ export interface WakerContext {
 }
 
 /**
+ * An invocation with less time left than this, ms, starts no consumer: the wake goes elsewhere, or cron finds the
+ * tasks. After a sweep, even the shortest budget of an invocation, 1 s, has more left.
+ */
+const WORTH_STARTING = 250;
+
+/**
  * The waker of a deployment. It starts the queue's consumer in this invocation if that is allowed. Otherwise it
  * sends a wake to the wake URL, if there is one. The deployment there must have the same consumers as this one.
  * If this one has none, wakes are sent for every queue.
@@ -30,7 +36,8 @@ export function deploymentWaker(
   { transport, consumers, remoteWaker, alarms, closing }: WakerContext,
   { timeLeft, drains }: Pick<Invocation, "timeLeft" | "drains">,
 ): Waker | undefined {
-  const here = (queue: string) => timeLeft !== undefined && !closing?.aborted && consumers.has(queue);
+  const here = (queue: string) =>
+    timeLeft !== undefined && timeLeft() >= WORTH_STARTING && !closing?.aborted && consumers.has(queue);
   const elsewhere = (queue: string) => remoteWaker !== undefined && (consumers.none || consumers.has(queue));
   if (!remoteWaker && !alarms && (consumers.none || !timeLeft)) return undefined;
   return {

@@ -40,6 +40,11 @@ export class Drains {
     if (running) running.pullNow = pullNow;
   }
 
+  /** Whether the queue was woken again since its drain began. */
+  isWokenAgain(queue: string): boolean {
+    return this.#wokenAgain.has(queue);
+  }
+
   async #untilNotWoken(queue: string, drain: () => Promise<DrainReport>): Promise<DrainReport> {
     try {
       let all: DrainReport | undefined;

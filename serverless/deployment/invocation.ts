@@ -9,6 +9,9 @@ import type { Drains } from "./drains.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { logDeadLetter } from "./task-log.ts";
 
+/** What is begun in an invocation gets this time at least, ms. */
+export const LEAST_TIME = 1_000;
+
 /** One call of the deployment by its platform, or a running process. */
 export interface Invocation {
   /** Keeps work running: after the response, or before it if the platform cannot. */

@@ -1,5 +1,6 @@
 import type { WaitUntil } from "../../src/declared/tools.ts";
 import { sleep } from "../../src/sleep.ts";
+import { LEAST_TIME } from "./invocation.ts";
 
 /** Background work: of a process, or of an invocation. */
 export class PendingWork {
@@ -25,9 +26,6 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
   over.abort();
   return inTime;
 }
-
-/** The time that background work gets at least at the end of an invocation, ms. */
-const LEAST_TIME = 1_000;
 
 /**
  * Does the work of an invocation whose platform may have no `waitUntil`. Then it waits for the background

@@ -18,8 +18,9 @@ import { upstash } from "../../src/transport/upstash.ts";
 import type { AlarmKind, Alarms } from "./alarms.ts";
 import { Consumers, MAX_IDLE } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
+import { Drains } from "./drains.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
-import { type Invocation, type InvocationTools, toolsIn } from "./invocation.ts";
+import { type Invocation, type InvocationTools, LEAST_TIME, toolsIn } from "./invocation.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
 import { logDone } from "./task-log.ts";
@@ -89,13 +90,6 @@ export class Service<Env extends object = Environment> {
     });
     const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
     const wake = this.#wakerIn({ timeLeft });
-    const { waitUntil, coalesce } = platform;
-    if (waitUntil) {
-      // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
-      const waking = wake && { ...wake, waitUntil };
-      const connection = { transport: this.#transport, prefix, wake: waking, coalesce };
-      this.#disconnect = this.#declared.connect(connection);
-    }
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
     this.#app = createApp({
       transport: this.#transport,
@@ -110,6 +104,13 @@ export class Service<Env extends object = Environment> {
       onDeadLetter: (letter, waitUntil = () => {}) =>
         this.#toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
     });
+    const { waitUntil, coalesce } = platform;
+    if (waitUntil) {
+      // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
+      const waking = wake && { ...wake, waitUntil };
+      const connection = { transport: this.#transport, prefix, wake: waking, coalesce };
+      this.#disconnect = this.#declared.connect(connection);
+    }
   }
 
   /**
@@ -122,7 +123,8 @@ export class Service<Env extends object = Environment> {
     return withWaitUntil(waitUntil, performance.now() + time, async (keepRunning) => {
       const own = SLUICE_PATHS.test(pathname) ? undefined : this.#options.fetch;
       const timeLeft = waitUntil && (() => this.#budget);
-      const response = await own?.(request, this.#toolsIn({ keepRunning, waitUntil, timeLeft }).tools);
+      const invocation = { keepRunning, waitUntil, timeLeft, drains: new Drains() };
+      const response = await own?.(request, this.#toolsIn(invocation).tools);
       if (response !== undefined) return response;
       const context = { waitUntil: keepRunning, passThroughOnException: () => {}, props: {} };
       return this.#app.fetch(request, this.#env, context);
@@ -136,18 +138,22 @@ export class Service<Env extends object = Environment> {
    * @param waitUntil if given, the call does not wait for the consumers
    */
   async cron(time = this.#budget, waitUntil?: WaitUntil): Promise<void> {
+    const end = performance.now() + Math.min(time, this.#budget);
     await this.#applyDeclared();
-    await this.#sweep(undefined, Math.min(time, this.#budget), waitUntil);
+    await this.#sweep(undefined, end, waitUntil);
   }
 
   /**
    * Handles an alarm: the consumer of the queue works here. If it is elsewhere, or a schedule is due, the queue
    * is swept, which wakes the consumer.
    * @param waitUntil if given, the call does not wait for the consumer
+   * @param drains of the invocation, if it handles several alarms
    */
-  async ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil): Promise<void> {
-    if (kind === "sweep" || !this.#consumers.has(queue)) return this.#sweep(queue, this.#budget, waitUntil);
-    const working = this.#consumers.work(queue, this.#budget);
+  async ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil, drains = new Drains()): Promise<void> {
+    if (kind === "sweep" || !this.#consumers.has(queue)) {
+      return this.#sweep(queue, performance.now() + this.#budget, waitUntil, drains);
+    }
+    const working = this.#consumers.work(queue, this.#budget, drains);
     if (!waitUntil) await working;
     else waitUntil(working.catch((error: unknown) => toConsole("drain")(error, queue)));
   }
@@ -167,18 +173,25 @@ export class Service<Env extends object = Environment> {
     return this.#declared.apply(this.#transport, this.#config.prefix, ending?.closing, this.#log);
   }
 
-  /** @param queue the only one to sweep. @default every queue */
-  async #sweep(queue: string | undefined, budget: number, waitUntil: WaitUntil | undefined): Promise<void> {
-    const end = performance.now() + budget;
+  /**
+   * @param queue the only one to sweep. @default every queue
+   * @param end of the invocation, on the clock of `performance.now()`
+   */
+  async #sweep(
+    queue: string | undefined,
+    end: number,
+    waitUntil: WaitUntil | undefined,
+    drains = new Drains(),
+  ): Promise<void> {
     const timeLeft = () => Math.max(0, end - performance.now());
-    const waker = this.#wakerIn({ timeLeft });
+    const waker = this.#wakerIn({ timeLeft, drains });
     const report = await withWaitUntil(waitUntil, end, (keepRunning) =>
       sweep(this.#transport, {
         queue,
-        budget: this.#sweepBudget(budget),
+        budget: this.#sweepBudget(Math.max(timeLeft(), LEAST_TIME)),
         prefix: this.#config.prefix,
         wake: waker && { ...waker, waitUntil },
-        onDeadLetter: this.#toolsIn({ keepRunning, waitUntil: keepRunning, timeLeft }).onDeadLetter,
+        onDeadLetter: this.#toolsIn({ keepRunning, waitUntil: keepRunning, timeLeft, drains }).onDeadLetter,
         signal: this.#platform.ending?.closing,
       }),
     );
@@ -206,7 +219,7 @@ export class Service<Env extends object = Environment> {
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
       definitionOf: (queue: string) => this.definitionOf(queue),
-      wakerIn: (around: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(around),
+      wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),
     };
     return toolsIn(context, invocation);
   }

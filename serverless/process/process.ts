@@ -195,13 +195,19 @@ export async function start<Env extends object>(
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     for (const signal of SIGNALS) process.off(signal, endProcess);
-    return (closed ??= end());
+    return (closed ??= end().finally(() => endedBySignals.delete(server)));
   };
-  const endProcess = () => void close().finally(() => process.exit());
-  if (signals) for (const signal of SIGNALS) process.on(signal, endProcess);
-
-  return { url: urlOf(listener.port, hostname), close };
+  const endProcess = () => void close().finally(() => endedBySignals.size > 0 || process.exit());
+  const server = { url: urlOf(listener.port, hostname), close };
+  if (signals) {
+    endedBySignals.add(server);
+    for (const signal of SIGNALS) process.on(signal, endProcess);
+  }
+  return server;
 }
+
+/** The running servers of this process that signals close. The process ends with the last of them. */
+const endedBySignals = new Set<Server>();
 
 /** The signals that close the server. A second one during the close ends the process at once. */
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;

@@ -1,8 +1,7 @@
-import { encodePayload } from "../queue/core/codec.ts";
 import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
 import { instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
-import { checkedPayload } from "../queue/tasks/schema.ts";
+import { encodeChecked } from "../queue/tasks/schema.ts";
 import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
@@ -48,7 +47,7 @@ export async function taskJson<In, Out>(
     delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
     unique: given.unique ?? (given.id === undefined || given.again ? undefined : defaults.unique),
   };
-  const encoded = encodePayload(await checkedPayload(schema, payload, path), path);
+  const encoded = await encodeChecked(schema, payload, path);
   const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
   return jsonWith(fields, at || "options", "payload", text);
 }

@@ -12,7 +12,7 @@ import { lastReply, replyAt } from "../queue/redis/replies.ts";
 import { checkedTransport, type Transport } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
-import { checkedPayload } from "../queue/tasks/schema.ts";
+import { encodeChecked } from "../queue/tasks/schema.ts";
 import { decryptValue, encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
@@ -105,9 +105,11 @@ async function apply(
     let done = false;
     while (!done) {
       const found = textOf(replyAt(await transport.send([["HGET", keys.tasks, FIELD]], { signal }), 0));
-      const { hash, ...other } = await readApplied(found, values);
-      if (hash === undefined || hash.endsWith(declared.hash)) return;
-      done = (await record(found, { ...union(other, declared), hash: undefined })) !== undefined;
+      const { hash, ...names } = await readApplied(found, values);
+      if (hash?.endsWith(declared.hash)) return;
+      const both = union(names, declared);
+      if (hash === undefined && countOf(both) === countOf(names)) return;
+      done = (await record(found, { ...both, hash: undefined })) !== undefined;
     }
   };
   // Recorded first, so that of callers that have read the same record one goes on, and that after a failure the next
@@ -147,7 +149,7 @@ async function write(
   const errors: unknown[] = [];
   for (const [schedule, task] of Object.entries(schedules)) {
     try {
-      await checkedPayload(options.schema, task.payload, `schedules.${schedule}.payload`);
+      await encodeChecked(options.schema, task.payload, `schedules.${schedule}.payload`);
       await timetable.put(schedule, task, { signal });
     } catch (error) {
       // One that cannot be put must not keep out the others.
@@ -163,6 +165,10 @@ function textOf(reply: unknown): string {
 }
 
 type Names = Pick<Applied, "settings" | "schedules">;
+
+function countOf({ settings, schedules }: Names): number {
+  return settings.length + schedules.length;
+}
 
 function union(first: Names, then: Names): Names {
   const settings = [...new Set([...first.settings, ...then.settings])];

@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { checkedAt, invalidArgument } from "../errors.ts";
 import { checkedSchedule } from "../queue/schedules/new-schedule.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
@@ -9,12 +9,8 @@ import type { DeclaredQueue } from "./define-queue.ts";
  */
 export function checkSchedules({ schedules }: Pick<DeclaredQueue, "schedules">, at: string): void {
   for (const [name, schedule] of Object.entries(schedules)) {
-    try {
-      checkedSchedule(schedule);
-    } catch (error) {
-      if (!(error instanceof SluiceError)) throw error;
-      const path = `${at}schedules.${name}.`;
-      throw new SluiceError(error.code, path + error.message, path + (error.path ?? ""));
-    }
+    const path = `${at}schedules.${name}`;
+    if (typeof schedule !== "object" || schedule === null) throw invalidArgument(path, "must be an object");
+    checkedAt(`${path}.`, () => checkedSchedule(schedule, ""));
   }
 }

@@ -15,7 +15,7 @@ import type { Waker } from "../queue/tasks/waker.ts";
 import type { Encryption } from "../queue/values/encryption.ts";
 
 /** A value, or a function that makes it at its first use, when the environment is known. */
-type OrMade<T> = T | (() => T);
+export type OrMade<T> = T | (() => T);
 
 /** What a queue is: the defaults of its tasks, its settings, its schedules, and how its tasks are handled. */
 export interface QueueDeclaration<In = unknown, Out = In>

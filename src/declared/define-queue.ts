@@ -2,14 +2,21 @@ import type { DrainOptions, Task } from "../consumer/drain/types.ts";
 import { invalidArgument } from "../errors.ts";
 import type { TaskInfo } from "../queue/core/task-info.ts";
 import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../queue/core/types.ts";
-import { processEnvironment } from "../environment.ts";
+import { processVariable } from "../environment.ts";
 import { queueName } from "../queue/core/validation.ts";
 import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../queue/tasks/definition.ts";
 import { Producer, type ProducerOptions } from "../queue/tasks/producer.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import { pick } from "../pick.ts";
-import { checkDeclaration, type DeclaredSettings, SETTINGS, type QueueDeclaration } from "./declaration.ts";
+import {
+  checkDeclaration,
+  type DeclaredSettings,
+  type OrMade,
+  type QueueDeclaration,
+  SETTINGS,
+} from "./declaration.ts";
+import type { Transport } from "../queue/redis/transport.ts";
 import type { DeploymentTools } from "./tools.ts";
 
 /** Options of a declared queue's consumer: those of `drain`, except how long it lasts. */
@@ -18,16 +25,16 @@ export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "
 /** What a deployment needs of a declared queue, with any types. */
 export type DeclaredQueue = Pick<
   DefinedQueue<unknown, unknown>,
-  "name" | "options" | "settings" | "schedules" | "connect"
+  "name" | "options" | "settings" | "schedules" | "connect" | "requireTransport"
 >;
 
 /** How the own methods of a declared queue reach Redis and wake its consumer. */
 export type QueueConnection = Pick<ProducerOptions, "transport" | "prefix" | "wake" | "coalesce">;
 
-/** The consumer of a declared queue, for a deployment. */
-export interface QueueConsumer<Env> {
+/** The consumer of a declared queue, for a deployment. A test may call its handler. */
+export interface QueueConsumer<Env, T = never> {
   readonly queue: DeclaredQueue;
-  readonly handler: (task: Task<never>, env: Env, tools: DeploymentTools<Env>) => unknown;
+  readonly handler: (task: Task<T>, env: Env, tools: DeploymentTools<Env>) => unknown;
   readonly options: WorkOptions;
 }
 
@@ -145,7 +152,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   consumer<Env extends object = object>(
     handler: (task: Task<Out>, env: Env, tools: DeploymentTools<Env>) => unknown,
     options: WorkOptions = {},
-  ): QueueConsumer<Env> {
+  ): QueueConsumer<Env, Out> {
     return {
       queue: this,
       handler,
@@ -153,22 +160,27 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     };
   }
 
+  /**
+   * The declared transport, by which the queue's own methods reach Redis unless a server has connected them.
+   * @throws {SluiceError} `invalid_argument` if none is declared
+   */
+  requireTransport(): OrMade<Transport> {
+    const { transport } = this.#declaration;
+    if (transport !== undefined) return transport;
+    throw invalidArgument(
+      "transport",
+      `must be declared, as defineQueue("${this.name}", { transport: upstash }), to call ${this.name}.enqueue(…) itself. ` +
+        "Handlers and fetch of a deployment take queue(…) from their arguments instead; a running server connects the queues among its consumers and queues",
+    );
+  }
+
   async #call<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {
     return run(this.#connected.at(-1) ?? (this.#producer ??= this.#declaredProducer()));
   }
 
   #declaredProducer(): Producer<In, Out> {
-    const {
-      transport,
-      prefix = processEnvironment()["SLUICE_PREFIX"] || undefined,
-      wake,
-    } = this.#declaration;
-    if (transport === undefined) {
-      throw invalidArgument(
-        "transport",
-        `must be declared, as defineQueue("${this.name}", { transport: upstash }), to use the queue outside of a deployment`,
-      );
-    }
+    const { prefix = processVariable("SLUICE_PREFIX"), wake } = this.#declaration;
+    const transport = this.requireTransport();
     return new Producer<In, Out>(this, { transport: made(transport), prefix, wake: made(wake) });
   }
 }

@@ -2,9 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { createClient, type Client } from "../client/index.ts";
 import { readConfig } from "../config.ts";
+import { applyQueues } from "../declared/apply-queues.ts";
 import type { DeclaredQueue } from "../declared/define-queue.ts";
 import type { Environment } from "../environment.ts";
-import { invalidArgument, SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import type { TaskState } from "../queue/core/types.ts";
@@ -54,7 +55,8 @@ export function testDeployment<Env extends object = Environment>(
   app: AppWith<Env> | ServiceOptions<Env>,
   options: TestDeploymentOptions<NoInfer<Env>> = {},
 ): TestDeployment<Env> {
-  return new TestDeployment(optionsOf<Env>(app) ?? (app as ServiceOptions<Env>), options);
+  const made = optionsOf<Env>(app);
+  return new TestDeployment(made ?? (app as ServiceOptions<Env>), options, made !== undefined);
 }
 
 /** A deployment in a test. {@link testDeployment} makes it. */
@@ -75,7 +77,8 @@ export class TestDeployment<Env extends object = Environment> {
   readonly #inside = new AsyncLocalStorage<true>();
   #started: Promise<void> | undefined;
 
-  constructor(app: ServiceOptions<Env>, options: TestDeploymentOptions<Env>) {
+  /** @param ofFunctions whether it is an app of functions, which do not connect the own methods of declared queues */
+  constructor(app: ServiceOptions<Env>, options: TestDeploymentOptions<Env>, ofFunctions: boolean) {
     onlyOptions(options, ["env", "now"]);
     const now = instantMs(options.now ?? Date.now(), "now", LAST_INSTANT);
     const scopes = ["enqueue", "consume", "admin"];
@@ -109,8 +112,14 @@ export class TestDeployment<Env extends object = Environment> {
       queues: (queue: string) => this.#isInside && this.#consumed.has(queue),
       waitUntil: this.#afterwards.add,
     };
-    const connection = { transport: this.transport, prefix: this.#prefix, wake };
-    for (const queue of this.#declared) connectDeclared(queue, connection);
+    const over = { prefix: this.#prefix, ...(!ofFunctions && { wake }) };
+    for (const queue of this.#declared) {
+      const send: Transport["send"] = async (...call) => {
+        if (ofFunctions && this.#isInside) queue.requireTransport();
+        return this.transport.send(...call);
+      };
+      connectDeclared(queue, { ...over, transport: { ...this.transport, send } });
+    }
   }
 
   /** The clock, epoch ms. */
@@ -240,7 +249,15 @@ export class TestDeployment<Env extends object = Environment> {
 
   /** A server runs cron at its start: that applies what is declared. */
   #start(): Promise<void> {
-    return (this.#started ??= this.#cron());
+    return (this.#started ??= this.#begin());
+  }
+
+  /** @throws {SluiceError} if a declared queue cannot be applied */
+  async #begin(): Promise<void> {
+    const over = { prefix: this.#prefix };
+    const [failed] = (await applyQueues(this.transport, this.#declared, over)).failed;
+    if (failed) throw new SluiceError(failed.code as SluiceErrorCode, `${failed.queue}: ${failed.message}`);
+    await this.#cron();
   }
 
   /** Runs cron. Then works on what it left, such as tasks that were limited when their consumer was last awake. */

@@ -36,7 +36,7 @@ export type DeadLetterInfo = Extract<ListedTask, { state: "rejected" }>;
  * const test = testQueue(emails);
  * await test.enqueue({ to: "a@example.com" }, { delay: "10m" });
  * await test.advance("10m");
- * expect(await test.work(sendWelcome)).toMatchObject({ completed: 1 });
+ * expect(await test.work(send)).toMatchObject({ completed: 1 });
  */
 export function testQueue<In = unknown, Out = In>(
   queue: DefinedQueue<In, Out> | string,
@@ -121,7 +121,7 @@ export class TestQueue<In = unknown, Out = In> {
    *   still wait after 10,000 stops of the clock
    * @example
    * await test.enqueue({ to: "down@example.com" });
-   * expect(await test.workToEnd(sendWelcome)).toMatchObject({ requeued: 9, rejected: 1 });
+   * expect(await test.workToEnd(send)).toMatchObject({ requeued: 9, rejected: 1 });
    */
   async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
     let total: OutcomeCounts = { completed: 0, requeued: 0, rejected: 0, handedBack: 0, lost: 0 };

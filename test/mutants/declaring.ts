@@ -21,7 +21,7 @@ export const declaring: readonly Mutant[] = [
   {
     name: "a caller that was overtaken leaves the other's record",
     file: "src/declared/apply-queues.ts",
-    find: "if (hash === undefined || hash.endsWith(declared.hash)) return;",
+    find: "if (hash?.endsWith(declared.hash)) return;",
     replace: "if (hash !== undefined) return;",
     breaks: "answers",
     because: "the settings of one declaration stay under the hash of another one",
@@ -53,7 +53,7 @@ export const declaring: readonly Mutant[] = [
   {
     name: "a schedule's payload is not checked",
     file: "src/declared/apply-queues.ts",
-    find: "await checkedPayload(options.schema, task.payload, `schedules.${schedule}.payload`);",
+    find: "await encodeChecked(options.schema, task.payload, `schedules.${schedule}.payload`);",
     replace: "",
     breaks: "input",
     because: "each occurrence becomes a dead letter",

@@ -49,6 +49,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/core/base64.ts": ["conformance/payloads", "client/payloads"],
   "src/queue/core/codec.ts": [
     "integration/tasks/enqueue",
+    "integration/tasks/enqueue-refused",
     "conformance/payloads",
     "client/payloads",
     "client/numbers",

@@ -31,6 +31,30 @@ it("keeps its process no longer than until it has closed", async () => {
   expect((await run).stdout).toBe("closed\n");
 });
 
+it("ends its process by a signal only when the other servers of the process have closed too", async () => {
+  const program = `
+    import { serve } from ${JSON.stringify(new URL("../../serverless/node.ts", import.meta.url).href)};
+    const around = { env: { REDIS_URL: ${JSON.stringify(redis.url)} }, port: 0, hostname: "127.0.0.1" };
+    await serve(around);
+    let asked;
+    const isAsked = new Promise((resolve) => (asked = resolve));
+    const slow = await serve({ ...around, fetch: async () => {
+      asked();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return new Response("late");
+    } });
+    const late = fetch(slow.url).then((response) => response.text());
+    await isAsked;
+    process.kill(process.pid, "SIGTERM");
+    console.log(await late);
+    setTimeout(() => console.log("still running"), 30_000);
+  `;
+  const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+    timeout: 20_000,
+  });
+  expect((await run).stdout).toBe("late\n");
+});
+
 it("does not wait for idle connections", async () => {
   let asked = () => {};
   const isAsked = new Promise<void>((resolve) => (asked = resolve));

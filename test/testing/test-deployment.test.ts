@@ -90,18 +90,6 @@ describe("a deployment in a test", () => {
     expect(sent).toEqual(["hello team", "hello team"]);
   });
 
-  test("has what handlers enqueue by a declared queue's own methods", async () => {
-    const next = defineQueue<string>("next", { transport: () => expect.fail("not in a test") });
-    const first = defineQueue<string>("first");
-    const app = testDeployment({
-      consumers: [first.consumer(async ({ payload }) => void (await next.enqueue(`after ${payload}`)))],
-      queues: [next],
-    });
-    await app.queue(first).enqueue("a");
-    await app.run();
-    expect(app.enqueued(next)).toMatchObject([{ payload: "after a" }]);
-  });
-
   test("serves its HTTP interface, with a token and a client", async () => {
     const app = testDeployment(options, { env });
     expect((await app.fetch("/v1/queues")).status).toBe(401);
@@ -260,12 +248,12 @@ describe("a deployment in a test", () => {
     expect(await app.deadLetters("vault")).toMatchObject([{ payload: { card: MARKER } }]);
   });
 
-  test("lets what a test enqueues by a declared queue's own methods wait for the next run", async () => {
-    const app = testDeployment(options, { env });
-    await emails.enqueue({ to: "ada" });
-    expect(await app.tasks(emails, "pending")).toHaveLength(1);
-    await app.run();
-    expect(sent).toEqual(["hello ada"]);
+  test("says which declaration cannot be applied", async () => {
+    const schedules = { daily: { every: "1d", payload: { to: 7 } } } as never;
+    const broken = defineQueue("broken", { schema: z.object({ to: z.string() }), schedules });
+    await expect(testDeployment({ queues: [broken] }).fetch("/")).rejects.toThrow(
+      "broken: schedules.daily.payload.to must match the schema of the queue",
+    );
   });
 
   test("refuses a name that no queue of it has", async () => {

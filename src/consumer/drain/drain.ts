@@ -1,4 +1,4 @@
-import { invalidArgument, SluiceError } from "../../errors.ts";
+import { checkedAt, invalidArgument, SluiceError } from "../../errors.ts";
 import { checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
 import { waitMilliseconds } from "../../queue/tasks/long-poll.ts";
@@ -125,12 +125,7 @@ function run<T>(
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkDrainOptions(options: DrainOptions, at: string): void {
-  try {
-    checkedOptions(options, { concurrency: 1, batch: undefined });
-  } catch (error) {
-    if (!(error instanceof SluiceError)) throw error;
-    throw new SluiceError(error.code, at + error.message, at + error.path);
-  }
+  checkedAt(at, () => checkedOptions(options, { concurrency: 1, batch: undefined }));
 }
 
 function checkedOptions(

@@ -158,7 +158,8 @@ export function describeError(
 function causeOf(error: Error): string | undefined {
   const cause = propertyOf(error, "cause");
   if (!(cause instanceof Error)) return undefined;
-  return textOf(cause, "message") || (textOf(cause, "code") ?? textOf(cause, "name"));
+  const code = propertyOf(cause, "code");
+  return textOf(cause, "message") || (typeof code === "string" && code) || textOf(cause, "name");
 }
 
 /** A property of an error as text; undefined if it is an object or missing, or reading it throws. */

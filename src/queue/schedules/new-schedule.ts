@@ -32,10 +32,11 @@ export function scheduleName(name: unknown, path = "name"): string {
 
 /**
  * Checks a schedule, except its payload and the options of its task.
+ * @param at what the paths of unknown options begin with
  * @throws {SluiceError} `invalid_argument`
  */
-export function checkedSchedule(schedule: NewSchedule<unknown>) {
-  onlyOptions(schedule, OPTIONS, "schedule.");
+export function checkedSchedule(schedule: NewSchedule<unknown>, at = "schedule.") {
+  onlyOptions(schedule, OPTIONS, at);
   const recurrence = readRecurrence(schedule);
   const { missed = "last", until, paused } = schedule;
   if (missed !== "last" && missed !== "all") throw invalidArgument("missed", 'must be "last" or "all"');

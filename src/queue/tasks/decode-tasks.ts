@@ -97,7 +97,8 @@ async function decodeTasks<Out>(
       const payload = encryption ? await decrypted : decrypted;
       const validated = schema ? await validatePayload(schema, payload) : { payload: payload as Out };
       if ("issues" in validated) {
-        rejections.push({ receipt, outcome: "reject", error: schemaError(validated.issues) });
+        const error = schemaError(validated.issues, encryption !== undefined);
+        rejections.push({ receipt, outcome: "reject", error });
       } else {
         tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: validated.payload }));
       }

@@ -5,7 +5,7 @@ import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { writeFixed } from "../core/record.ts";
 import { taskId } from "../core/validation.ts";
 import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
-import { checkedPayload } from "./schema.ts";
+import { encodeChecked } from "./schema.ts";
 import { contentOf, fixedOptions, idempotencyToken, uniqueness, whenReady } from "./task-options.ts";
 import type { NewTask, TaskDefaults } from "../core/types.ts";
 
@@ -29,8 +29,7 @@ export function checkAndEncode<In, Out>(
 ): MaybePromise<string> {
   const path = `${at}payload`;
   if (id !== undefined) taskId(id, `${at}id`);
-  const encode = () => encodePayload(payload, path);
-  return schema ? checkedPayload(schema, payload, path).then(encode) : encode();
+  return schema ? encodeChecked(schema, payload, path) : encodePayload(payload, path);
 }
 
 /**

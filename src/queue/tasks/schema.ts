@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidArgument, type PayloadIssue, SluiceError } from "../../errors.ts";
-import { cut } from "../core/codec.ts";
+import { cut, decodeValue, encodePayload } from "../core/codec.ts";
 
 /** @throws {SluiceError} `invalid_argument` if it is not a Standard Schema */
 export function checkedSchema<In, Out>(
@@ -34,30 +34,40 @@ export async function validatePayload<In, Out>(
 }
 
 /**
- * Checks a payload before it is enqueued, and returns it unchanged. The schema transforms it at dequeue only,
- * because the result may be a value that JSON cannot express, such as a `Date`.
- * @param path names the payload in the error
- * @throws {SluiceError} `invalid_argument` with the schema's `issues`, if it does not match the schema
+ * Encodes a payload for an enqueue. A schema checks it in the form that a dequeue will have, after JSON, and the
+ * payload stays as it was given: the schema transforms it at dequeue only, because the result may be a value that
+ * JSON cannot express, such as a `Date`.
+ * @param path names the payload in errors
+ * @throws {SluiceError} `invalid_argument`, with the schema's `issues` if it does not match the schema; `too_large`
  */
-export async function checkedPayload<In, Out>(
+export async function encodeChecked<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
   payload: In,
   path: string,
-): Promise<In> {
-  if (schema === undefined) return payload;
-  const result = await validatePayload(schema, payload);
-  if (!("issues" in result)) return payload;
+): Promise<string> {
+  const encoded = encodePayload(payload, path);
+  if (schema === undefined) return encoded;
+  const result = await validatePayload(schema, isBytes(encoded) ? payload : decodeValue(encoded));
+  if (!("issues" in result)) return encoded;
   const { issues } = result;
   const at = pathOf(issues, path);
-  throw new SluiceError("invalid_argument", `${at} ${RULE}${wordsOf(issues)}`, at, issues);
+  const words = wordsOf(issues);
+  const before = await validatePayload(schema, payload);
+  // Such as a `Date` for `z.date()`, which a dequeue gets as a text.
+  const form = "issues" in before ? "" : ", as JSON has it";
+  throw new SluiceError("invalid_argument", `${at} ${RULE}${form}${words}`, at, issues);
 }
 
+const isBytes = (encoded: string): boolean => encoded.startsWith("b");
+
 /**
- * The error of a dead letter whose payload was invalid at dequeue. Its message is logged, so it does not have the
- * schema's words, which may quote the payload.
+ * The error of a dead letter whose payload was invalid at dequeue. Its message is logged, so it has no more of the
+ * payload than the name of a field: neither the schema's words nor the keys of a record, which may quote it.
+ * @param isEncrypted whether the payload was: then it does not have the field either
  */
-export function schemaError(issues: readonly PayloadIssue[]) {
-  return { name: "SchemaError", message: `${pathOf(issues, "payload")} ${RULE}`, issues };
+export function schemaError(issues: readonly PayloadIssue[], isEncrypted: boolean) {
+  const [, field] = (!isEncrypted && /^([A-Za-z_$][\w$]{0,39})(?:\.|$)/.exec(issues[0]?.path ?? "")) || [];
+  return { name: "SchemaError", message: `payload${field ? `.${field}` : ""} ${RULE}`, issues };
 }
 
 const RULE = "must match the schema of the queue";

@@ -203,7 +203,9 @@ describe("a declaration that cannot be applied", () => {
 
 describe("a caller that another one has overtaken while it applied another declaration", () => {
   /** Applies a declaration, and `meanwhile` runs before its nth request. */
-  const overtaken = (maxWorking: number, nth: number, meanwhile: () => Promise<unknown>) => {
+  const overtaken = (maxWorking: number, nth: number, meanwhile: () => Promise<unknown>) =>
+    overtakenBy({ maxWorking }, nth, meanwhile);
+  const overtakenBy = (declaration: QueueDeclaration, nth: number, meanwhile: () => Promise<unknown>) => {
     let requests = 0;
     const transport: Transport = {
       send: async (...args) => {
@@ -211,7 +213,7 @@ describe("a caller that another one has overtaken while it applied another decla
         return rig.transport.send(...args);
       },
     };
-    return applyQueues(transport, declared({ maxWorking }), { now: () => rig.now });
+    return applyQueues(transport, declared(declaration), { now: () => rig.now });
   };
   const maxWorking = async () => (await rig.operator().settings()).maxWorking;
 
@@ -260,6 +262,16 @@ describe("a caller that another one has overtaken while it applied another decla
     expect([outer.deferred, (await inner)?.deferred]).toEqual([["emails"], ["emails"]]);
     expect((await apply({ maxWorking: 6 })).applied).toEqual(["emails"]);
     expect(await maxWorking()).toBe(6);
+  });
+
+  test("and by a third one: no schedule of any of them stays", async () => {
+    const of = (name: string): QueueDeclaration => ({ schedules: { [name]: hourly } });
+    const report = await overtakenBy(of("one"), 4, async () => {
+      await overtakenBy(of("two"), 4, async () => void (await apply(of("three"))));
+    });
+    expect(report.deferred).toEqual(["emails"]);
+    expect((await apply(of("three"))).applied).toEqual(["emails"]);
+    expect(await schedulesNow()).toEqual(["three"]);
   });
 });
 

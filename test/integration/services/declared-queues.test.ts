@@ -225,6 +225,26 @@ describe("the queues and consumers of a deployment are checked at its start", ()
       "consumers must be an array of consumers of declared queues, or an object",
     ],
     [
+      "a consumer that is in no array",
+      { consumers: consumer },
+      "consumers must be an array of the consumers of",
+    ],
+    [
+      "a declared queue's consumer by name",
+      { consumers: { emails: consumer } },
+      "consumers must be an array of the consumers of declared queues, as [emails.consumer(handler)]",
+    ],
+    [
+      "a declared queue whose consumer is by name",
+      { consumers: { emails: () => {} }, queues: [emails] },
+      "queues[0] must not declare emails, which has a consumer by its name",
+    ],
+    [
+      "a schedule that is none",
+      { queues: [defineQueue("a", { schedules: { daily: 1 as never } })] },
+      "a.schedules.daily must be an object",
+    ],
+    [
       "another declaration of the queue",
       { consumers: [consumer], queues: [reports, defineQueue("emails")] },
       "queues[1] must not declare emails a second time",

@@ -110,6 +110,47 @@ describe.each([
   });
 });
 
+test("consumers that cron has woken, and those that handlers wake, share one drain a queue", async () => {
+  let [working, most] = [0, 0];
+  const sent = mails.consumer(
+    async () => {
+      most = Math.max(most, ++working);
+      await sleep(50);
+      working--;
+    },
+    { concurrency: 1 },
+  );
+  const ordered = orders.consumer(async ({ payload }, _, { queue }) => {
+    await sleep(20);
+    await longSince("mails");
+    await queue(mails).enqueue(payload);
+  });
+  await queue("orders").enqueue(1);
+  await queue("mails").enqueue(2);
+  await deployment({ consumers: [ordered, sent] }).cron();
+  expect(most).toBe(1);
+  await idle("mails");
+});
+
+test("a handler's enqueue just before the end of its invocation wakes a consumer elsewhere", async () => {
+  const [woken, sent]: [unknown[], unknown[]] = [[], []];
+  const wakeFetch = async (request: Request) => {
+    woken.push(((await request.json()) as { data: unknown }).data);
+    return new Response(null, { status: 202 });
+  };
+  const late = orders.consumer(async ({ payload, signal }, _, { queue }) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await queue(mails).enqueue(payload);
+  });
+  const consumers = [late, mails.consumer(({ payload }) => void sent.push(payload))];
+  await queue("orders").enqueue(1);
+  const SLUICE_WAKE_SECRET = `whsec_${btoa("a secret of at least 24 bytes")}`;
+  const around = { transport: () => rig.transport, budget: "1s", afterResponse: "none", wakeFetch } as const;
+  await new Service<Environment>({ ...env, SLUICE_WAKE_SECRET }, { consumers }, around).cron();
+  await expect.poll(() => woken).toContainEqual({ queue: "mails" });
+  expect(sent).toEqual([]);
+});
+
 test("a delayed task that a handler enqueues sets the alarm of its queue, whose consumer is here", async () => {
   const set: [AlarmKind, string, number][] = [];
   const alarms = {
@@ -196,6 +237,17 @@ describe("the own methods of declared queues in processes", () => {
     await vi.waitFor(() => expect(seen).toEqual(["second", "first"]));
     await idle("own");
     first.close();
+    await expect(own.enqueue(3)).rejects.toThrow("transport must be declared");
+  });
+
+  test("are not connected with a server that does not start", async () => {
+    const broken = defineQueue("broken", {
+      encryption: () => {
+        throw new Error("no key");
+      },
+    });
+    const options = { queues: [own, broken] };
+    expect(() => deployment(options, { afterResponse: "any", waitUntil: () => {} })).toThrow("no key");
     await expect(own.enqueue(3)).rejects.toThrow("transport must be declared");
   });
 });

@@ -122,7 +122,7 @@ test("each task that its consumer cannot decrypt, or that does not fit its schem
       task: "plain",
       error: "SluiceError: the payload cannot be decrypted: it is not encrypted, and acceptPlain is not set",
     },
-    { ...letter, task: "misfit", error: "SchemaError: payload.to must match the schema of the queue" },
+    { ...letter, task: "misfit", error: "SchemaError: payload must match the schema of the queue" },
   ]);
   expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 2, ended: "empty" }]);
 });

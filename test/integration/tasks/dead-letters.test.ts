@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { DeadLetter, LeasedTask } from "../../../src/index.ts";
+import type { DeadLetter, LeasedTask, QueueOptions } from "../../../src/index.ts";
 import { deadLetterTools, expired, letter, MINUTE } from "../../support/dead-letters.ts";
 import { encrypting, MARKER } from "../../support/encrypting.ts";
 import { times } from "../../support/recorded.ts";
@@ -217,6 +217,27 @@ describe("a dequeue reports", () => {
     const stored = { ...error, issues: [{ path: "to", message: `is ${MARKER}` }, { path: "times" }] };
     expect(await queue.get("misfit")).toMatchObject({ error: stored });
   });
+
+  test.each<[string, QueueOptions["encryption"], z.ZodType, unknown, string]>([
+    [
+      "a field within",
+      undefined,
+      z.object({ to: z.object({ name: z.string() }) }),
+      { to: { name: 7 } },
+      ".to",
+    ],
+    ["an item of a list", undefined, z.array(z.string()), [7], ""],
+    ["a key of a record", undefined, z.record(z.string(), z.number()), { "ada@example.com": "x" }, ""],
+    ["an encrypted payload", encrypting(), z.object({ to: z.string() }), { to: 7 }, ""],
+  ])(
+    "of a payload that does not match the schema no more than the field: %s",
+    async (_, encryption, schema, payload, field) => {
+      await rig.queue({ encryption }).enqueue(payload, { id: "misfit" });
+      await watched({ encryption, schema }).dequeue();
+      const message = `payload${field} must match the schema of the queue`;
+      expect(letters).toEqual([letter("misfit", "rejected", { error: { name: "SchemaError", message } })]);
+    },
+  );
 
   test("each payload that cannot be decrypted", async () => {
     await rig.queue().enqueue(MARKER, { id: "plain" });

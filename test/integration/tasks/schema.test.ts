@@ -138,3 +138,16 @@ test("types flow from the schema to producer and handler", () => {
 test("a schema that is no Standard Schema is refused", () => {
   expect(() => rig.queue({ schema: {} as never })).toThrow("schema must be a Standard Schema");
 });
+
+test("a schema sees at enqueue what it will see at dequeue, after JSON", async () => {
+  const dated = rig.queue({ schema: z.object({ at: z.date() }) });
+  await expect(dated.enqueue({ at: new Date(0) })).rejects.toMatchObject({
+    code: "invalid_argument",
+    path: "payload.at",
+    message: expect.stringMatching(/^payload\.at must match the schema of the queue, as JSON has it: .*date/),
+  });
+  const coerced = rig.queue({ schema: z.object({ at: z.coerce.date() }) });
+  await coerced.enqueue({ at: new Date(0) }, { id: "a" });
+  const [task] = await coerced.dequeue();
+  expect(task?.payload).toEqual({ at: new Date(0) });
+});

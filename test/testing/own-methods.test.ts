@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import * as cloudflare from "../../serverless/cloudflare.ts";
+import { defineQueue, type QueueDeclaration } from "../../src/index.ts";
+import { testDeployment } from "../../src/testing/index.ts";
+
+// What the own methods of declared queues, such as `next.enqueue(…)`, do in a test of a deployment.
+
+beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
+afterEach(() => void vi.restoreAllMocks());
+
+/** A deployment whose consumer of "first" enqueues to "next", which has a consumer too. */
+function deployment(declaration: QueueDeclaration<string> = {}) {
+  const done: string[] = [];
+  const next = defineQueue<string>("next", declaration);
+  const first = defineQueue<string>("first", { maxAttempts: 1 });
+  const consumers = [
+    first.consumer(async ({ payload }) => void (await next.enqueue(`after ${payload}`))),
+    next.consumer(({ payload }) => void done.push(payload)),
+  ];
+  return { done, next, first, options: { consumers } };
+}
+const declared = { transport: () => expect.fail("not in a test") };
+
+describe("in a test of a server, which connects them", () => {
+  test("they reach the test's database, and wake the consumer", async () => {
+    const { done, next, first, options } = deployment();
+    const app = testDeployment(options);
+    await app.queue(first).enqueue("a");
+    await app.run();
+    expect(app.enqueued(next)).toMatchObject([{ payload: "after a" }]);
+    expect(done).toEqual(["after a"]);
+  });
+
+  test("what the test enqueues by them waits for the next run", async () => {
+    const { done, next, options } = deployment();
+    const app = testDeployment(options);
+    await next.enqueue("by the test");
+    expect(await app.tasks(next, "pending")).toHaveLength(1);
+    expect(done).toEqual([]);
+    await app.run();
+    expect(done).toEqual(["by the test"]);
+  });
+});
+
+describe("in a test of an app of functions, which does not connect them", () => {
+  test("they fail in a handler without a declared transport, as in production", async () => {
+    const { done, next, first, options } = deployment();
+    const app = testDeployment(cloudflare.sluice(options));
+    await app.queue(first).enqueue("a");
+    await app.runToEnd();
+    expect(await app.deadLetters(first)).toMatchObject([
+      { error: { message: expect.stringContaining("transport must be declared") } },
+    ]);
+    // A test may call them.
+    await next.enqueue("by the test");
+    await app.run();
+    expect(done).toEqual(["by the test"]);
+  });
+
+  test("with one they reach the test's database, and cron starts the consumer", async () => {
+    const { done, first, options } = deployment(declared);
+    const app = testDeployment(cloudflare.sluice(options));
+    await app.client().queue("first").enqueue("a");
+    expect(await app.tasks(first)).toMatchObject([{ state: "completed" }]);
+    expect(done).toEqual([]);
+    await app.run();
+    expect(done).toEqual(["after a"]);
+  });
+});
