@@ -8,6 +8,7 @@ import { Deployment, overHttp, type Platform, type ServiceOptions } from "./depl
 
 export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
 export * from "./deployment/consumer.ts";
+export type { AppWith } from "./deployment/options-of.ts";
 export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
 
 export interface Context {

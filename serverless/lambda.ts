@@ -5,6 +5,7 @@ import { type AppWith, withOptions } from "./deployment/options-of.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
 export * from "./deployment/consumer.ts";
+export type { AppWith } from "./deployment/options-of.ts";
 export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
 
 /** The event of an EventBridge rule or of EventBridge Scheduler. */

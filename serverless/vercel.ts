@@ -9,6 +9,7 @@ import {
 import { withOptions } from "./deployment/options-of.ts";
 
 export * from "./deployment/consumer.ts";
+export type { AppWith } from "./deployment/options-of.ts";
 export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
 
 export interface Context {

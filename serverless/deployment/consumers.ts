@@ -180,8 +180,8 @@ export class Consumers<Env> {
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
     const source = remoteWaker ? withScaleOut(queue) : queue;
-    const around = { ...ending, budget, listen, onFailure: logTaskFailure };
-    const report = await drain(source, handle, { ...work, ...around });
+    const limits = { ...ending, budget, listen, onFailure: logTaskFailure };
+    const report = await drain(source, handle, { ...work, ...limits });
     if (tasksOf(report) > 0) log({ drain: name, ...report });
     if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.

@@ -4,10 +4,10 @@ import type { ServiceOptions } from "./service.ts";
 const OPTIONS = Symbol.for("sluice-queue.options");
 
 /** An app of a deployment whose handlers get that environment. */
-export type AppWith<Env extends object> = {
+export interface AppWith<Env extends object> {
   /** Has the type of the environment; never a value. */
   readonly types?: { readonly env: Env } | undefined;
-};
+}
 
 /** Attaches to a platform's app the options that it was made with. */
 export function withOptions<App extends object, Env extends object>(

@@ -24,7 +24,7 @@ export interface DeploymentTools<Env = Environment> {
     queue: QueueOrName<In, Out>,
     options?: OwnQueueOptions<In, Out>,
   ) => Queue<In, Out>;
-  /** The schedules of a queue, with the same encryption as {@link queue}. */
+  /** The schedules of a queue, with the same encryption and defaults of tasks as {@link queue}. */
   readonly schedules: <T = unknown>(
     queue: QueueOrName<T, unknown>,
     options?: Pick<QueueOptions, "encryption">,

@@ -4,6 +4,7 @@ import { createClient, type Client } from "../client/index.ts";
 import { readConfig } from "../config.ts";
 import { applyQueues } from "../declared/apply-queues.ts";
 import type { DeclaredQueue } from "../declared/define-queue.ts";
+import type { DeploymentTools } from "../declared/tools.ts";
 import type { Environment } from "../environment.ts";
 import { invalidArgument, SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
@@ -181,6 +182,11 @@ export class TestDeployment<Env extends object = Environment> {
    */
   queue<In = unknown, Out = In>(queue: QueueOrName<In, Out>): Queue<In, Out> {
     return this.#service.tools().queue(this.#known(queue));
+  }
+
+  /** What handlers of the deployment get as third argument, to call one with. Its enqueues wait as {@link queue}'s. */
+  tools(): DeploymentTools<Env> {
+    return this.#service.tools();
   }
 
   /** A client of the deployment's HTTP interface. */

@@ -85,7 +85,7 @@ describe("the server's own refusals", () => {
       path: "priority",
       message:
         "priority must be a whole number from 0 to 9; delay must be a duration: whole milliseconds, or " +
-        'a text such as "250ms", "30s", "5m", "2h", "7d"',
+        'a text such as "250ms", "30s", "5m", "1.5h", "7d"',
     });
     expect(await failure(() => queue.dequeue({ max: 101 }))).toEqual({
       code: "invalid_argument",

@@ -23,7 +23,7 @@ describe("invalid_request", () => {
       worker: "w",
     });
     const durations =
-      'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
+      'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "1.5h", "7d"';
     expect(expectProblem(answer, "invalid_request").errors).toEqual([
       { path: "tasks[0].grupo", message: "is not a known field" },
       { path: "tasks[0].prio", message: "is not a known field" },

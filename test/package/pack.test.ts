@@ -66,6 +66,33 @@ test("each entry declares what it exports", async () => {
   });
 });
 
+test("what an application exports compiles with declarations, as `tsc --init` asks for", async () => {
+  const apps = ["cloudflare", "vercel", "lambda", "netlify"].map(
+    (name) => `import { sluice as ${name}App } from "sluice-queue/${name}";
+      export const ${name} = ${name}App<Env>({ consumers: [sent] });`,
+  );
+  const source = `import { defineQueue } from "sluice-queue";
+    type Env = { MAIL_URL: string };
+    export const emails = defineQueue<{ to: string }>("emails", { timeout: "10s", unique: "24h" });
+    export const sent = emails.consumer(({ payload }, env: Env, { queue }) => queue("log").enqueue([payload.to, env.MAIL_URL]));
+    ${apps.join("\n")}`;
+  await writeFile(join(project.path, "app.ts"), source);
+  const options = [
+    "--strict",
+    "--declaration",
+    "--emitDeclarationOnly",
+    "--outDir",
+    "declared",
+    "--module",
+    "nodenext",
+  ];
+  const more = ["--target", "es2023", "--lib", "es2023,dom", "--skipLibCheck"];
+  const tsc = join(root, "node_modules/.bin/tsc");
+  const compiled = promisify(execFile)(tsc, [...options, ...more, "app.ts"], { cwd: project.path });
+  const { stdout } = await compiled.catch((error: { stdout: string }) => error);
+  expect(stdout).toBe("");
+});
+
 const UPSTASH = { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1", UPSTASH_REDIS_REST_TOKEN: "none" };
 const TCP = { REDIS_URL: "redis://127.0.0.1:1" };
 const CLIENT = "@redis/client, which is not installed; add it: npm install @redis/client@6";

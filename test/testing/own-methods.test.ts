@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import { defineQueue, type QueueDeclaration } from "../../src/index.ts";
-import { testDeployment } from "../../src/testing/index.ts";
+import { testDeployment, testTask } from "../../src/testing/index.ts";
 
 // What the own methods of declared queues, such as `next.enqueue(…)`, do in a test of a deployment.
 
@@ -40,6 +40,18 @@ describe("in a test of a server, which connects them", () => {
     await app.run();
     expect(done).toEqual(["by the test"]);
   });
+});
+
+test("the handler of a consumer can be called with a task and the tools of a test's deployment", async () => {
+  const log = defineQueue<string>("log");
+  const env = { GREETING: "hello" };
+  const greet = defineQueue<{ to: string }>("greet").consumer(
+    async ({ payload }, { GREETING }: typeof env, { queue }) =>
+      queue(log).enqueue(`${GREETING} ${payload.to}`),
+  );
+  const app = testDeployment({ consumers: [greet], queues: [log] }, { env });
+  await greet.handler(testTask({ to: "ada" }), env, app.tools());
+  expect(app.enqueued(log)).toMatchObject([{ payload: "hello ada" }]);
 });
 
 describe("in a test of an app of functions, which does not connect them", () => {

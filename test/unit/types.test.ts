@@ -63,7 +63,7 @@ describe("a duration", () => {
 
 describe("the error of an invalid duration", () => {
   const rule =
-    'delay must be a duration of 1 to 5000 ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
+    'delay must be a duration of 1 to 5000 ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "1.5h", "7d"';
   test.each<[unknown, string]>([
     ["1,5h", '; "1,5h" is not'],
     ["6s", '; "6s" is not'],

@@ -36,7 +36,7 @@ function durationOf(min: keyof typeof durationTexts, max: number, message = dura
 export const duration = durationOf(
   0,
   MAX_DURATION,
-  'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"',
+  'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "1.5h", "7d"',
 );
 
 /** A lease, a window or a period. */

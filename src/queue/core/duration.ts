@@ -35,7 +35,7 @@ export function milliseconds(duration: Duration, path: string, bounds: DurationB
 
 /** The rule for a duration, as errors say it. Both bounds are in ms. */
 export function durationRule(min: number, max: number): string {
-  return `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`;
+  return `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "1.5h", "7d"`;
 }
 
 /** Shows a refused duration in an error. A longer text is not shown: it may be a secret at the wrong place. */
