@@ -6,7 +6,7 @@ import type { DeploymentTools } from "../../src/declared/tools.ts";
 import type { Encryption } from "../../src/queue/values/encryption.ts";
 
 /**
- * Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment; `queue` of the tools
+ * Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment. `queue` of the tools
  * adds tasks to the deployment's queues, and wakes their consumers.
  */
 export type ConsumerHandler<Env = Environment, T = unknown> = (

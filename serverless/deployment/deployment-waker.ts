@@ -21,15 +21,15 @@ export interface WakerContext {
 }
 
 /**
- * An invocation with less time left than this, ms, starts no consumer: the wake goes elsewhere, or cron finds the
- * tasks. After a sweep, even the shortest budget of an invocation, 1 s, has more left.
+ * Least time left for an invocation to start a consumer, ms. With less, the wake goes elsewhere, or cron finds the
+ * tasks. After a sweep, even the shortest budget of an invocation, 1 s, has more than this left.
  */
 const WORTH_STARTING = 250;
 
 /**
  * The waker of a deployment. It starts the queue's consumer in this invocation if that is allowed. Otherwise it
  * sends a wake to the wake URL, if there is one. The deployment there must have the same consumers as this one.
- * If this one has none, wakes are sent for every queue.
+ * If this deployment has no consumers, it sends wakes for every queue.
  * @returns undefined if no wake can be sent or arranged
  */
 export function deploymentWaker(

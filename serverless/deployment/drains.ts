@@ -14,8 +14,8 @@ export class Drains {
   readonly #wokenAgain = new Set<string>();
 
   /**
-   * Drains a queue. If its drain is running, that one pulls again at once, also if it has just found the queue
-   * empty.
+   * Drains a queue. If a drain of the queue is running, that drain pulls again at once, even if it has just found
+   * the queue empty.
    * @param drain drains the queue once
    */
   run(queue: string, drain: () => Promise<DrainReport>): Promise<DrainReport> {
@@ -61,7 +61,7 @@ export class Drains {
   }
 }
 
-/** Both reports as one, which ended as the second. */
+/** One report for both: the counts are added up, the rest is that of the second. */
 export function sum(first: DrainReport, then: DrainReport): DrainReport {
   return { ...then, ...addCounts(first, then) };
 }

@@ -9,14 +9,14 @@ import type { Drains } from "./drains.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { logDeadLetter } from "./task-log.ts";
 
-/** What is begun in an invocation gets this time at least, ms. */
+/** Least time that work gets which begins in an invocation, ms. */
 export const LEAST_TIME = 1_000;
 
 /** One call of the deployment by its platform, or a running process. */
 export interface Invocation {
   /** Keeps work running: after the response, or before it if the platform cannot. */
   readonly keepRunning: WaitUntil;
-  /** What the deployment's own code gets: `keepRunning`, or undefined if that would delay a response. */
+  /** The `waitUntil` of handlers, `fetch` and the hook: `keepRunning`, or undefined if that would delay a response. */
   readonly waitUntil: WaitUntil | undefined;
   /** How much longer a consumer may work here, ms; undefined if none may. */
   readonly timeLeft: (() => number) | undefined;

@@ -31,9 +31,9 @@ export interface ServiceOptions<Env = Environment> {
     | undefined;
   /**
    * Called once with each dead letter that this deployment makes or finds, of any queue: by its consumers,
-   * its sweeps, and requests to its HTTP interface. It runs in the time of the invocation, with `waitUntil`
-   * if the platform has it. If it fails, one line is logged. It is not called if Redis's reply is lost after
-   * the script ran, and called again if a consumer over HTTP sends its settlement again.
+   * its sweeps, its `fetch`, and requests to its HTTP interface. It runs in the time of the invocation, with
+   * `waitUntil` if the platform has it. If it fails, one line is logged. It is not called if Redis's reply is lost
+   * after the script ran. It is called again if a consumer over HTTP sends its settlement again.
    * @default none; each dead letter is logged anyway
    * @example onDeadLetter: (letter, { queue }) => queue("graveyard").enqueue(letter)
    */
@@ -79,15 +79,15 @@ export interface Platform {
    */
   readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
   /**
-   * Creates the alarms of a deployment with that prefix of its keys. A long-running process always has them.
+   * Creates the alarms of a deployment whose keys have that prefix. A long-running process always has them.
    * @default none: cron finds what is due
    */
   readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
   /** How long an invocation waits for the next task, ms. @default 5 s */
   readonly maxIdle?: number | undefined;
   /**
-   * In a process: keeps work running when the process closes. The own methods of declared queues are then
-   * connected with this deployment, because what they start can be waited for.
+   * In a process: keeps work running when the process closes. If it is set, the own methods of declared queues are
+   * connected with this deployment, because the process can wait for what they start.
    */
   readonly waitUntil?: WaitUntil | undefined;
 }

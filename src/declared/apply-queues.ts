@@ -41,7 +41,7 @@ const FIELD = "~declared";
  * Applies the settings and schedules of declared queues, if their declarations have changed since the last call.
  * What an operator has changed since then stays. Settings and schedules that are no longer declared are unset and
  * removed; those that were never declared stay. Deployments call it with their cron, and servers at their start.
- * One request of one Redis command for each queue; more only for queues whose declarations have changed.
+ * It takes one request, with one Redis command for each queue. Queues whose declarations have changed take more.
  * @returns which queues were applied, and which failed
  * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the report
  * @example await applyQueues(upstash(env), [emails, reports]);
@@ -100,7 +100,7 @@ async function apply(
     const recorded = declareScript.decode(lastReply(await transport.send([call], { signal })));
     return recorded ? text : undefined;
   };
-  /** Another caller's record may name what this one has overwritten. Makes the next call apply all again. */
+  /** Makes the next call apply all again, because another caller's record may name what this call has overwritten. */
   const invalidateOther = async (): Promise<void> => {
     let done = false;
     while (!done) {
@@ -112,8 +112,8 @@ async function apply(
       done = (await record(found, { ...both, hash: undefined })) !== undefined;
     }
   };
-  // Recorded first, so that of callers that have read the same record one goes on, and that after a failure the next
-  // call does all again.
+  // Recorded first. Of several callers that have read the same record, only one goes on; after a failure, the next
+  // call applies all again.
   const hash = `applying ${crypto.randomUUID()} ${declared.hash}`;
   const begun = await record(stored, { ...union(before, declared), hash });
   if (begun === undefined) return "deferred";

@@ -14,7 +14,7 @@ import { checkedSchema } from "../queue/tasks/schema.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type { Encryption } from "../queue/values/encryption.ts";
 
-/** A value, or a function that makes it at its first use, when the environment is known. */
+/** A value, or a function that returns it. The function is called at the first use, when the environment is known. */
 export type OrMade<T> = T | (() => T);
 
 /** What a queue is: the defaults of its tasks, its settings, its schedules, and how its tasks are handled. */
@@ -26,19 +26,19 @@ export interface QueueDeclaration<In = unknown, Out = In>
    * @default no check
    */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
-  /** Most bytes of payloads in one dequeue; it returns at least one task anyway. @default 8 MB */
+  /** Most bytes of payloads in one dequeue. It returns at least one task anyway. @default 8 MB */
   readonly maxBytes?: number | undefined;
   /** Encrypts payloads, results, errors and progress: `encryption()`. @default no encryption */
   readonly encryption?: OrMade<Encryption> | undefined;
   /**
    * The schedules, by name. A deployment creates them, replaces those that change, and removes those that are
-   * no longer declared. It leaves alone those that were put in another way.
+   * no longer declared. It does not change schedules that were put in another way.
    * @default none
    */
   readonly schedules?: Readonly<Record<string, NewSchedule<NoInfer<In>>>> | undefined;
   /**
-   * How the queue's own methods reach Redis, such as `upstash`. Deployments use their own transport instead, and a
-   * server (`serve`) sets it for these methods too.
+   * How the queue's own methods, such as `emails.enqueue(…)`, reach Redis: for example `upstash`. Deployments use
+   * their own transport instead. While a server (`serve`) runs, the queue's own methods use that of the server.
    * @default none: `new Queue(emails, { transport })` and deployments work, the queue's own methods throw
    */
   readonly transport?: OrMade<Transport> | undefined;
@@ -47,7 +47,7 @@ export interface QueueDeclaration<In = unknown, Out = In>
    * @default the process's variable `SLUICE_PREFIX`, else "sluice"
    */
   readonly prefix?: string | undefined;
-  /** Wakes a consumer after an enqueue by the queue's own methods. @default cron starts consumers */
+  /** Wakes a consumer after an enqueue by the queue's own methods. @default none: cron starts consumers */
   readonly wake?: OrMade<Waker> | undefined;
 }
 

@@ -69,7 +69,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   readonly #declaration: QueueDeclaration<In, Out>;
   #options: DefinedOptions<In, Out> | undefined;
   #producer: Producer<In, Out> | undefined;
-  /** Those of running servers; the last one is used. */
+  /** Producers that are connected, such as those of running servers. The last one is used. */
   readonly #connected: Producer<In, Out>[] = [];
 
   /** @throws {SluiceError} `invalid_argument` */
@@ -95,9 +95,9 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 
   /**
    * Connects the queue's own methods, instead of the declared `transport`, `prefix` and `wake`. A server (`serve`
-   * of Node, Bun and Deno) does so with its declared queues until it closes: in its process `emails.enqueue(…)`
-   * starts their consumers as `queue(emails).enqueue(…)` does. Of several connections the last one is used.
-   * @returns disconnects them
+   * of Node, Bun and Deno) connects its declared queues until it closes. In its process, `emails.enqueue(…)` then
+   * starts their consumers, as `queue(emails).enqueue(…)` does. Of several connections the last one is used.
+   * @returns a function that disconnects them
    * @throws {SluiceError} `invalid_argument`
    */
   connect(connection: QueueConnection): () => void {
@@ -110,7 +110,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   }
 
   /**
-   * Adds one task, outside of a deployment. Within one use `queue(emails)`, which wakes its consumer.
+   * Adds one task, outside of a deployment. In a deployment use `queue(emails)`, which wakes the consumer.
    * @throws {SluiceError} as `Producer.enqueue`; `invalid_argument` if the declaration has no `transport`
    * @example await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" })
    */
@@ -144,8 +144,8 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 
   /**
    * Makes the queue's consumer, for the `consumers` of a deployment.
-   * @param handler works on one task, as that of `drain`; `env` is the deployment's environment, and `queue` of
-   *   the tools adds tasks to its queues
+   * @param handler works on one task, like the handler of `drain`. `env` is the deployment's environment. `queue`
+   *   of the tools adds tasks to the deployment's queues
    * @param options of its drain; those of the declaration are the defaults
    * @example sluice({ consumers: [emails.consumer(async ({ payload }) => send(payload.to))] })
    */
@@ -161,7 +161,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   }
 
   /**
-   * The declared transport, by which the queue's own methods reach Redis unless a server has connected them.
+   * The declared transport. The queue's own methods use it unless a server has connected them.
    * @throws {SluiceError} `invalid_argument` if none is declared
    */
   requireTransport(): OrMade<Transport> {

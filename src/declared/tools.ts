@@ -17,8 +17,8 @@ export interface DeploymentTools<Env = Environment> {
   readonly env: Env;
   /**
    * A queue in the deployment's Redis, by its declaration or its name. An enqueue wakes the queue's consumer.
-   * By name, the queue has the options that its declaration or its consumer in this deployment sets, unless
-   * these options set others; `encryption: null` sets none.
+   * By name, the queue has the options of its declaration, or of its consumer in this deployment. `options` wins
+   * over both; `encryption: null` turns encryption off.
    */
   readonly queue: <In = unknown, Out = In>(
     queue: QueueOrName<In, Out>,
@@ -30,7 +30,7 @@ export interface DeploymentTools<Env = Environment> {
     options?: Pick<QueueOptions, "encryption">,
   ) => Schedules<T>;
   /**
-   * Lets work continue after the response, or in a consumer until the invocation ends; undefined if the platform
+   * Lets work continue after the response; in a consumer, until the invocation ends. Undefined if the platform
    * does not support it.
    */
   readonly waitUntil: WaitUntil | undefined;

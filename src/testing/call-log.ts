@@ -6,7 +6,7 @@ import type { Command, CommandOutcome, ScriptCall } from "../queue/redis/transpo
 export interface EnqueuedTask<T = unknown> {
   readonly queue: string;
   readonly id: string;
-  /** An encrypted payload is the bytes that Redis has. */
+  /** The payload; if it is encrypted, the bytes that Redis has. */
   readonly payload: T;
   readonly group?: string;
   readonly priority?: number;
@@ -35,7 +35,7 @@ export class CallLog {
     return this.#delivered;
   }
 
-  /** When the last dequeue of a queue said that more is ready, epoch ms; 0 if it is not known. */
+  /** The `nextDueAt` of the last dequeue of a queue, epoch ms; 0 if it is not known. */
   nextDueAt(queue: string): number {
     return this.#nextDue.get(queue) ?? 0;
   }

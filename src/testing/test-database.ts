@@ -80,10 +80,10 @@ export class TestDatabase {
   }
 
   /**
-   * Moves the clock until no task of some queues is left that a move starts. Schedules do not run meanwhile: the
-   * tasks of a schedule that occurs often may never end all at once.
+   * Moves the clock until some queues have no task left that a move of the clock would start. Schedules do not run
+   * meanwhile: the tasks of a schedule that occurs often may never all have ended.
    * @param run works on what is pending; called at the beginning and at each stop
-   * @param has whether a queue is one of those
+   * @param has whether a queue is one of these queues
    * @throws {SluiceError} `invalid_argument` if there are more than 10,000 stops, or if pending tasks are left
    */
   async moveToEnd(run: () => Promise<void>, has: (queue: string) => boolean): Promise<void> {
@@ -148,7 +148,7 @@ export class TestDatabase {
     return Math.min(...due.filter((at) => at > this.#now && at <= LAST_INSTANT));
   }
 
-  /** False if the queue waits for others: a dequeue then only says to ask again, and the first lease is what counts. */
+  /** False if the queue waits for working tasks: its `nextDueAt` then only says to ask again, and leases count. */
   async #waitsForRate({ name, working }: PendingQueue): Promise<boolean> {
     const { rate, maxWorking } = await new Operator(name, this.#over).settings();
     return rate !== null && working < (maxWorking ?? Infinity);
@@ -189,7 +189,7 @@ export class TestDatabase {
     return found;
   }
 
-  /** A sweep takes queues off the registry that are unused for an hour; producers note them by real time. */
+  /** A sweep unregisters queues that are unused for an hour. Producers register them by real time, not the test's. */
   #keepRegistered(): void {
     for (const name of this.queues)
       this.#database.call("ZADD", this.#registry, "GT", String(this.#now), name);

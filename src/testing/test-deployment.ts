@@ -27,7 +27,7 @@ import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.t
 /** Variables that Sluice itself reads. A test may set them, whatever the type of the app's environment. */
 type SluiceVariable = "SLUICE_PREFIX" | "SLUICE_TOKENS" | "SLUICE_WAKE_SECRET" | "CRON_SECRET";
 
-/** The environment of a deployment in a test. If the app says nothing about its own, it has any. */
+/** The environment of a deployment in a test: of the app's type, or any if the app does not say its type. */
 type TestEnvironment<Env> = (keyof Env extends never ? Environment : Partial<Env>) & {
   readonly [Name in SluiceVariable]?: string | undefined;
 };
@@ -42,7 +42,7 @@ export interface TestDeploymentOptions<Env> {
 /**
  * Runs a deployment in a test: its routes, consumers, cron and schedules, on an embedded database, with a clock
  * that moves only when the test says so. It needs no Redis and no platform. It logs failed tasks and dead letters, but
- * not what was done.
+ * not successful work.
  * @param app what `sluice()` of any platform returned (of Vercel also its `GET` or `POST`), or the options of
  *   `sluice`
  * @throws {SluiceError} `invalid_argument`
@@ -74,7 +74,7 @@ export class TestDeployment<Env extends object = Environment> {
   readonly #declared: readonly DeclaredQueue[];
   /** Work that continues after responses. */
   readonly #afterwards = new PendingWork();
-  /** True in what the deployment itself runs. To wait there for all of its work would never end. */
+  /** True in code that the deployment itself runs. Code there that waits for all of its work would wait for itself. */
   readonly #inside = new AsyncLocalStorage<true>();
   #started: Promise<void> | undefined;
 
@@ -88,7 +88,7 @@ export class TestDeployment<Env extends object = Environment> {
       UPSTASH_REDIS_REST_TOKEN: "embedded",
       SLUICE_TOKENS: JSON.stringify([{ token: this.token, scopes, queues: "*" }]),
       ...options.env,
-      // No test sends wakes to what is not in it.
+      // A test sends no wakes to other deployments.
       SLUICE_WAKE_URL: undefined,
     };
     this.#prefix = readConfig(env).prefix;
@@ -129,8 +129,8 @@ export class TestDeployment<Env extends object = Environment> {
   }
 
   /**
-   * Sends a request to the deployment. Resolves when the work after the response has ended too: the tasks that it
-   * enqueued have then been worked on. Called by a handler of the deployment, it does not wait for that work.
+   * Sends a request to the deployment. Resolves when the work after the response has also ended, so the tasks that
+   * the request enqueued have been worked on. If a handler of the deployment calls it, it does not wait for that work.
    * @param input a path such as "/signup?to=a@example.com", a URL or a `Request`
    */
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
@@ -214,8 +214,8 @@ export class TestDeployment<Env extends object = Environment> {
   }
 
   /**
-   * All tasks that were enqueued so far, in order, with their payloads; by handlers too. Those of schedules are not
-   * among them.
+   * All tasks that were enqueued so far, by handlers too, in order and with their payloads, except those of
+   * schedules.
    * @throws {SluiceError} as {@link tasks}
    */
   enqueued<In = unknown>(queue: QueueOrName<In, unknown>): readonly EnqueuedTask<In>[] {

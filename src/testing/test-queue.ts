@@ -104,7 +104,7 @@ export class TestQueue<In = unknown, Out = In> {
    * Calls the handler for each pending task, as `drain` does, until none is pending. The clock does not move, so a
    * task that fails waits for its next attempt.
    * @param options of the drain; those of a declared queue are the defaults
-   * @returns what became of the tasks
+   * @returns how many deliveries ended in each way
    */
   async work(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
     const report = await drain(this.queue, handler, { ...this.#declared.work, ...options });
@@ -116,7 +116,7 @@ export class TestQueue<In = unknown, Out = In> {
    * {@link work} until every task of the queue has ended: moves the clock to each delayed task, each lease that
    * expires, and each instant at which a rate allows more. Schedules do not run meanwhile. What they miss,
    * {@link advance} makes up for as after an outage.
-   * @returns what became of all deliveries
+   * @returns how many of all deliveries ended in each way
    * @throws {SluiceError} `invalid_argument` if pending tasks are left, such as those of a paused queue, or if tasks
    *   still wait after 10,000 stops of the clock
    * @example
@@ -147,7 +147,7 @@ export class TestQueue<In = unknown, Out = In> {
     return deadLettersAmong(await this.tasks("rejected"));
   }
 
-  /** All tasks that were enqueued so far, in order, with their payloads. Those of schedules are not among them. */
+  /** All tasks that were enqueued so far, in order and with their payloads, except those of schedules. */
   get enqueued(): readonly EnqueuedTask<In>[] {
     return this.#database.log.tasksOf(this.queue.name) as EnqueuedTask<In>[];
   }
