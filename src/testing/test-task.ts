@@ -21,7 +21,7 @@ export interface TestTask<T> extends Task<T> {
  * Makes a task to call a handler with, without a queue.
  * @param payload as the handler gets it
  * @param fields of the task. Default: the id "test-1", the first attempt, enqueued now
- * @example await sendWelcome(testTask({ to: "a@example.com" }, { attempt: 3 }), env);
+ * @example await sendWelcome.handler(testTask({ to: "a@example.com" }, { attempt: 3 }), env, tools);
  */
 export function testTask<T>(
   payload: T,
