@@ -22,7 +22,7 @@ export const token: Subcommand = {
     // The prefix lets secret scanners recognize it.
     const made = `sluice_${randomBytes(32).toString("base64url")}`;
     const sha256 = createHash("sha256").update(made).digest("hex");
-    const entry = checked({ sha256, scopes: scopes.split(","), queues });
+    const entry = checked({ sha256, scopes: scopes.split(",").map((scope) => scope.trim()), queues });
     process.stdout.write(
       [
         "# For the caller, who sends it as `Authorization: Bearer …`:",

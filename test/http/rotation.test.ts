@@ -166,7 +166,7 @@ describe("without a request refused", () => {
 
 describe("sluice token", () => {
   test("makes a token of 256 random bits, and keeps only its SHA-256", async () => {
-    const { stdout, stderr } = await sluice("token", "--scopes", "consume,enqueue", "--queues", "emails-*");
+    const { stdout, stderr } = await sluice("token", "--scopes", "consume, enqueue", "--queues", "emails-*");
     const [, token = ""] = /^SLUICE_TOKEN=(sluice_[\w-]{43})$/m.exec(stdout) ?? [];
     expect(token).not.toBe("");
     const sha256 = createHash("sha256").update(token).digest("hex");
