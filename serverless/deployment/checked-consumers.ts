@@ -1,5 +1,5 @@
 import { checkDrainOptions, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
-import type { QueueConsumer, WorkOptions } from "../../src/declared/define-queue.ts";
+import { isDeclared, type QueueConsumer, type WorkOptions } from "../../src/declared/define-queue.ts";
 import { invalidArgument } from "../../src/errors.ts";
 import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
 import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
@@ -30,7 +30,19 @@ export function checkedConsumers<Env>(
   consumers: NonNullable<ServiceOptions<Env>["consumers"]>,
   context: CheckContext<Env>,
 ): ReadonlyMap<string, CheckedConsumer<Env>> {
+  if (typeof consumers !== "object" || consumers === null) {
+    throw invalidArgument(
+      "consumers",
+      "must be an array of consumers of declared queues, or an object of consumers by queue name",
+    );
+  }
   if (Array.isArray(consumers)) return declaredConsumers(consumers, context);
+  if ([consumers, ...Object.values(consumers)].some(isOfDeclared)) {
+    throw invalidArgument(
+      "consumers",
+      "must be an array of the consumers of declared queues, as [emails.consumer(handler)]",
+    );
+  }
   return new Map(
     Object.entries(consumers).map(([name, given]) => [
       queueName(name, `consumers.${name}`),
@@ -44,8 +56,15 @@ function declaredConsumers<Env>(
   { budget }: CheckContext<Env>,
 ): Map<string, CheckedConsumer<Env>> {
   const all = new Map<string, CheckedConsumer<Env>>();
-  for (const [i, { queue, handler, options }] of consumers.entries()) {
+  for (const [i, consumer] of consumers.entries()) {
     const path = `consumers[${i}]`;
+    if (!isOfDeclared(consumer)) {
+      throw invalidArgument(
+        path,
+        "must be the consumer of a queue that defineQueue made, such as emails.consumer(handler)",
+      );
+    }
+    const { queue, handler, options } = consumer;
     if (typeof handler !== "function") throw invalidArgument(path, "must have a handler that is a function");
     if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
     onlyOptions(options, WORK_OPTIONS, `${path}.`);
@@ -53,6 +72,11 @@ function declaredConsumers<Env>(
     all.set(queue.name, { handler, work: options, queue: queue.options as DefinedOptions<unknown, never> });
   }
   return all;
+}
+
+/** Whether a declared queue's `consumer` made it. */
+function isOfDeclared(consumer: unknown): boolean {
+  return isDeclared((consumer as Partial<QueueConsumer<never>> | null | undefined)?.queue);
 }
 
 function checked<Env>(

@@ -1,6 +1,11 @@
 import { applyQueues } from "../../src/declared/apply-queues.ts";
 import { checkSchedules } from "../../src/declared/check-schedules.ts";
-import type { DeclaredQueue, QueueConnection, QueueConsumer } from "../../src/declared/define-queue.ts";
+import {
+  type DeclaredQueue,
+  isDeclared,
+  type QueueConnection,
+  type QueueConsumer,
+} from "../../src/declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../../src/errors.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 
@@ -22,7 +27,7 @@ export class Declarations {
   #checkAt = 0;
 
   /**
-   * @param consumers those of the deployment; the queues of declared ones are declared too
+   * @param consumers those of the deployment, checked; the queues of declared ones are declared too
    * @throws {SluiceError} `invalid_argument`; its path is that of the consumer, queue or schedule
    */
   constructor(consumers: object, queues: readonly DeclaredQueue[]) {
@@ -86,41 +91,17 @@ export class Declarations {
   }
 }
 
-/** @throws {SluiceError} `invalid_argument` */
+/**
+ * The declared queues, each with its path.
+ * @throws {SluiceError} `invalid_argument`
+ */
 function* declared(
-  consumers: unknown,
+  consumers: object,
   queues: unknown,
 ): Generator<{ readonly queue: DeclaredQueue; readonly path: string }> {
-  if (typeof consumers !== "object" || consumers === null) {
-    throw invalidArgument(
-      "consumers",
-      "must be an array of consumers of declared queues, or an object of consumers by queue name",
-    );
-  }
+  for (const [i, queue] of declaredAmong(consumers).entries()) yield { queue, path: `consumers[${i}]` };
   if (!Array.isArray(queues)) {
     throw invalidArgument("queues", "must be an array of queues that defineQueue made");
-  }
-  const byName = consumers as Readonly<Record<string, Partial<QueueConsumer<never>> | undefined>>;
-  const one = byName as Partial<QueueConsumer<never>>;
-  if (
-    isDeclared(one.queue) ||
-    (!Array.isArray(consumers) && Object.values(byName).some((value) => isDeclared(value?.queue)))
-  ) {
-    throw invalidArgument(
-      "consumers",
-      "must be an array of the consumers of declared queues, as [emails.consumer(handler)]",
-    );
-  }
-  const ofConsumers = (Array.isArray(consumers) ? consumers : []) as (QueueConsumer<never> | null)[];
-  for (const [i, consumer] of ofConsumers.entries()) {
-    const path = `consumers[${i}]`;
-    if (!isDeclared(consumer?.queue)) {
-      throw invalidArgument(
-        path,
-        "must be the consumer of a queue that defineQueue made, such as emails.consumer(handler)",
-      );
-    }
-    yield { queue: consumer.queue, path };
   }
   for (const [i, queue] of queues.entries()) {
     const path = `queues[${i}]`;
@@ -133,9 +114,4 @@ function* declared(
     }
     yield { queue, path };
   }
-}
-
-/** Whether `defineQueue` made the queue. Not by its class: a bundle may have two copies of it. */
-function isDeclared(queue: Partial<DeclaredQueue> | null | undefined): queue is DeclaredQueue {
-  return typeof queue?.connect === "function";
 }

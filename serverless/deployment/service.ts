@@ -73,7 +73,6 @@ export class Service<Env extends object = Environment> {
     this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
     const { consumers = {}, queues = [] } = options;
-    this.#declared = new Declarations(consumers, queues);
     this.#consumers = new Consumers(consumers, {
       env,
       transport: this.#transport,
@@ -88,6 +87,7 @@ export class Service<Env extends object = Environment> {
       log: this.#log,
       toolsIn: (invocation) => this.#toolsIn(invocation),
     });
+    this.#declared = new Declarations(consumers, queues);
     const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
     const wake = this.#wakerIn({ timeLeft });
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };

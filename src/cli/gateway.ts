@@ -3,6 +3,8 @@ import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
 import { EmbeddedDatabase, startGateway } from "../local/index.ts";
+import { refuseOtherData } from "../local/stack/database.ts";
+import { type KeptDatabase, openKeptDatabase } from "../local/stack/embedded.ts";
 import { requirePackages } from "./packages.ts";
 import { onPort, readPortOption } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
@@ -10,12 +12,14 @@ import { type Subcommand, UsageError } from "./subcommand.ts";
 const usage = `Usage: sluice gateway [options]
 
 Serves a Redis over the Upstash REST protocol, so that Upstash clients can use it. Without a Redis it serves
-the embedded store, whose data ends with it. For a Redis it needs the package @redis/client.
+the embedded store. For a Redis it needs the package @redis/client.
 
 Options:
   --redis <url>             redis:// or rediss:// (default: REDIS_URL, else redis://127.0.0.1:6379 if it
                             answers there, else the embedded store)
   --embedded                serve the embedded store in any case
+  --data <folder>           folder in which the embedded store keeps its data for the next start. A crash loses
+                            at most the last 5 seconds (default: none, the data ends with the gateway)
   --port <number>           port to listen on; 0 for any free one (default: 8079)
   --host <address>          address to listen on (default: 127.0.0.1)
   --token <text>            the standard token (default: a random one)
@@ -34,35 +38,40 @@ export const gateway: Subcommand = {
     const redisUrl = options.embedded
       ? undefined
       : (options.redis ?? (env["REDIS_URL"] || (await runningRedis())));
+    if (redisUrl !== undefined && options.data !== undefined)
+      throw new UsageError(
+        `--data is for the embedded store, and ${withoutPassword(redisUrl)} would be served; add --embedded`,
+      );
     if (redisUrl !== undefined && !/^rediss?:\/\//.test(redisUrl))
       throw new UsageError("--redis or REDIS_URL must begin with redis:// or rediss://");
     const port = readPortOption("--port", options.port) ?? 8079;
     const strictKeys = readStrictKeys(options["strict-keys"]);
     if (redisUrl !== undefined) await requirePackages("sluice gateway", ["@redis/client"]);
-    const database = redisUrl === undefined ? new EmbeddedDatabase() : undefined;
+    const log = (line: string) => process.stderr.write(`${line}\n`);
+    const store = redisUrl === undefined ? openStore(options.data, log) : undefined;
     const serving = await onPort("--port", port, () =>
       startGateway({
         redisUrl,
-        database,
+        database: store?.database,
         port,
         host: options.host,
         token: options.token,
         readOnlyToken: options["read-only-token"],
         strictKeys,
-        log: (line) => process.stderr.write(`${line}\n`),
+        log,
       }),
     );
     const readOnly = options["read-only-token"];
     process.stdout.write(
       [
-        `# ${database ? described(database) : withoutPassword(redisUrl as string)} over the Upstash REST protocol. Ctrl-C ends it.`,
+        `# ${store ? described(store.database, options.data) : withoutPassword(redisUrl as string)} over the Upstash REST protocol. Ctrl-C ends it.`,
         `UPSTASH_REDIS_REST_URL=${serving.url}`,
         `UPSTASH_REDIS_REST_TOKEN=${serving.token}`,
         ...(readOnly === undefined ? [] : [`UPSTASH_REDIS_REST_READONLY_TOKEN=${readOnly}`]),
         "",
       ].join("\n"),
     );
-    const end = () => void serving.close();
+    const end = () => void serving.close().then(() => store?.close());
     process.once("SIGINT", end);
     process.once("SIGTERM", end);
   },
@@ -89,6 +98,7 @@ function readOptions(args: readonly string[]) {
       options: {
         redis: text,
         embedded: { type: "boolean", default: false },
+        data: text,
         port: text,
         host: text,
         token: text,
@@ -106,8 +116,16 @@ function readStrictKeys(given = "flagged"): "flagged" | "always" {
   throw new UsageError("--strict-keys must be flagged or always");
 }
 
-const described = (database: EmbeddedDatabase): string =>
-  `The embedded store, which keeps no data and has ${String(database.call("COMMAND", "COUNT"))} commands (COMMAND LIST),`;
+function openStore(folder: string | undefined, log: (line: string) => void): KeptDatabase {
+  if (folder === undefined) return { database: new EmbeddedDatabase(), close: () => {} };
+  refuseOtherData(folder, "appendonlydir", "a redis-server", "the embedded store cannot read it");
+  return openKeptDatabase(folder, log);
+}
+
+function described(database: EmbeddedDatabase, folder: string | undefined): string {
+  const kept = folder === undefined ? "keeps no data" : `keeps its data in ${folder}`;
+  return `The embedded store, which ${kept} and has ${String(database.call("COMMAND", "COUNT"))} commands (COMMAND LIST),`;
+}
 
 function withoutPassword(redisUrl: string): string {
   const url = new URL(redisUrl);

@@ -1,3 +1,4 @@
+import { given } from "../pick.ts";
 import { milliseconds } from "../queue/core/duration.ts";
 import { onlyOptions } from "../queue/core/validation.ts";
 import type { ListQueuesOptions, QueuePage } from "../queue/sweep/registry.ts";
@@ -58,9 +59,10 @@ export function createClient(options: ConnectionOptions): Client {
 
     async listQueues(page = {}) {
       onlyOptions(page, ["cursor", "size", "signal"]);
-      const { signal, ...given } = page;
-      const wanted = Object.entries(given).filter(([, value]) => value !== undefined);
-      const query = new URLSearchParams(wanted.map(([name, value]) => [name, String(value)]));
+      const { signal, ...wanted } = page;
+      const query = new URLSearchParams(
+        Object.entries(given(wanted)).map(([name, value]) => [name, String(value)]),
+      );
       const path = `/v1/queues?${query}`;
       return connection.request<Omit<QueuePage, "now">>({
         method: "GET",

@@ -3,6 +3,7 @@ import { MAX_BATCH } from "../queue/core/limits.ts";
 import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../queue/core/validation.ts";
 import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
+import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
 import { checkedEncryption, decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
@@ -34,8 +35,7 @@ import type { Connection } from "./connection.ts";
 import { taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 
-const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay", "unique"];
-const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption", "onDeadLetter"];
+const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDeadLetter"];
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */
 type SharedMethods =

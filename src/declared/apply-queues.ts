@@ -60,7 +60,7 @@ export async function applyQueues(
   const outcomes = await checkedTransport(transport).send(reads, options);
   for (const [i, queue] of queues.entries()) {
     try {
-      const result = await apply(transport, queue, textOf(replyAt(outcomes, i)), options);
+      const result = await apply(transport, queue, storedText(replyAt(outcomes, i)), options);
       if (result === "applied") applied.push(queue.name);
       if (result === "deferred") deferred.push(queue.name);
     } catch (error) {
@@ -104,7 +104,7 @@ async function apply(
   const invalidateOther = async (): Promise<void> => {
     let done = false;
     while (!done) {
-      const found = textOf(replyAt(await transport.send([["HGET", keys.tasks, FIELD]], { signal }), 0));
+      const found = storedText(replyAt(await transport.send([["HGET", keys.tasks, FIELD]], { signal }), 0));
       const { hash, ...names } = await readApplied(found, values);
       if (hash?.endsWith(declared.hash)) return;
       const both = union(names, declared);
@@ -159,8 +159,8 @@ async function write(
   if (errors.length > 0) throw errors[0];
 }
 
-/** A field of a hash; empty if there is none. */
-function textOf(reply: unknown): string {
+/** The stored field; empty if there is none. */
+function storedText(reply: unknown): string {
   return typeof reply === "string" ? reply : "";
 }
 

@@ -8,7 +8,7 @@ import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../queue/tasks/definition.ts";
 import { Producer, type ProducerOptions } from "../queue/tasks/producer.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
-import { pick } from "../pick.ts";
+import { given, pick } from "../pick.ts";
 import {
   checkDeclaration,
   type DeclaredSettings,
@@ -156,7 +156,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     return {
       queue: this,
       handler,
-      options: { ...this.work, ...pick(options, Object.keys(options) as (keyof WorkOptions)[]) },
+      options: { ...this.work, ...given(options) },
     };
   }
 
@@ -183,6 +183,11 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     const transport = this.requireTransport();
     return new Producer<In, Out>(this, { transport: made(transport), prefix, wake: made(wake) });
   }
+}
+
+/** Whether `defineQueue` made the queue. Not by its class: a bundle may have two copies of it. */
+export function isDeclared(queue: Partial<DeclaredQueue> | null | undefined): queue is DeclaredQueue {
+  return typeof queue?.connect === "function";
 }
 
 function made<T extends object | undefined>(value: T | (() => T)): T {

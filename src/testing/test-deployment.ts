@@ -2,11 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { createClient, type Client } from "../client/index.ts";
 import { readConfig } from "../config.ts";
-import { applyQueues } from "../declared/apply-queues.ts";
 import type { DeclaredQueue } from "../declared/define-queue.ts";
 import type { DeploymentTools } from "../declared/tools.ts";
 import type { Environment } from "../environment.ts";
-import { invalidArgument, SluiceError, type SluiceErrorCode } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import type { TaskState } from "../queue/core/types.ts";
@@ -20,7 +19,7 @@ import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { type AppWith, optionsOf } from "../../serverless/deployment/options-of.ts";
 import { Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
 import type { EnqueuedTask } from "./call-log.ts";
-import { connectDeclared } from "./connect-declared.ts";
+import { applyDeclared, connectDeclared } from "./declared-queues.ts";
 import { TestDatabase } from "./test-database.ts";
 import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.ts";
 
@@ -258,11 +257,9 @@ export class TestDeployment<Env extends object = Environment> {
     return (this.#started ??= this.#begin());
   }
 
-  /** @throws {SluiceError} if a declared queue cannot be applied */
   async #begin(): Promise<void> {
-    const over = { prefix: this.#prefix };
-    const [failed] = (await applyQueues(this.transport, this.#declared, over)).failed;
-    if (failed) throw new SluiceError(failed.code as SluiceErrorCode, `${failed.queue}: ${failed.message}`);
+    // Cron would log what it cannot apply, and go on.
+    await applyDeclared(this.transport, this.#declared, this.#prefix);
     await this.#cron();
   }
 

@@ -1,10 +1,8 @@
 import { drain } from "../consumer/drain/drain.ts";
 import { addCounts, type OutcomeCounts } from "../consumer/drain/drain-counts.ts";
 import type { DrainOptions, Handler } from "../consumer/drain/types.ts";
-import { applyQueues } from "../declared/apply-queues.ts";
 import { checkSchedules } from "../declared/check-schedules.ts";
 import { defineQueue, type DefinedQueue } from "../declared/define-queue.ts";
-import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "../queue/core/types.ts";
@@ -15,7 +13,7 @@ import { Schedules } from "../queue/schedules/schedules.ts";
 import { sweep } from "../queue/sweep/sweep.ts";
 import { Queue } from "../queue/tasks/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
-import { connectDeclared } from "./connect-declared.ts";
+import { applyDeclared, connectDeclared } from "./declared-queues.ts";
 import { TestDatabase } from "./test-database.ts";
 
 export interface TestQueueOptions {
@@ -158,12 +156,7 @@ export class TestQueue<In = unknown, Out = In> {
 
   /** Applies the declaration, before the first command. */
   #ready(): Promise<void> {
-    return (this.#applied ??= this.#apply());
-  }
-
-  async #apply(): Promise<void> {
-    const [failed] = (await applyQueues(this.#database.transport, [this.#declared])).failed;
-    if (failed) throw new SluiceError(failed.code as SluiceErrorCode, failed.message);
+    return (this.#applied ??= applyDeclared(this.#database.transport, [this.#declared]));
   }
 }
 

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Redis } from "@upstash/redis";
@@ -95,6 +98,49 @@ test("sluice gateway --embedded serves the embedded store, though there is a Red
   await ended;
 });
 
+test("sluice gateway --data keeps the data of the embedded store for the next start", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-gateway-"));
+  const start = async () => {
+    const { child, ended, lines, output } = await serving(["--embedded", "--data", folder]);
+    const client = new Redis({
+      url: lines["UPSTASH_REDIS_REST_URL"],
+      token: lines["UPSTASH_REDIS_REST_TOKEN"],
+    });
+    expect(output.out).toContain(`# The embedded store, which keeps its data in ${folder} and has `);
+    const stop = async () => {
+      child.kill("SIGTERM");
+      expect(await ended).toMatchObject({ code: 0, err: "" });
+    };
+    return { client, stop };
+  };
+  try {
+    const first = await start();
+    await first.client.set("key", "value");
+    await first.stop();
+    const second = await start();
+    expect(await second.client.get("key")).toBe("value");
+    await second.stop();
+    await writeFile(join(folder, "sluice.snapshot"), "damaged");
+    expect(await sluice(["gateway", "--embedded", "--data", folder]).ended).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("sluice.snapshot: this is not a snapshot of the embedded store"),
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("sluice gateway refuses a folder with the data of a redis-server", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-gateway-"));
+  await mkdir(join(folder, "appendonlydir"));
+  const { code, err } = await sluice(["gateway", "--embedded", "--data", folder]).ended;
+  await rm(folder, { recursive: true });
+  expect([code, err]).toEqual([
+    1,
+    `sluice: the data in ${folder} is of a redis-server, and the embedded store cannot read it; use another folder\n`,
+  ]);
+});
+
 test("sluice gateway names the option for another port if its port is in use", async () => {
   const { port } = new URL(redis.url);
   expect(await sluice(["gateway", "--redis", redis.url, "--port", port]).ended).toMatchObject({
@@ -126,6 +172,12 @@ test.each([
     ["gateway", "--embedded", "--redis", "redis://x"],
     2,
     /^sluice: --embedded must not be given with --redis/,
+    "err",
+  ],
+  [
+    ["gateway", "--data", "x", "--redis", "redis://u:secret@h"],
+    2,
+    /^sluice: --data is for the embedded store, and redis:\/\/u:[^s]+@h would be served; add --embedded/,
     "err",
   ],
   [["gateway", "--port", "70000"], 2, /^sluice: --port must be a number from 0 to 65535\nSee /, "err"],

@@ -23,7 +23,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/embedded/execute.ts": ["embedded/database", "embedded/oracle"],
   "src/embedded/scripts.ts": ["embedded/database", "embedded/oracle"],
   "src/embedded/snapshot.ts": ["embedded/database", "embedded/oracle"],
-  "src/testing/test-database.ts": ["testing/test-queue", "testing/test-deployment"],
+  "src/testing/test-database.ts": ["testing/to-the-end", "testing/test-queue", "testing/test-deployment"],
   "src/testing/test-deployment.ts": ["testing/test-deployment"],
   "src/testing/test-queue.ts": ["testing/test-queue"],
   "src/embedded/values/sorted-set.ts": ["embedded/database", "embedded/oracle"],

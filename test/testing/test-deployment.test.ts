@@ -5,7 +5,7 @@ import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../serverless/deployment/service.ts";
-import { defineQueue, NonRetryableError, Operator, type Task } from "../../src/index.ts";
+import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
 import { testDeployment, type TestDeployment } from "../../src/testing/index.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
 
@@ -121,67 +121,12 @@ describe("a deployment in a test", () => {
     expect(sent).toEqual(["hello ada"]);
   });
 
-  test("works on queues with limits to their end", async () => {
-    const calls = defineQueue<number>("calls", { rate: { most: 2, per: "10s" } });
-    const single = defineQueue<number>("single", { maxWorking: 1, backoff: ["2s"] });
-    const starts: number[] = [];
-    const app = testDeployment({
-      consumers: [
-        calls.consumer(() => void starts.push(app.now)),
-        single.consumer(({ attempt }) => {
-          if (attempt === 1) throw new Error("busy");
-        }),
-      ],
-    });
-    const begin = app.now;
-    for (const queue of [calls, single])
-      await app.queue(queue).enqueueMany(Array.from({ length: 6 }, (_, payload) => ({ payload })));
-    await app.runToEnd();
-    expect((await app.tasks(calls)).map(({ state }) => state)).toEqual(starts.map(() => "completed"));
-    expect((await app.tasks(single, "completed")).map(({ attempt }) => attempt)).toEqual(starts.map(() => 2));
-    expect(starts.map((start) => Math.floor((start - begin) / 10_000))).toEqual([0, 0, 1, 1, 2, 2]);
-  });
-
   test("starts what a rate delays at its time while the clock moves", async () => {
     const calls = defineQueue<number>("calls", { rate: { most: 1, per: "10s" } });
     const app = testDeployment({ consumers: [calls.consumer(() => {})] });
     await app.queue(calls).enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
     await app.advance("12s");
     expect(await app.tasks(calls, "completed")).toHaveLength(2);
-  });
-
-  test("says which tasks of a paused queue are left, and does not wait for queues without a consumer", async () => {
-    const app = testDeployment(options, { env });
-    const begin = app.now;
-    await app.queue(reports).enqueueMany([{ payload: "now" }, { payload: "later", delay: "1h" }]);
-    await app.runToEnd();
-    expect(app.now).toBe(begin);
-    await new Operator(emails, { transport: app.transport }).pause();
-    await app.queue(emails).enqueue({ to: "ada" });
-    await expect(app.runToEnd()).rejects.toMatchObject({
-      code: "invalid_argument",
-      message: "emails has 1 pending task that no move of the clock starts: the queue is paused",
-    });
-  });
-
-  test("runs to its end without schedules, whose occurrences might fail for ever", async () => {
-    const failing = defineQueue<string>("failing", {
-      backoff: ["10m"],
-      schedules: { minutely: { cron: "* * * * *", payload: "x", maxAttempts: 3 } },
-    });
-    const consumers = [emails.consumer(() => {}), failing.consumer(() => Promise.reject(new Error("busy")))];
-    const app = testDeployment({ consumers }, { now: new Date("2026-11-23T00:00:30Z") });
-    await app.advance("1m");
-    await app.queue(emails).enqueue({ to: "ada" }, { delay: "3h" });
-    await app.runToEnd();
-    expect(await app.tasks(emails)).toMatchObject([{ state: "completed" }]);
-    const ids = async () => (await app.tasks(failing)).map(({ id }) => id).toSorted();
-    const at = (time: string) => `minutely.${Date.parse(`2026-11-23T${time}:00Z`)}`;
-    expect(await ids()).toEqual([at("00:01")]);
-    expect(new Date(app.now)).toEqual(new Date("2026-11-23T03:01:30Z"));
-    // As after an outage: the last occurrence that was missed.
-    await app.advance("1m");
-    expect(await ids()).toEqual([at("00:01"), at("03:01"), at("03:02")]);
   });
 
   test("answers requests of its own handlers, and works on what they enqueue", async () => {

@@ -90,8 +90,11 @@ async function canStartRedis(): Promise<boolean> {
   }
 }
 
-/** A folder with the data of one store must not look empty to the other. */
-function refuseOtherData(folder: string, name: string, owner: string, reason: string): void {
+/**
+ * A folder with the data of one store must not look empty to the other.
+ * @throws {StackError} if it has such data
+ */
+export function refuseOtherData(folder: string, name: string, owner: string, reason: string): void {
   if (!existsSync(join(folder, name))) return;
   throw new StackError(`the data in ${folder} is of ${owner}, and ${reason}; use another folder`);
 }

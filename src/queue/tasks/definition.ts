@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidArgument } from "../../errors.ts";
+import { given } from "../../pick.ts";
 import type { TaskDefaults } from "../core/types.ts";
 import type { MaybeEncryption } from "../values/encryption.ts";
 
@@ -30,12 +31,11 @@ export type QueueOrName<In, Out> = string | QueueDefinition<In, Out>;
  */
 export function nameAndOptions<Options extends object>(
   queue: QueueOrName<unknown, unknown>,
-  given: Options,
+  own: Options,
 ): { readonly name: string; readonly options: Options } {
-  if (typeof queue === "string") return { name: queue, options: given };
+  if (typeof queue === "string") return { name: queue, options: own };
   if (typeof queue !== "object" || typeof queue?.options !== "object") {
     throw invalidArgument("queue", "must be a name, or a queue that defineQueue made");
   }
-  const own = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
-  return { name: queue.name, options: { ...queue.options, ...(Object.fromEntries(own) as Options) } };
+  return { name: queue.name, options: { ...queue.options, ...(given(own ?? {}) as Options) } };
 }

@@ -252,7 +252,7 @@ describe("the queues and consumers of a deployment are checked at its start", ()
     [
       "a consumer of another declaration of the queue",
       { consumers: [consumer, defineQueue("emails").consumer(() => {})] },
-      "consumers[1] must not declare emails a second time",
+      "consumers[1] must be the only consumer of emails",
     ],
     [
       "a schedule that cannot be read",
