@@ -71,6 +71,9 @@ describe("a declared queue", () => {
       defineQueue("emails", { schema, schedules: { daily: { every: "1d", payload: { to: 7 } } } });
       // @ts-expect-error -- a duration in words
       defineQueue("emails", { lease: "five minutes" });
+      const queues = { emails };
+      // @ts-expect-error -- a misspelt queue
+      await queues.emials.enqueue({ to: "a@example.com" });
       // @ts-expect-error -- a misspelt option
       defineQueue("emails", { maxAttemps: 5 });
     }
