@@ -181,7 +181,12 @@ test.each([
     "err",
   ],
   [["gateway", "--port", "70000"], 2, /^sluice: --port must be a number from 0 to 65535\nSee /, "err"],
-  [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys must be one of flagged, always\nSee /, "err"],
+  [
+    ["gateway", "--strict-keys", "x"],
+    2,
+    /^sluice: --strict-keys must be one of flagged, always\nSee /,
+    "err",
+  ],
   [
     ["gateway", "--redis", "http://x"],
     2,

@@ -42,7 +42,7 @@ export function tableOf<Row>(
     const cells = columns.map(({ color, fills }, at) => {
       const text = texts[i]?.[at] ?? "";
       const cell = fills ? shortened(text, Math.max(10, width - others - 2)) : text;
-      return [String(at), color ? color(cell, row) : cell] as const;
+      return [String(at), color && cell !== "" ? color(cell, row) : cell] as const;
     });
     table.addRow(Object.fromEntries(cells));
   }
