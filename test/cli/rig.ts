@@ -6,6 +6,7 @@ import { createTestHarness } from "wrangler";
 import { run } from "../../src/cli/run.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
@@ -38,6 +39,8 @@ export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
+  /** The output without colours. */
+  readonly text: string;
   /** The lines of the output as JSON. */
   readonly rows: any[];
 }
@@ -91,10 +94,7 @@ export function useCli(): CliRig {
     await rig.redis.stop();
   });
   // A new transport each time, because it remembers which queues are registered.
-  const own = () => ({
-    send: transport.send.bind(transport),
-    subscribe: transport.subscribe?.bind(transport),
-  });
+  const own = (): Transport => ({ send: transport.send.bind(transport) });
   rig.queue = (name = "emails", options = {}) => new Queue(name, { transport: own(), ...options });
   rig.operator = (name = "emails") => new Operator(name, { transport: own() });
   rig.environmentOf = (target) =>
@@ -134,6 +134,7 @@ export async function runHere(
   return {
     code,
     ...written,
+    text: written.out.replace(/\u001b\[\d*[A-Za-z]/g, ""),
     get rows() {
       return rows();
     },

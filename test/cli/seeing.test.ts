@@ -42,8 +42,8 @@ describe.each(targets)("with %s", (target: Target) => {
     ]);
     expect((await sluice("queues", "rep")).rows.map(({ name }) => name)).toEqual(["reports"]);
 
-    const { out } = await onTerminal("queues");
-    const lines = out.replace(/\u001b\[\d+m/g, "").split("\n");
+    const { text } = await onTerminal("queues");
+    const lines = text.split("\n");
     expect(lines[0]).toMatch(/^QUEUE +PENDING +DELAYED +WORKING +DEAD +OLDEST +STATE$/);
     expect(lines[1]).toMatch(/^dead +0 +0 +0 +1 +paused$/);
     expect(lines[2]).toMatch(/^emails +1 +0 +1 +0 +\d+m?s$/);
@@ -58,24 +58,26 @@ describe.each(targets)("with %s", (target: Target) => {
   });
 
   test("ls lists tasks of every state, or those that match", async () => {
+    await die("d", "HTTP 503", { attempts: 1 });
     await rig.queue().enqueueMany([
       { payload: { n: 1 }, id: "a" },
       { payload: { n: 2 }, id: "b", group: "g" },
       { payload: { n: 3 }, id: "later", delay: "1h" },
     ]);
-    await die("d", "HTTP 503", { attempts: 1 });
-    // The first was delivered instead; look at what is there.
-    const all = (await sluice("ls", "emails")).rows.map(({ id, state }) => [id, state]);
-    expect(new Map(all as [string, string][]).get("later")).toBe("delayed");
-    expect(all).toHaveLength(4);
+    expect((await sluice("ls", "emails")).rows.map(({ id, state }) => [id, state])).toEqual([
+      ["a", "pending"],
+      ["b", "pending"],
+      ["later", "delayed"],
+      ["d", "rejected"],
+    ]);
     expect((await sluice("ls", "emails", "--state", "delayed", "--payloads")).rows).toMatchObject([
       { id: "later", payload: { n: 3 } },
     ]);
     expect((await sluice("ls", "emails", "--group", "g")).rows).toMatchObject([{ id: "b", group: "g" }]);
     expect((await sluice("ls", "emails", "--text", "503")).rows).toHaveLength(1);
     expect((await sluice("ls", "emails", "--limit", "1")).rows).toHaveLength(3);
-    const { out } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
-    expect(out.replace(/\u001b\[\d+m/g, "")).toMatch(
+    const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
+    expect(text).toMatch(
       /^ID +STATE +SINCE +UNTIL +ATTEMPT +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
     );
   });
@@ -107,8 +109,7 @@ describe.each(targets)("with %s", (target: Target) => {
     });
     expect((await sluice("show", "emails", "one", "--no-payload")).rows[0]).not.toHaveProperty("payload");
 
-    const { out } = await onTerminal("show", "emails", "one");
-    const text = out.replace(/\u001b\[\d+m/g, "");
+    const { text } = await onTerminal("show", "emails", "one");
     expect(text).toMatch(/^one of emails: rejected: its attempts are used up\nenqueued /);
     expect(text).toContain("deliveries  2; charged attempts 2 of 2\n");
     expect(text).toMatch(/\nHistory\n(?:\S+ \S+ {2}(?:working|pending|rejected)\n){4}\nErrors of attempts\n/);
@@ -132,8 +133,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(
       (await sluice("dead", "emails", "--text", "503", "--limit", "1")).rows.map(({ id }) => id),
     ).toEqual(["a3"]);
-    const { out, err } = await onTerminal("dead", "emails");
-    const text = out.replace(/\u001b\[\d+m/g, "");
+    const { text, err } = await onTerminal("dead", "emails");
     expect(text).toMatch(/^4 dead letters of emails\n\nCOUNT +REASON +FIRST +LAST +ERROR\n/);
     expect(text).toMatch(
       /\n +3 {2}attempts_exhausted .* Error: HTTP 503 for …\n +1 {2}attempts_exhausted .* bad address\n/,
@@ -150,7 +150,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await sluice("stats", "emails")).rows).toMatchObject([
       { queue: "emails", pending: 3, statistics: { on: true } },
     ]);
-    const shown = (await onTerminal("stats", "emails")).out.replace(/\u001b\[\d+m/g, "");
+    const shown = (await onTerminal("stats", "emails")).text;
     expect(shown).toMatch(
       /^emails .*\n3 pending {2}0 delayed {2}0 working {2}0 dead {2}0 workers {2}oldest /,
     );
@@ -208,10 +208,8 @@ describe.each(targets)("with %s", (target: Target) => {
       { name: "beat", paused: true },
       { name: "digest" },
     ]);
-    const { out } = await onTerminal("schedules", "emails", "--resume", "beat");
-    expect(out.replace(/\u001b\[\d+m/g, "")).toMatch(
-      /\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /,
-    );
+    const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
+    expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
     expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([
       { name: "beat" },
     ]);
