@@ -20,14 +20,22 @@ export function testsNamedIn(text: string): { readonly path: string; readonly ex
     });
 }
 
+export interface QuotedTitle {
+  readonly title: string;
+  readonly path: string;
+  /** Where the quotation begins. */
+  readonly place: number;
+}
+
 /** The titles that a text quotes, with the test file that it names after them: `"a", "b" (`unit/backoff`)`. */
-export function titlesQuotedIn(text: string): { readonly title: string; readonly path: string }[] {
+export function titlesQuotedIn(text: string): QuotedTitle[] {
   const quotations = text.matchAll(/("[^"]+"(?:,\s+"[^"]+")*)\s+\(`((?:[a-z0-9-]+\/)+[a-z0-9-]+)`\)/g);
-  return Array.from(quotations).flatMap(([, titles = "", path = ""]) =>
+  return Array.from(quotations).flatMap(({ index: place, 1: titles = "", 2: path = "" }) =>
     Array.from(titles.matchAll(/"([^"]+)"/g), ([, title = ""]) => ({
       // A page wraps its lines.
       title: title.replaceAll(/\s+/g, " "),
       path,
+      place,
     })),
   );
 }
