@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,19 +15,8 @@ import { Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
-
-/** The marker of a block that these tests run. */
-const runs = "test/documents/readme.test.ts runs this";
-
-/** The code block of a document after a marker of this test. */
-function block(document: string, marker: string, language: string): string {
-  const text = readFileSync(join(root, document), "utf8");
-  const [, code] = new RegExp(`<!-- ${marker} -->\n\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text) ?? [];
-  if (code === undefined) throw new Error(`${document} has no ${language} block marked "${marker}"`);
-  return code;
-}
+import { block, runs } from "./block.ts";
+import { root } from "./named-tests.ts";
 
 /** Makes `sluice-queue` of a folder the sources, with these entries: `local/index` is `sluice-queue/local`. */
 function installSources(folder: string, entries: readonly string[]): void {
