@@ -41,7 +41,7 @@ export class Output {
     this.#io.stdout.write(text);
   }
 
-  /** Tells a person something that is no result. It goes to the standard error output, so pipes stay clean. */
+  /** Writes a note for a person. It goes to the standard error output, so pipes stay clean. */
   note(text: string): void {
     this.#io.stderr.write(`${text}\n`);
   }
