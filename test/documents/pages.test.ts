@@ -137,3 +137,17 @@ test("the code of the page on deployments is the one that is type checked", () =
   const checked = readFileSync(join(root, "test/documents/deployment.ts"), "utf8");
   expect(checked.trimEnd().endsWith(code)).toBe(true);
 });
+
+/** Code without its layout, which differs by indentation. */
+const tokensOf = (code: string) => code.replaceAll(/\s+/g, "").replaceAll(/,(?=[)}\]])/g, "");
+
+test("the code of the page on the library is the one that is type checked, except the first use, which runs", () => {
+  const page = readFileSync(join(root, "docs/library.md"), "utf8");
+  const [first, ...codes] = Array.from(page.matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code = ""]) => code);
+  expect(first).toContain("export default {");
+  expect(codes.length).toBeGreaterThan(10);
+  const checked = tokensOf(readFileSync(join(root, "test/documents/library.ts"), "utf8"));
+  // The imports of all blocks are together there.
+  const unchecked = codes.filter((code) => !checked.includes(tokensOf(code.replaceAll(/^import .*$/gm, ""))));
+  expect(unchecked).toEqual([]);
+});
