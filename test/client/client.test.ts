@@ -250,5 +250,8 @@ test("the client uses only what browsers and edge functions have", async () => {
   const [task] = await queue.dequeue();
   expect(await task?.complete("done")).toMatchObject({ ok: true, state: "completed" });
   expect(await queue.wait("a")).toMatchObject({ state: "completed", result: "done" });
-  expect(await client.listQueues()).toMatchObject({ cursor: null });
+  expect(await client.listQueues({ counts: true })).toMatchObject({
+    queues: [{ name: "emails", counts: { pending: 0, working: 0 } }],
+    cursor: null,
+  });
 });
