@@ -21,7 +21,7 @@ const FIRST = [
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{chaos,documents,examples,fuzz,local,model,runtime}/**/*.test.ts",
+  "test/{chaos,cli,documents,examples,fuzz,local,model,runtime}/**/*.test.ts",
   // Sets variables of its process.
   "test/consumer/cloudflare-queue-rules.test.ts",
 ];

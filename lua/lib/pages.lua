@@ -5,10 +5,10 @@ local LOOK = 1000
 
 local LOOK_BYTES = 8000000
 
--- The letters of a filter. Its instants are in ms. `_from` includes the instant, `_before` excludes it.
+-- The letters of a filter. Its instants are in ms; it has a comma before and after each reason: `,a,b,`. `_from` includes the instant, `_before` excludes it.
 local FILTER_FIELDS = {
   G = 'group',
-  y = 'reason',
+  y = 'reasons',
   z = 'ended_from',
   Z = 'ended_before',
   e = 'enqueued_from',
@@ -35,7 +35,7 @@ end
 -- True if a task matches a filter. text: the task's result or last error; a text in base64 never matches.
 local function matches(filter, task, text)
   return (not filter.group or task.group == filter.group)
-    and (not filter.reason or task.reason == filter.reason)
+    and (not filter.reasons or string.find(filter.reasons, ',' .. (task.reason or '') .. ',', 1, true) ~= nil)
     and within(task.ended_at, filter.ended_from, filter.ended_before)
     and within(task.enqueued_at, filter.enqueued_from, filter.enqueued_before)
     and (
@@ -45,7 +45,7 @@ end
 
 -- The zset of a state's tasks. Cancelled tasks are no dead letters: only `expiry` has them.
 local function zset_of_state(keys, state, filter)
-  if state == 'completed' or (state == 'rejected' and filter.reason == 'cancelled') then
+  if state == 'completed' or (state == 'rejected' and filter.reasons == ',cancelled,') then
     return keys.expiry
   end
   return state == 'rejected' and keys.dead or keys[state]

@@ -38,10 +38,10 @@ export interface ConnectionOptions {
 
 /** One request. The client may send several copies of it. */
 export interface ServerRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Appended to the URL, such as `/v1/sweep`. */
   readonly path: string;
-  /** Makes the JSON of a POST, for each copy. */
+  /** Makes the JSON of the body, for each copy. */
   readonly body?: () => string;
   /** How long the server was asked to wait or work, ms. @default 0 */
   readonly wait?: number;
@@ -92,7 +92,7 @@ export class Connection {
   ): Promise<Reply | Refusal> {
     const { wait, options } = request;
     const headers: Record<string, string> = { ...this.#headers };
-    if (request.method === "POST") {
+    if (request.method !== "GET") {
       headers["content-type"] = "application/json";
       headers["idempotency-key"] = requestKey(options) ?? newToken();
     }

@@ -1,6 +1,13 @@
 import { reportSettled } from "../queue/core/dead-letter.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
-import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../queue/core/validation.ts";
+import {
+  listOf,
+  onlyOptions,
+  optionalFunction,
+  queueName,
+  REQUEST_OPTIONS,
+  taskId,
+} from "../queue/core/validation.ts";
 import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
@@ -8,12 +15,13 @@ import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
 import { checkedEncryption, decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
-import type { AttemptError, TaskInfo } from "../queue/core/task-info.ts";
+import type { TaskInfo } from "../queue/core/task-info.ts";
 import type {
   Cancelled,
   DequeueOptions,
   Enqueued,
   EnqueueOptions,
+  GetOptions,
   Heartbeat,
   HeartbeatOptions,
   NewTask,
@@ -30,7 +38,8 @@ import {
   type WaitOptions,
   type WatchOptions,
 } from "../queue/tasks/watch.ts";
-import { jsonOf, jsonWith, settlementJson, splitOptions, valueOf } from "./body.ts";
+import { jsonOf, jsonWith, settlementJson, splitOptions } from "./body.ts";
+import { readTask, type TaskReply } from "./read-task.ts";
 import type { Connection } from "./connection.ts";
 import { taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
@@ -149,26 +158,20 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 
   /**
    * Reads a task.
+   * @param options.payload whether to return the payload; the token then needs the scope `admin`. Default: false
    * @returns the task; null if the id is unknown, or its record has expired
    * @throws {SluiceError}
    */
-  async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
+  async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
+    onlyOptions(options, ["payload", ...REQUEST_OPTIONS]);
+    const { payload: wanted, ...request } = options;
+    const path = `${this.#pathOf(id)}${wanted ? "?payload=true" : ""}`;
     const found = await this.#connection.request<TaskReply, "not_found">(
-      { method: "GET", path: this.#pathOf(id), replyField: "state", options },
+      { method: "GET", path, replyField: "state", options: request },
       ["not_found"],
     );
     if (found === "not_found") return null;
-    const { encoding, errorEncoding, ...rest } = found;
-    const task = {
-      ...rest,
-      ...(encoding !== undefined && { result: valueOf(rest.result, encoding) }),
-      ...(errorEncoding !== undefined && { error: valueOf(rest.error, errorEncoding) }),
-      errors: rest.errors.map(({ encoding: each, ...one }: ErrorReply) => ({
-        ...one,
-        error: valueOf(one.error, each) as AttemptError["error"],
-      })),
-    } as TaskInfo;
-    return decryptTask(this.#values, task, id);
+    return decryptTask(this.#values, readTask(found), id);
   }
 
   /**
@@ -291,14 +294,5 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     return (signal) => this.get(id, { signal });
   }
 }
-
-/** A task as the server writes it: bytes are in base64. */
-type TaskReply = TaskInfo & {
-  readonly encoding?: string;
-  readonly errorEncoding?: string;
-};
-
-/** The error of an attempt as the server writes it. */
-type ErrorReply = AttemptError & { readonly encoding?: string };
 
 type CancelRefusal = Exclude<Cancelled, { ok: true }>["code"];

@@ -19,6 +19,8 @@ import { logError, type LoggedError } from "./problems/error-log.ts";
 import { Problem, problemOf, problemResponse } from "./problems/problem.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./request/methods.ts";
 import { aboutRoutes } from "./routes/about.ts";
+import { declarationRoutes } from "./routes/declaration.ts";
+import { diagnosticsRoutes } from "./routes/diagnostics.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
@@ -185,7 +187,9 @@ export function createApp(options: AppOptions): App {
   queueRoutes(app, services);
   workerRoutes(app, services);
   scheduleRoutes(app, services);
+  declarationRoutes(app, services);
   sweepRoutes(app, services);
+  diagnosticsRoutes(app, services);
   aboutRoutes(app, services);
 
   app.notFound((c) => {

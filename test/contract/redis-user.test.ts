@@ -12,7 +12,7 @@ const read = (file: string) => readFileSync(join(root, file), "utf8");
 const [, block = ""] = /runs it -->\n```\n([^`]*)```/.exec(read("SECURITY.md")) ?? [];
 const words = block.trim().split(/\s+/);
 const allowed = new Set(
-  words.filter((word) => word.startsWith("+")).map((word) => word.slice(1).toUpperCase()),
+  words.filter((word) => word.startsWith("+")).map((word) => word.slice(1).toUpperCase().split("|")[0]),
 );
 
 const rig = useRig();

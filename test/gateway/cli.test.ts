@@ -162,12 +162,12 @@ test("sluice gateway hides the password of Redis", async () => {
 
 test.each([
   [[], 2, /^Usage: sluice <command>/, "err"],
-  [["--help"], 0, /^Usage: sluice <command>[^]*\n {2}gateway {4}serve a Redis/, "out"],
+  [["--help"], 0, /^Usage: sluice <command>[^]*\n {2}gateway +serve a Redis/, "out"],
   [["--version"], 0, /^\d+\.\d+\.\d+\n$/, "out"],
   [["gateway", "--help"], 0, /^Usage: sluice gateway \[options\]\n/, "out"],
-  [["nope"], 2, /^sluice: unknown command nope; expected one of .*gateway.*\nSee `sluice help`\.\n$/, "err"],
+  [["nope"], 2, /^sluice: unknown command 'nope'\nSee `sluice --help`\.\n$/, "err"],
   [["help"], 0, /^Usage: sluice <command>/, "out"],
-  [["gateway", "--nope"], 2, /^sluice: Unknown option '--nope'[^]*\nSee `sluice gateway --help`\.\n$/, "err"],
+  [["gateway", "--nope"], 2, /^sluice: unknown option '--nope'\nSee `sluice gateway --help`\.\n$/, "err"],
   [
     ["gateway", "--embedded", "--redis", "redis://x"],
     2,
@@ -181,7 +181,12 @@ test.each([
     "err",
   ],
   [["gateway", "--port", "70000"], 2, /^sluice: --port must be a number from 0 to 65535\nSee /, "err"],
-  [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys must be flagged or always\nSee /, "err"],
+  [
+    ["gateway", "--strict-keys", "x"],
+    2,
+    /^sluice: --strict-keys must be one of flagged, always\nSee /,
+    "err",
+  ],
   [
     ["gateway", "--redis", "http://x"],
     2,

@@ -6,6 +6,8 @@ import type { Scope } from "../../src/http/auth/tokens.ts";
  */
 export interface AccessRow {
   readonly scopes: readonly (Scope | "cron")[];
+  /** True if the route answers without a request to Redis. */
+  readonly withoutRedis?: true;
   /** A query for the path, so that a call ends by itself. */
   readonly query?: string;
   /** A body that the route takes: if a caller were let in wrongly, the call would have its effect. */
@@ -34,6 +36,11 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
     json: { settlements: [], pull: { max: 10 } },
   },
   "POST /v1/queues/:queue/workers/heartbeat": { scopes: ["consume"], json: { worker } },
+
+  "GET /v1/token": { scopes: ["enqueue", "consume", "admin"], withoutRedis: true },
+  "GET /v1/diagnostics": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/diagnostics": { scopes: ["admin"] },
+  "PUT /v1/queues/:queue/declaration": { scopes: ["admin"], json: { settings: { maxWorking: 1 } } },
 
   "GET /v1/queues": { scopes: ["admin"] },
   "GET /v1/queues/:queue": { scopes: ["admin"] },

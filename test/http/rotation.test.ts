@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { token } from "../../src/cli/token.ts";
 import type { Environment } from "../../src/config.ts";
 import { Service, type Platform } from "../../serverless/deployment/service.ts";
 import { useRig } from "../support/rig.ts";
@@ -177,8 +176,8 @@ describe("sluice token", () => {
   });
 
   test.each([
-    [[], "--scopes is required, such as enqueue,consume"],
-    [["--scopes", "admin"], "--queues is required, such as 'emails-*'"],
+    [[], "--scopes <list> is required"],
+    [["--scopes", "admin"], "--queues <pattern> is required"],
     [["--scopes", "root", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
     [["--scopes", "", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
     [
@@ -186,6 +185,6 @@ describe("sluice token", () => {
       "--queues must be a pattern of queue names, such as emails, emails-* or *",
     ],
   ])("refuses %j, and says what is allowed", async (args, message) => {
-    await expect(token.run(args, {})).rejects.toThrow(message);
+    await expect(sluice("token", ...args)).rejects.toThrow(message);
   });
 });

@@ -55,13 +55,15 @@ describe("what a token shows", () => {
 
   test("for enqueueing: results and errors of tasks whose id is known, and no payload", async () => {
     const { reported, text } = await seenBy("enqueue");
-    expect(reported).toBe(3);
+    // The three tasks, and what the token may do.
+    expect(reported).toBe(4);
     expect(text).not.toContain(PAYLOAD);
     for (const shown of ["a-result", "an-error"]) expect(text).toContain(shown);
   });
 
-  test("for consuming, and the cron secret: nothing but what is pulled", async () => {
-    expect(await seenBy("consume")).toEqual({ reported: 0, text: "[]" });
+  test("for consuming, and the cron secret: nothing but what is pulled, and what the token may do", async () => {
+    const own = [{ grants: [{ scopes: ["consume"], queues: "*" }] }];
+    expect(await seenBy("consume")).toEqual({ reported: 1, text: JSON.stringify(own) });
     const { reported, text } = await seenBy("cron");
     // The sweep, which returns counts.
     expect(reported).toBe(1);

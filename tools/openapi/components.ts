@@ -1,12 +1,15 @@
 import type { GenericSchema } from "valibot";
 import type { Header, Parameter, Reference } from "../../src/http/docs/openapi-document.ts";
 import * as aboutReplies from "../../src/http/response-schemas/about.ts";
+import * as declarationReplies from "../../src/http/response-schemas/declaration.ts";
+import * as diagnosticsReplies from "../../src/http/response-schemas/diagnostics.ts";
 import * as sweepReplies from "../../src/http/response-schemas/sweep.ts";
 import * as queueReplies from "../../src/http/response-schemas/queues.ts";
 import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
+import * as declaration from "../../src/http/request-schemas/declaration.ts";
 import * as sweep from "../../src/http/request-schemas/sweep.ts";
 import * as queues from "../../src/http/request-schemas/queues.ts";
 import * as schedules from "../../src/http/request-schemas/schedules.ts";
@@ -48,13 +51,17 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Settled: taskReplies.settled,
   Task: taskReplies.task,
   Cancelled: taskReplies.cancelled,
-  ListedTask: taskOperationReplies.listed,
   ListedTasks: taskOperationReplies.listedPage,
   TaskDeleted: taskOperationReplies.taskDeleted,
   Redriven: taskOperationReplies.redriven,
   Purged: taskOperationReplies.purged,
   Queues: queueReplies.queues,
   Queue: queueReplies.queue,
+  Declaration: declaration.declaration,
+  Declared: declarationReplies.declared,
+  Token: diagnosticsReplies.token,
+  Diagnostics: diagnosticsReplies.database,
+  QueueDiagnostics: diagnosticsReplies.queue,
   QueueDeleted: queueReplies.queueDeleted,
   QueueSettings: queueReplies.queueSettings,
   GroupSettings: queueReplies.groupSettings,

@@ -1,4 +1,6 @@
 import { about } from "./about.ts";
+import { declaration } from "./declaration.ts";
+import { diagnostics } from "./diagnostics.ts";
 import type { OperationText } from "./operation-text.ts";
 import { queues } from "./queues.ts";
 import { schedules } from "./schedules.ts";
@@ -14,8 +16,10 @@ export const operations: readonly OperationText[] = [
   ...watch,
   ...taskOperation,
   ...queues,
+  ...declaration,
   ...workers,
   ...schedules,
   ...sweep,
+  ...diagnostics,
   ...about,
 ];

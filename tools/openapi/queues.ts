@@ -6,6 +6,17 @@ const unlimited = { maxWorking: null, rate: null };
 const settings = { paused: false, ...unlimited, maxPending: 10_000, events: false, statistics: true };
 const none = Object.fromEntries(queueEvents.map((event) => [event, 0]));
 const minute = { startsAt: exampleTime, ...none, enqueued: 30, dequeued: 28, completed: 27, requeued: 1 };
+const counts = {
+  pending: 120,
+  delayed: 7,
+  working: 10,
+  rejected: 2,
+  oldestAge: 4_300,
+  nextDueAt: exampleTime + 30_000,
+  broken: 0,
+  workers: 2,
+  paused: false,
+};
 
 export const queues: readonly OperationText[] = [
   {
@@ -15,14 +26,17 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "List the queues",
     description:
-      "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`.",
+      "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 14 Redis commands more; all of them are read in one request.",
     scopes: ["admin"],
     query: queuesQuery,
     responses: {
       200: {
         description: "A page of queues.",
         schemas: ["Queues"],
-        examples: { some: { queues: [{ name: "emails", seenAt: exampleTime }], cursor: null } },
+        examples: {
+          some: { queues: [{ name: "emails", seenAt: exampleTime }], cursor: null },
+          "with counts": { queues: [{ name: "emails", seenAt: exampleTime, counts }], cursor: null },
+        },
       },
     },
   },
@@ -39,18 +53,7 @@ export const queues: readonly OperationText[] = [
         description: "The counts.",
         schemas: ["Queue"],
         examples: {
-          some: {
-            queue: "emails",
-            pending: 120,
-            delayed: 7,
-            working: 10,
-            rejected: 2,
-            oldestAge: 4_300,
-            nextDueAt: exampleTime + 30_000,
-            broken: 0,
-            workers: 2,
-            paused: false,
-          },
+          some: { queue: "emails", ...counts },
         },
       },
     },

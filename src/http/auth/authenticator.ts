@@ -13,20 +13,20 @@ interface Grant {
 
 /** What one caller may do. */
 export class Grants {
-  readonly #grants: readonly Grant[];
+  readonly list: readonly Grant[];
 
-  constructor(grants: readonly Grant[]) {
-    this.#grants = grants;
+  constructor(list: readonly Grant[]) {
+    this.list = list;
   }
 
   /** Whether the caller has the scope for at least one queue. */
   has(scope: Scope | "cron"): boolean {
-    return this.#grants.some((grant) => grant.scopes.includes(scope));
+    return this.list.some((grant) => grant.scopes.includes(scope));
   }
 
   /** Whether the caller has the scope for this queue. */
   allows(scope: Scope | "cron", queue: string): boolean {
-    return this.#grants.some((grant) => grant.scopes.includes(scope) && matches(grant.queues, queue));
+    return this.list.some((grant) => grant.scopes.includes(scope) && matches(grant.queues, queue));
   }
 }
 

@@ -351,15 +351,18 @@ export const openapi: OpenApiDocument = {
             "name": "reason",
             "in": "query",
             "required": false,
-            "description": "The reason for which they were rejected. Cancelled tasks match only `cancelled`.",
+            "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
-              "enum": [
-                "rejected",
-                "attempts_exhausted",
-                "lease_expired",
-                "cancelled"
-              ],
-              "type": "string"
+              "type": "array",
+              "items": {
+                "enum": [
+                  "rejected",
+                  "attempts_exhausted",
+                  "lease_expired",
+                  "cancelled"
+                ],
+                "type": "string"
+              }
             }
           },
           {
@@ -929,6 +932,15 @@ export const openapi: OpenApiDocument = {
             }
           },
           {
+            "name": "payload",
+            "in": "query",
+            "required": false,
+            "description": "True includes the payload; the token needs the scope `admin`. Not together with `wait`. Default false.",
+            "schema": {
+              "type": "boolean"
+            }
+          },
+          {
             "$ref": "#/components/parameters/Last-Event-ID"
           }
         ],
@@ -1426,7 +1438,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "List the queues",
-        "description": "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. Scope: admin.",
+        "description": "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 14 Redis commands more; all of them are read in one request. Scope: admin.",
         "security": [
           {
             "token": [
@@ -1455,6 +1467,15 @@ export const openapi: OpenApiDocument = {
               "minimum": 1,
               "maximum": 1000
             }
+          },
+          {
+            "name": "counts",
+            "in": "query",
+            "required": false,
+            "description": "True counts the tasks of each queue, as `GET /v1/queues/{queue}` does. Default false.",
+            "schema": {
+              "type": "boolean"
+            }
           }
         ],
         "responses": {
@@ -1473,6 +1494,29 @@ export const openapi: OpenApiDocument = {
                         {
                           "name": "emails",
                           "seenAt": 1792800000000
+                        }
+                      ],
+                      "cursor": null
+                    }
+                  },
+                  "with-counts": {
+                    "summary": "with counts",
+                    "value": {
+                      "queues": [
+                        {
+                          "name": "emails",
+                          "seenAt": 1792800000000,
+                          "counts": {
+                            "pending": 120,
+                            "delayed": 7,
+                            "working": 10,
+                            "rejected": 2,
+                            "oldestAge": 4300,
+                            "nextDueAt": 1792800030000,
+                            "broken": 0,
+                            "workers": 2,
+                            "paused": false
+                          }
                         }
                       ],
                       "cursor": null
@@ -2254,6 +2298,115 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/declaration": {
+      "put": {
+        "operationId": "declareQueue",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Apply the declaration of a queue",
+        "description": "Applies settings and schedules, if they differ from the declaration that was applied last. What was set in another way since then stays. A deployment does the same with the queues that its code declares; `sluice deploy` calls this route. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Declaration"
+              },
+              "examples": {
+                "some": {
+                  "summary": "some",
+                  "value": {
+                    "settings": {
+                      "rate": {
+                        "most": 5,
+                        "per": "1s"
+                      },
+                      "events": true
+                    },
+                    "schedules": [
+                      {
+                        "name": "digest",
+                        "cron": "0 9 * * 1",
+                        "payload": {
+                          "to": "team@example.com"
+                        }
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What was done.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Declared"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queue": "emails",
+                      "status": "applied"
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
           },
           "500": {
             "$ref": "#/components/responses/internal"
@@ -3354,6 +3507,205 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/token": {
+      "get": {
+        "operationId": "getToken",
+        "tags": [
+          "about"
+        ],
+        "summary": "Get what the token may do",
+        "description": "The scopes of the caller's token, each with the pattern of its queues. Scope: enqueue, consume, admin.",
+        "security": [
+          {
+            "token": [
+              "enqueue",
+              "consume",
+              "admin"
+            ]
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "What the token may do.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Token"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "grants": [
+                        {
+                          "scopes": [
+                            "enqueue",
+                            "consume"
+                          ],
+                          "queues": "emails-*"
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/diagnostics": {
+      "get": {
+        "operationId": "getDiagnostics",
+        "tags": [
+          "operation"
+        ],
+        "summary": "Get the state of Redis",
+        "description": "What Redis reports of itself, and how long a script call takes. `sluice doctor` says what to do about it. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The state of Redis.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Diagnostics"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "now": 1792800000000,
+                      "roundTrip": 4,
+                      "version": "7.2.4",
+                      "evictionPolicy": "noeviction",
+                      "usedMemory": 41000000,
+                      "maxMemory": 268435456,
+                      "appendOnly": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/diagnostics": {
+      "get": {
+        "operationId": "getQueueDiagnostics",
+        "tags": [
+          "operation"
+        ],
+        "summary": "Check the keys of a queue",
+        "description": "Checks a small queue in one script call, and changes nothing. It also reports the size of the hash that holds the tasks; Upstash allows 100 MB a key. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The state of the queue's keys.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/QueueDiagnostics"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queue": "emails",
+                      "fields": 320,
+                      "bytes": 81000,
+                      "valid": true,
+                      "entries": 96
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/health": {
       "get": {
         "operationId": "health",
@@ -3842,14 +4194,30 @@ export const openapi: OpenApiDocument = {
             "description": "Tasks of this group."
           },
           "reason": {
-            "enum": [
-              "rejected",
-              "attempts_exhausted",
-              "lease_expired",
-              "cancelled"
+            "anyOf": [
+              {
+                "enum": [
+                  "rejected",
+                  "attempts_exhausted",
+                  "lease_expired",
+                  "cancelled"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "array",
+                "items": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "cancelled"
+                  ],
+                  "type": "string"
+                }
+              }
             ],
-            "type": "string",
-            "description": "The reason for which they were rejected. Cancelled tasks match only `cancelled`."
+            "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters."
           },
           "endedSince": {
             "type": "integer",
@@ -3928,14 +4296,30 @@ export const openapi: OpenApiDocument = {
             "description": "Tasks of this group."
           },
           "reason": {
-            "enum": [
-              "rejected",
-              "attempts_exhausted",
-              "lease_expired",
-              "cancelled"
+            "anyOf": [
+              {
+                "enum": [
+                  "rejected",
+                  "attempts_exhausted",
+                  "lease_expired",
+                  "cancelled"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "array",
+                "items": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "cancelled"
+                  ],
+                  "type": "string"
+                }
+              }
             ],
-            "type": "string",
-            "description": "The reason for which they were rejected. Cancelled tasks match only `cancelled`."
+            "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters."
           },
           "endedSince": {
             "type": "integer",
@@ -4832,6 +5216,39 @@ export const openapi: OpenApiDocument = {
               "type": "string"
             }
           },
+          "options": {
+            "type": "object",
+            "properties": {
+              "lease": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "maxAttempts": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "resultTtl": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "deadTtl": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "unique": {
+                "type": "integer",
+                "minimum": 0
+              }
+            },
+            "description": "The options that the task fixed at its enqueue, without those that have the default; durations in ms."
+          },
+          "payload": {
+            "description": "If it was requested and is still kept."
+          },
+          "payloadEncoding": {
+            "const": "base64",
+            "description": "The payload is bytes, in base64."
+          },
           "result": {},
           "encoding": {
             "const": "base64",
@@ -4879,243 +5296,13 @@ export const openapi: OpenApiDocument = {
           "state"
         ]
       },
-      "ListedTask": {
-        "type": "object",
-        "properties": {
-          "id": {
-            "$ref": "#/components/schemas/TaskId"
-          },
-          "queue": {
-            "type": "string"
-          },
-          "state": {
-            "enum": [
-              "pending",
-              "delayed",
-              "working",
-              "completed",
-              "rejected"
-            ],
-            "type": "string"
-          },
-          "reason": {
-            "enum": [
-              "rejected",
-              "attempts_exhausted",
-              "lease_expired",
-              "cancelled"
-            ],
-            "type": "string",
-            "description": "Why the task was rejected."
-          },
-          "attempt": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "Deliveries so far."
-          },
-          "charged": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "Deliveries that count towards maxAttempts."
-          },
-          "lease": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "Number of the latest lease; 0 before the first."
-          },
-          "requeues": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "How many times it was requeued."
-          },
-          "version": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "Increases with every transition except promotion."
-          },
-          "transitions": {
-            "type": "array",
-            "items": {
-              "type": "object",
-              "properties": {
-                "version": {
-                  "type": "integer",
-                  "minimum": 0
-                },
-                "to": {
-                  "enum": [
-                    "pending",
-                    "delayed",
-                    "working",
-                    "completed",
-                    "rejected",
-                    "cancelRequested"
-                  ],
-                  "type": "string",
-                  "description": "`cancelRequested`: the task is still working, and its holder should stop."
-                },
-                "at": {
-                  "type": "integer",
-                  "minimum": 0,
-                  "description": "When, epoch ms."
-                }
-              },
-              "required": [
-                "version",
-                "to",
-                "at"
-              ]
-            },
-            "description": "The last transitions since the enqueue, at most 16, the oldest first."
-          },
-          "errors": {
-            "type": "array",
-            "items": {
-              "type": "object",
-              "properties": {
-                "attempt": {
-                  "type": "integer",
-                  "minimum": 0,
-                  "description": "Which delivery, from 1."
-                },
-                "at": {
-                  "type": "integer",
-                  "minimum": 0,
-                  "description": "When it ended, epoch ms."
-                },
-                "error": {
-                  "anyOf": [
-                    {
-                      "type": "string"
-                    },
-                    {
-                      "type": "null"
-                    }
-                  ],
-                  "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
-                },
-                "encoding": {
-                  "const": "base64",
-                  "description": "The error is encrypted: bytes, in base64."
-                }
-              },
-              "required": [
-                "attempt",
-                "at",
-                "error"
-              ]
-            },
-            "description": "The attempts that did not complete the task: the last 16, the oldest first. They are kept as long as the result or the last error."
-          },
-          "group": {
-            "$ref": "#/components/schemas/Name"
-          },
-          "priority": {
-            "type": "integer",
-            "minimum": 0
-          },
-          "worker": {
-            "type": "object",
-            "properties": {
-              "name": {
-                "$ref": "#/components/schemas/Name"
-              },
-              "incarnation": {
-                "$ref": "#/components/schemas/Name"
-              }
-            },
-            "required": [
-              "name"
-            ],
-            "description": "The worker that has or last had the task, if it gave its name."
-          },
-          "progress": {
-            "description": "The progress that its holder last sent."
-          },
-          "enqueuedAt": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "When it was enqueued, epoch ms."
-          },
-          "dueAt": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "When it becomes pending, epoch ms."
-          },
-          "dequeuedAt": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "When it was last delivered, epoch ms."
-          },
-          "deadlineAt": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "When its lease ends, epoch ms."
-          },
-          "requeuedAt": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "When it was last requeued, epoch ms."
-          },
-          "endedAt": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "When it was completed or rejected, epoch ms."
-          },
-          "cancelRequested": {
-            "const": true,
-            "description": "The task was cancelled while it was working."
-          },
-          "headers": {
-            "type": "object",
-            "propertyNames": {
-              "type": "string"
-            },
-            "additionalProperties": {
-              "type": "string"
-            }
-          },
-          "result": {},
-          "encoding": {
-            "const": "base64",
-            "description": "The result is bytes, in base64."
-          },
-          "error": {
-            "description": "The last error, in full."
-          },
-          "errorEncoding": {
-            "const": "base64",
-            "description": "The error is bytes, in base64."
-          },
-          "payload": {
-            "description": "If payloads were requested and the task still has one."
-          },
-          "payloadEncoding": {
-            "const": "base64",
-            "description": "The payload is bytes, in base64."
-          }
-        },
-        "required": [
-          "id",
-          "queue",
-          "state",
-          "attempt",
-          "charged",
-          "lease",
-          "requeues",
-          "version",
-          "transitions",
-          "errors",
-          "enqueuedAt"
-        ]
-      },
       "ListedTasks": {
         "type": "object",
         "properties": {
           "tasks": {
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/ListedTask"
+              "$ref": "#/components/schemas/Task"
             }
           },
           "cursor": {
@@ -5258,6 +5445,85 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0,
                   "description": "When it was last known to be in use, accurate to some minutes, epoch ms."
+                },
+                "counts": {
+                  "anyOf": [
+                    {
+                      "type": "object",
+                      "properties": {
+                        "pending": {
+                          "type": "integer",
+                          "minimum": 0
+                        },
+                        "delayed": {
+                          "type": "integer",
+                          "minimum": 0
+                        },
+                        "working": {
+                          "type": "integer",
+                          "minimum": 0
+                        },
+                        "rejected": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Dead letters."
+                        },
+                        "oldestAge": {
+                          "anyOf": [
+                            {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            {
+                              "type": "null"
+                            }
+                          ],
+                          "description": "Time since the next pending task was enqueued, ms; null if none is pending. There are two candidates: the next task without a group or priority, and the next one with either. The older one counts. Tasks that wait for their group's limit count only if no other task is pending."
+                        },
+                        "nextDueAt": {
+                          "anyOf": [
+                            {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            {
+                              "type": "null"
+                            }
+                          ],
+                          "description": "When the next delayed task is due or the next lease expires, epoch ms."
+                        },
+                        "broken": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Entries without a valid record that pulls have set aside; 0 in a valid queue."
+                        },
+                        "workers": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Workers of the queue that are not silent."
+                        },
+                        "paused": {
+                          "type": "boolean",
+                          "description": "True while pulls return no tasks."
+                        }
+                      },
+                      "required": [
+                        "pending",
+                        "delayed",
+                        "working",
+                        "rejected",
+                        "oldestAge",
+                        "nextDueAt",
+                        "broken",
+                        "workers",
+                        "paused"
+                      ]
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "If counts were requested; null if they could not be read."
                 }
               },
               "required": [
@@ -5356,6 +5622,409 @@ export const openapi: OpenApiDocument = {
           "broken",
           "workers",
           "paused"
+        ]
+      },
+      "Declaration": {
+        "type": "object",
+        "properties": {
+          "settings": {
+            "type": "object",
+            "properties": {
+              "maxWorking": {
+                "anyOf": [
+                  {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1000000
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The most tasks that are working at the same time."
+              },
+              "rate": {
+                "anyOf": [
+                  {
+                    "type": "object",
+                    "properties": {
+                      "most": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 1000000,
+                        "description": "The most pulled tasks."
+                      },
+                      "per": {
+                        "$ref": "#/components/schemas/PositiveDuration",
+                        "description": "The length of the period, at least 1 ms."
+                      }
+                    },
+                    "required": [
+                      "most",
+                      "per"
+                    ],
+                    "additionalProperties": false
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The most tasks (`most`) that are pulled in any period of the length `per`."
+              },
+              "maxPending": {
+                "anyOf": [
+                  {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 100000000
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "An enqueue that would exceed this number of pending tasks is refused with `queue_full`. Delayed tasks count from when they are due. Requeued and redriven tasks are never refused."
+              },
+              "events": {
+                "anyOf": [
+                  {
+                    "type": "boolean"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "Whether the queue publishes events of its tasks."
+              },
+              "statistics": {
+                "anyOf": [
+                  {
+                    "type": "boolean"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "Whether the queue counts events of its tasks, per minute, for one hour."
+              }
+            },
+            "additionalProperties": false,
+            "description": "The settings. One that the previous declaration had and this one does not is removed."
+          },
+          "schedules": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "name": {
+                  "type": "string",
+                  "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+                  "maxLength": 100
+                },
+                "cron": {
+                  "type": "string",
+                  "description": "A cron expression: five fields (minute, hour, day of month, month, day of week), six with seconds first, or a name such as `@daily`. Either `cron` or `every` is required."
+                },
+                "timeZone": {
+                  "type": "string",
+                  "description": "The IANA time zone of `cron`, such as `Europe/Berlin`. Default \"UTC\"."
+                },
+                "every": {
+                  "$ref": "#/components/schemas/Interval",
+                  "description": "The time from one occurrence to the next, at least 1 s. Either `cron` or `every` is required."
+                },
+                "from": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 8640000000000000,
+                  "description": "With `every`: the first occurrence, epoch ms. If it is in the past, the schedule starts with the next occurrence counted from it. Default: one interval from now."
+                },
+                "until": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 8640000000000000,
+                  "description": "The end of the schedule, epoch ms. No occurrence is later."
+                },
+                "missed": {
+                  "enum": [
+                    "last",
+                    "all"
+                  ],
+                  "type": "string",
+                  "description": "Which occurrences are enqueued if no sweep ran in time: only the last, or all. Default last."
+                },
+                "paused": {
+                  "type": "boolean",
+                  "description": "True pauses the schedule, false resumes it. Default: unchanged. A new schedule is not paused."
+                },
+                "payload": {
+                  "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+                },
+                "encoding": {
+                  "const": "base64",
+                  "description": "Set it if the value is bytes in base64."
+                },
+                "lease": {
+                  "$ref": "#/components/schemas/PositiveDuration",
+                  "description": "How long one attempt may take. Default: the lease of the pull."
+                },
+                "maxAttempts": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 1000000,
+                  "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+                },
+                "resultTtl": {
+                  "$ref": "#/components/schemas/Duration",
+                  "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+                },
+                "deadTtl": {
+                  "$ref": "#/components/schemas/Duration",
+                  "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+                },
+                "group": {
+                  "type": "string",
+                  "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+                  "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+                },
+                "priority": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 9,
+                  "description": "Tasks with a higher priority are pulled first. Default 0."
+                },
+                "headers": {
+                  "type": "object",
+                  "propertyNames": {
+                    "minLength": 1
+                  },
+                  "additionalProperties": {
+                    "type": "string"
+                  },
+                  "description": "Texts that are stored with the payload, at most 16 KiB in total."
+                }
+              },
+              "required": [
+                "name",
+                "payload"
+              ],
+              "additionalProperties": false
+            },
+            "maxItems": 1000,
+            "description": "The schedules. One that the previous declaration had and this one does not is removed."
+          },
+          "defaults": {
+            "type": "object",
+            "properties": {
+              "lease": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "How long one attempt may take. Default: the lease of the pull."
+              },
+              "maxAttempts": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 1000000,
+                "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+              },
+              "resultTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+              },
+              "deadTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+              },
+              "delay": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long until the task becomes pending. Default 0."
+              },
+              "unique": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the `id` is refused from this enqueue on, such as \"24h\": another enqueue with it changes nothing, even if the task has completed, was cancelled, or its record was deleted. Needs an `id`; not with `again`. Default 0: as long as the task or its record is kept."
+              }
+            },
+            "additionalProperties": false,
+            "description": "The defaults of the tasks of its schedules."
+          }
+        },
+        "additionalProperties": false
+      },
+      "Declared": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "status": {
+            "enum": [
+              "applied",
+              "unchanged",
+              "deferred"
+            ],
+            "type": "string",
+            "description": "`unchanged`: the same declaration had been applied before. `deferred`: another caller is applying one."
+          }
+        },
+        "required": [
+          "queue",
+          "status"
+        ]
+      },
+      "Token": {
+        "type": "object",
+        "properties": {
+          "grants": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "scopes": {
+                  "type": "array",
+                  "items": {
+                    "enum": [
+                      "enqueue",
+                      "consume",
+                      "admin"
+                    ],
+                    "type": "string"
+                  }
+                },
+                "queues": {
+                  "type": "string",
+                  "description": "The pattern of the queues for which it has the scopes."
+                }
+              },
+              "required": [
+                "scopes",
+                "queues"
+              ]
+            },
+            "description": "What the token may do, one entry for each of its entries in `SLUICE_TOKENS`."
+          }
+        },
+        "required": [
+          "grants"
+        ]
+      },
+      "Diagnostics": {
+        "type": "object",
+        "properties": {
+          "now": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Redis's time, epoch ms."
+          },
+          "roundTrip": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How long a script call to Redis took, ms."
+          },
+          "version": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The version of Redis; null if this Redis does not report it."
+          },
+          "evictionPolicy": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What Redis does if its memory is full. It must be `noeviction`; null if this Redis does not report it."
+          },
+          "usedMemory": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Memory in use, in bytes; null if this Redis does not report it."
+          },
+          "maxMemory": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The limit of memory in bytes, 0 for none; null if this Redis does not report it."
+          },
+          "appendOnly": {
+            "anyOf": [
+              {
+                "type": "boolean"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether Redis writes an append-only file; null if this Redis does not report it."
+          }
+        },
+        "required": [
+          "now",
+          "roundTrip",
+          "version",
+          "evictionPolicy",
+          "usedMemory",
+          "maxMemory",
+          "appendOnly"
+        ]
+      },
+      "QueueDiagnostics": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "fields": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Fields of the hash that holds the tasks."
+          },
+          "bytes": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Size of that hash, in bytes; null if this Redis does not report it."
+          },
+          "valid": {
+            "type": "boolean",
+            "description": "True if all entries were checked and are valid. False if there is a fault, or too much for one check. The deep sweep finds out, and repairs."
+          },
+          "entries": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many entries were checked."
+          }
+        },
+        "required": [
+          "queue",
+          "fields",
+          "bytes",
+          "valid",
+          "entries"
         ]
       },
       "QueueDeleted": {

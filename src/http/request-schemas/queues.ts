@@ -7,6 +7,9 @@ import { cursor, described, flagText, integer, name, size, whole } from "./value
 export const queuesQuery = fields({
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("About this many queues")),
+  counts: v.exactOptional(
+    flagText("True counts the tasks of each queue, as `GET /v1/queues/{queue}` does. Default false."),
+  ),
 });
 
 /** The query of the deletion of a queue. */

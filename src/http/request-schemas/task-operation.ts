@@ -9,7 +9,10 @@ const textForm = "must be a string of 1 to 1000 characters";
 const rateForm = "must be a number from 0.001 to 1000000";
 
 /** A filter of tasks. A task must match all given fields. */
-const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => Instant) => ({
+const filter = <Instant extends v.GenericSchema, Reasons extends v.GenericSchema>(
+  instant: (meaning: string) => Instant,
+  reasons: Reasons,
+) => ({
   text: v.exactOptional(
     v.pipe(
       v.string(textForm),
@@ -21,8 +24,8 @@ const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => I
   group: v.exactOptional(described(name, "Tasks of this group.")),
   reason: v.exactOptional(
     described(
-      v.picklist(rejectReasons, `must be one of ${rejectReasons.join(", ")}`),
-      "The reason for which they were rejected. Cancelled tasks match only `cancelled`.",
+      reasons,
+      "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
     ),
   ),
   endedSince: v.exactOptional(instant("Ended at this time or later, epoch ms.")),
@@ -30,6 +33,19 @@ const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => I
   enqueuedSince: v.exactOptional(instant("Enqueued at this time or later, epoch ms.")),
   enqueuedUntil: v.exactOptional(instant("Enqueued before this time, epoch ms.")),
 });
+
+const reasonsForm = `must be one of ${rejectReasons.join(", ")}, or a list of them`;
+const isReason = (text: string): boolean => rejectReasons.some((reason) => reason === text);
+
+/** Reasons in a query, separated by commas. */
+const reasonText = v.pipe(
+  v.string(),
+  v.check((text) => text.split(",").every(isReason), reasonsForm),
+  v.transform((text) => text.split(",")),
+  v.array(v.picklist(rejectReasons)),
+);
+
+const bodyReason = v.union([v.picklist(rejectReasons), v.array(v.picklist(rejectReasons))], reasonsForm);
 
 const stateOf = <const State extends (typeof taskStates)[number]>(...allowed: State[]) =>
   v.picklist(allowed, (issue) =>
@@ -42,7 +58,7 @@ export const tasksQuery = fields({
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("At most this many tasks")),
   payloads: v.exactOptional(flagText("True includes payloads, at most 8 MB in one page. Default false.")),
-  ...filter((meaning) => wholeText(0, LAST_INSTANT, meaning)),
+  ...filter((meaning) => wholeText(0, LAST_INSTANT, meaning), reasonText),
 });
 
 /** The bounds of one call. */
@@ -62,7 +78,7 @@ const run = {
   ),
 };
 
-const bodyFilter = filter((meaning) => whole(0, LAST_INSTANT, meaning));
+const bodyFilter = filter((meaning) => whole(0, LAST_INSTANT, meaning), bodyReason);
 
 export const redrive = fields({
   ids: v.exactOptional(

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { fields } from "../request/validate.ts";
 import { eventsWait, wait } from "./durations.ts";
+import { flagText } from "./values.ts";
 
 /** A duration in a query. */
 const durationText = (duration: typeof wait, meaning: string) =>
@@ -17,6 +18,11 @@ export const taskQuery = fields({
     durationText(
       wait,
       'How long to wait for the end of the task, or how long a stream lasts; at most "60s". Default: do not wait, and 60 seconds for a stream.',
+    ),
+  ),
+  payload: v.exactOptional(
+    flagText(
+      "True includes the payload; the token needs the scope `admin`. Not together with `wait`. Default false.",
     ),
   ),
 });

@@ -3,18 +3,7 @@ import { queueEvents } from "../../queue/tasks/events.ts";
 import { name } from "../request-schemas/values.ts";
 import { count, described, instant, nextCursor } from "./values.ts";
 
-export const queues = v.object({
-  queues: v.array(
-    v.object({
-      name: v.string(),
-      seenAt: instant("When it was last known to be in use, accurate to some minutes"),
-    }),
-  ),
-  cursor: nextCursor,
-});
-
-export const queue = v.object({
-  queue: v.string(),
+const counts = v.object({
   pending: count,
   delayed: count,
   working: count,
@@ -31,6 +20,21 @@ export const queue = v.object({
   workers: described(count, "Workers of the queue that are not silent."),
   paused: described(v.boolean(), "True while pulls return no tasks."),
 });
+
+export const queues = v.object({
+  queues: v.array(
+    v.object({
+      name: v.string(),
+      seenAt: instant("When it was last known to be in use, accurate to some minutes"),
+      counts: v.exactOptional(
+        described(v.nullable(counts), "If counts were requested; null if they could not be read."),
+      ),
+    }),
+  ),
+  cursor: nextCursor,
+});
+
+export const queue = v.object({ queue: v.string(), ...counts.entries });
 
 export const queueDeleted = v.object({ queue: v.string(), deleted: v.literal(true) });
 

@@ -1,20 +1,14 @@
 import * as v from "valibot";
 import { taskId } from "../request-schemas/values.ts";
 import { task } from "./tasks.ts";
-import { base64, count, described, nextCursor } from "./values.ts";
-
-export const listed = v.object({
-  ...task.entries,
-  payload: v.exactOptional(described(v.unknown(), "If payloads were requested and the task still has one.")),
-  payloadEncoding: v.exactOptional(base64("payload")),
-});
+import { count, described, nextCursor } from "./values.ts";
 
 const unreadable = described(
   count,
   "Tasks that were left out because their records are broken or of a newer release of Sluice.",
 );
 
-export const listedPage = v.object({ tasks: v.array(listed), cursor: nextCursor, unreadable });
+export const listedPage = v.object({ tasks: v.array(task), cursor: nextCursor, unreadable });
 
 export const taskDeleted = v.object({ id: taskId, deleted: v.literal(true) });
 

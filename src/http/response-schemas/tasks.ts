@@ -120,6 +120,20 @@ export const task = v.object({
     described(v.literal(true), "The task was cancelled while it was working."),
   ),
   headers: v.exactOptional(headers),
+  options: v.exactOptional(
+    described(
+      v.object({
+        lease: v.exactOptional(count),
+        maxAttempts: v.exactOptional(count),
+        resultTtl: v.exactOptional(count),
+        deadTtl: v.exactOptional(count),
+        unique: v.exactOptional(count),
+      }),
+      "The options that the task fixed at its enqueue, without those that have the default; durations in ms.",
+    ),
+  ),
+  payload: v.exactOptional(described(v.unknown(), "If it was requested and is still kept.")),
+  payloadEncoding: v.exactOptional(base64("payload")),
   result: v.exactOptional(v.unknown()),
   encoding: v.exactOptional(base64("result")),
   error: v.exactOptional(described(v.unknown(), "The last error, in full.")),

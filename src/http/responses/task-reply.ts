@@ -1,7 +1,5 @@
 import { toBase64 } from "../../queue/core/base64.ts";
 import type { TaskInfo } from "../../queue/core/task-info.ts";
-import type { ListedTask } from "../../queue/operate/task-operator.ts";
-import type * as operated from "../response-schemas/task-operation.ts";
 import type * as replies from "../response-schemas/tasks.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 
@@ -9,6 +7,10 @@ import type { ReplyOf } from "../response-schemas/values.ts";
 export function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
   return {
     ...task,
+    ...(task.payload instanceof Uint8Array && {
+      payload: toBase64(task.payload),
+      payloadEncoding: "base64" as const,
+    }),
     ...(task.result instanceof Uint8Array && {
       result: toBase64(task.result),
       encoding: "base64" as const,
@@ -22,16 +24,5 @@ export function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
         ? { ...one, error: toBase64(error), encoding: "base64" as const }
         : { ...one, error },
     ),
-  };
-}
-
-/** A task of a list as JSON, with its payload if it has one. */
-export function listedReply({ payload, ...task }: ListedTask): ReplyOf<typeof operated.listed> {
-  if (payload === undefined) return taskReply(task);
-  const encoded = payload instanceof Uint8Array;
-  return {
-    ...taskReply(task),
-    payload: encoded ? toBase64(payload) : payload,
-    ...(encoded && { payloadEncoding: "base64" as const }),
   };
 }

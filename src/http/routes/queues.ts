@@ -1,4 +1,5 @@
 import { Operator } from "../../queue/operate/operator.ts";
+import { countQueues, type CountedQueue } from "../../queue/operate/count-queues.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { json } from "../../respond.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
@@ -15,9 +16,13 @@ export function queueRoutes(app: App, services: Services): void {
     new Operator(c.get("queue").name, { ...services, wake: wakerOf(c) });
 
   app.get("/v1/queues", allow("admin"), async (c) => {
-    const page = await listQueues(transport, { prefix, ...readQuery(c, schemas.queuesQuery) });
+    const { counts: wanted, ...query } = readQuery(c, schemas.queuesQuery);
+    const page = await listQueues(transport, { prefix, ...query });
+    const queues = page.queues.filter(({ name }) => c.get("grants").allows("admin", name));
+    const names = queues.map(({ name }) => name);
+    const counted = wanted ? await countQueues(transport, names, { prefix }) : [];
     const reply: ReplyOf<typeof replies.queues> = {
-      queues: page.queues.filter(({ name }) => c.get("grants").allows("admin", name)),
+      queues: queues.map((queue, i) => ({ ...queue, ...(wanted && { counts: countsOf(counted[i]) }) })),
       cursor: page.cursor,
     };
     return json(reply);
@@ -90,4 +95,10 @@ export function queueRoutes(app: App, services: Services): void {
     const reply: ReplyOf<typeof replies.statistics> = await operator(c).statistics();
     return json(reply);
   });
+}
+
+function countsOf(counted: CountedQueue | undefined) {
+  if (!counted || "code" in counted) return null;
+  const { queue: _, ...counts } = counted;
+  return counts;
 }

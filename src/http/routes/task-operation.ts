@@ -7,7 +7,7 @@ import type * as replies from "../response-schemas/task-operation.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 import * as schemas from "../request-schemas/task-operation.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
-import { listedReply } from "../responses/task-reply.ts";
+import { taskReply } from "../responses/task-reply.ts";
 
 /** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
@@ -18,7 +18,7 @@ export function taskOperationRoutes(app: App, services: Services): void {
   app.get("/v1/queues/:queue/tasks", allow("admin"), async (c) => {
     const options = readQuery(c, schemas.tasksQuery);
     const { tasks, ...page } = await operator(c).list(options);
-    const reply: ReplyOf<typeof replies.listedPage> = { tasks: tasks.map(listedReply), ...page };
+    const reply: ReplyOf<typeof replies.listedPage> = { tasks: tasks.map(taskReply), ...page };
     return json(reply);
   });
 

@@ -1,5 +1,6 @@
 import { milliseconds } from "../../queue/core/duration.ts";
-import { taskNotFound } from "../problems/problem.ts";
+import { forbidden } from "../auth/authenticator.ts";
+import { invalid, taskNotFound } from "../problems/problem.ts";
 import { hasEnded, type TaskEvent, watchTask } from "../../queue/tasks/watch.ts";
 import { json, respond } from "../../respond.ts";
 import { readPath, readQuery } from "../request/read.ts";
@@ -15,9 +16,17 @@ export function watchRoutes(app: App, services: Services): void {
   const { allow } = services;
 
   app.get("/v1/queues/:queue/tasks/:id", allow("enqueue"), async (c) => {
-    const { wait } = readQuery(c, taskQuery);
+    const { wait, payload } = readQuery(c, taskQuery);
     const { id } = readPath(c, idInPath);
     const queue = c.get("queue");
+    if (payload) {
+      if (!c.get("grants").allows("admin", queue.name)) throw forbidden(["admin"], queue.name);
+      if (wait !== undefined || wantsEvents(c))
+        throw invalid("payload", "must not be sent with `wait` or for a stream");
+      const task = await queue.get(id, { payload });
+      if (!task) throw taskNotFound();
+      return json(taskReply(task));
+    }
     if (!wantsEvents(c)) {
       const span = milliseconds(wait ?? 0, "wait", { max: longestWait });
       const task = await queue.wait(id, { for: span, signal: c.req.raw.signal });

@@ -121,13 +121,14 @@ function readHeaders(json: string): Record<string, string> {
 }
 
 /** Reads the options of a fixed record; durations in ms. An option that it leaves out is undefined. */
-function readOptions({ l, m, r, d, G, P }: Readonly<Record<string, string>>) {
+function readOptions({ l, m, r, d, U, G, P }: Readonly<Record<string, string>>) {
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   return {
     lease: number(l),
     maxAttempts: number(m),
     resultTtl: number(r),
     deadTtl: number(d),
+    unique: number(U),
     group: G === undefined ? undefined : unescaped(G),
     priority: number(P),
   };
@@ -232,7 +233,7 @@ function optional<Name extends string, T>(
 export function readTaskInfo(
   queue: string,
   id: string,
-  found: { state: TaskState; at: number; fixed: string; changing: string },
+  found: { state: TaskState; at: number; fixed: string; payload: string; changing: string },
 ): TaskInfo {
   const none = { fields: {} as Record<string, string | undefined>, rest: "" };
   const fixed = found.fixed === "" ? none : splitRecord(found.fixed, FIXED_POSITIONS);
@@ -258,6 +259,12 @@ export function readTaskInfo(
     W: worker,
   }: Record<string, string | undefined> = changing.fields;
   const enqueuedAt = instant(enqueued);
+  const {
+    group: _,
+    priority: __,
+    ...options
+  } = readOptions(fixed.fields as Readonly<Record<string, string>>);
+  const chosen = Object.entries(options).filter(([, value]) => value !== undefined);
   const task: Partial<Record<keyof TaskInfo, unknown>> = {
     id,
     queue,
@@ -282,6 +289,8 @@ export function readTaskInfo(
     ...optional("worker", worker, readWorker),
     ...(progress !== undefined && { progress: decodeValue(unescaped(progress)) }),
     ...(headersLength !== undefined && { headers: readHeaders(fixed.rest) }),
+    ...(found.payload !== "" && { payload: decodeValue(found.payload) }),
+    ...(chosen.length > 0 && { options: Object.fromEntries(chosen) }),
     ...(changing.rest !== "" && {
       [found.state === "completed" ? "result" : "error"]: decodeValue(changing.rest),
     }),

@@ -23,6 +23,15 @@ export interface AttemptError {
   readonly error: string | Uint8Array | null;
 }
 
+/** Options that a task fixed at enqueue, without those that have the default. Durations in ms. */
+export interface FixedOptions {
+  readonly lease?: number | undefined;
+  readonly maxAttempts?: number | undefined;
+  readonly resultTtl?: number | undefined;
+  readonly deadTtl?: number | undefined;
+  readonly unique?: number | undefined;
+}
+
 /** What `get` returns of a task in any state. Instants are epoch ms. */
 interface AnyTaskInfo {
   readonly id: string;
@@ -54,6 +63,10 @@ interface AnyTaskInfo {
   /** When a holder last requeued the task. */
   readonly requeuedAt?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Options that the task fixed at enqueue; absent if all are the defaults, or the payload is no longer kept. */
+  readonly options?: FixedOptions | undefined;
+  /** The payload, if it was asked for and is still kept. */
+  readonly payload?: unknown;
   /** Of a delayed task: when it becomes pending. */
   readonly dueAt?: number | undefined;
   /** Of a working task: when its lease ends. */

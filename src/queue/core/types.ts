@@ -16,6 +16,12 @@ export const rejectReasons = ["rejected", "attempts_exhausted", "lease_expired",
  */
 export type RejectReason = (typeof rejectReasons)[number];
 
+/** Options of a read of one task. */
+export interface GetOptions extends RequestOptions {
+  /** Whether to return the payload. Over HTTP the token then needs the scope `admin`. @default false */
+  readonly payload?: boolean | undefined;
+}
+
 /** Options that a task fixes at enqueue. Those of the queue are the defaults. */
 export interface TaskDefaults {
   /** How long an attempt may take before the task is reclaimed. @default the dequeue's lease */

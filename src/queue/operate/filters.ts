@@ -10,8 +10,11 @@ export interface TaskFilter {
   /** Text that the last error, or the result, contains: 1 to 1,000 characters, case-sensitive. */
   readonly text?: string | undefined;
   readonly group?: string | undefined;
-  /** Why the tasks were rejected. Cancelled tasks match only `"cancelled"`. */
-  readonly reason?: RejectReason | undefined;
+  /**
+   * Why the tasks were rejected: a reason, or several of which one must match. `"cancelled"` cannot be one of several,
+   * because cancelled tasks are no dead letters.
+   */
+  readonly reason?: RejectReason | readonly RejectReason[] | undefined;
   /** Ended at or after this instant. */
   readonly endedSince?: number | undefined;
   /** Ended before this instant. */
@@ -38,16 +41,13 @@ export const FILTER_OPTIONS = [
  * @throws {SluiceError} `invalid_argument`
  */
 export function writeFilter(filter: TaskFilter): string {
-  const { text, group, reason } = filter;
+  const { text, group } = filter;
   if (text !== undefined && (typeof text !== "string" || text === "" || text.length > MAX_TEXT)) {
     throw invalidArgument("text", `must be a text of 1 to ${MAX_TEXT} characters`);
   }
-  if (reason !== undefined && !rejectReasons.includes(reason)) {
-    throw invalidArgument("reason", `must be one of ${rejectReasons.join(", ")}`);
-  }
   const letters = [
     ["G", group === undefined ? undefined : recordName(group, "group")],
-    ["y", reason],
+    ["y", writeReasons(filter.reason)],
     ["z", instant(filter, "endedSince")],
     ["Z", instant(filter, "endedUntil")],
     ["e", instant(filter, "enqueuedSince")],
@@ -57,6 +57,21 @@ export function writeFilter(filter: TaskFilter): string {
   for (const [letter, value] of letters) if (value !== undefined) written += `;${letter}=${value}`;
   // Results and errors are stored as JSON, so their texts are escaped.
   return text === undefined ? written : `${written}\n${JSON.stringify(text).slice(1, -1)}`;
+}
+
+function writeReasons(given: TaskFilter["reason"]): string | undefined {
+  if (given === undefined) return undefined;
+  const reasons = [given].flat();
+  if (reasons.length === 0 || !reasons.every((reason) => rejectReasons.includes(reason))) {
+    throw invalidArgument("reason", `must be one of ${rejectReasons.join(", ")}, or a list of them`);
+  }
+  if (reasons.length > 1 && reasons.includes("cancelled")) {
+    throw invalidArgument(
+      "reason",
+      "must not list cancelled with other reasons: cancelled tasks are no dead letters",
+    );
+  }
+  return `,${reasons.join(",")},`;
 }
 
 type Instant = "endedSince" | "endedUntil" | "enqueuedSince" | "enqueuedUntil";

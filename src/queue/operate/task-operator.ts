@@ -1,6 +1,5 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { RUN_BOUNDS, MAX_STEP, runPages, type RunOptions, type RunReport } from "./paged-run.ts";
-import { decodeValue } from "../core/codec.ts";
 import type { callOf } from "../redis/binding.ts";
 import { MAX_BATCH } from "../core/limits.ts";
 import { QueueBase } from "../tasks/queue-base.ts";
@@ -23,8 +22,6 @@ import { taskStates, type ListOptions, type RequestOptions, type TaskState } fro
 
 /** A task as `list` returns it. */
 export type ListedTask = TaskInfo & {
-  /** The payload, if the list was called with `payloads` and the task still has one. */
-  readonly payload?: unknown;
   /** Why payload, result, error and progress are left out: one of them cannot be decrypted. */
   readonly undecryptable?: string;
 };
@@ -123,12 +120,7 @@ export class TaskOperator extends QueueBase {
     const tasks: ListedTask[] = [];
     for (const found of page.tasks) {
       try {
-        const { payload } = found;
-        const task = {
-          ...readTaskInfo(this.name, found.id, { state, ...found }),
-          ...(payload !== "" && { payload: decodeValue(payload) }),
-        };
-        tasks.push(await this.#decrypted(task));
+        tasks.push(await this.#decrypted(readTaskInfo(this.name, found.id, { state, ...found })));
       } catch (error) {
         // An invalid record must not hide the other tasks.
         if (!(error instanceof SluiceError)) throw error;

@@ -2456,7 +2456,7 @@ const $GB = `local GB=8000000
 `;
 const $GC = `local GC={
 G='group',
-y='reason',
+y='reasons',
 z='ended_from',
 Z='ended_before',
 e='enqueued_from',
@@ -2480,7 +2480,7 @@ end
 `;
 const $GF = `local function GF(a,b,c)
 return(not a.group or b.group==a.group)
-and(not a.reason or b.reason==a.reason)
+and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
 and GE(b.ended_at,a.ended_from,a.ended_before)
 and GE(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
@@ -2489,7 +2489,7 @@ a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 end
 `;
 const $GG = `local function GG(a,b,c)
-if b=='completed'or(b=='rejected'and c.reason=='cancelled')then
+if b=='completed'or(b=='rejected'and c.reasons==',cancelled,')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
@@ -3760,8 +3760,8 @@ ${$GM}w[3]=GM(s,ab)
 return w
 `;
   },
-  sha1: "8d0679658ac4e84be3fab3df578f79c852746387",
-  keyLockingSha1: "f0e98faaa55fa552ecfd95940a8bbc09fae640b4",
+  sha1: "ca34ce0978ed4ca3554732d9f40807b300cc6eec",
+  keyLockingSha1: "2fda71bafea80080bbddee1a29d35aed049e5ff9",
 };
 
 export const purge: Script = {
@@ -3902,8 +3902,8 @@ end
 return y or t
 `;
   },
-  sha1: "9c25f0278ef600730ac0d367c68d4595367a4cb6",
-  keyLockingSha1: "b53becb3598d4013e321660b6b1e3cb74cdae274",
+  sha1: "534c34424d8a84ae735ccbc0b7fcc53473f9d547",
+  keyLockingSha1: "60b432d522f9353118164d4b4a4352c47e4577e0",
 };
 
 export const redrive: Script = {
@@ -4017,8 +4017,8 @@ end
 return ak
 `;
   },
-  sha1: "1499db598676f1574b3e3a6d97b812c4ba1fe61d",
-  keyLockingSha1: "f8373d1b1043a716722bdb15777651bc7a010ad9",
+  sha1: "7fb1bbac22a6d4653737ae57dea5a76e23a8dc81",
+  keyLockingSha1: "2ff0b61e3b2a2911abbd9f7dd59ab1441ecfd4e4",
 };
 
 export const remove: Script = {
@@ -5594,30 +5594,32 @@ export const get: Script = {
 local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
-local e=redis.call('HMGET',c,d,'.'..d)
-local f,g=e[1],e[2]or''
-${$AC}if AC(f)or AC(g)then
+local e=ARGV[2]
+local f=redis.call('HMGET',c,d,'.'..d)
+local g,h=f[1],f[2]or''
+${$AC}if AC(g)or AC(h)then
 return{'newer_schema'}
 end
-${$AF}${$AG}${$AH}${$AM}local h=AM(g)
-${$AD}if not f or h.state==AD.ghost or h.state==AD.deleted then
+${$AF}${$AG}${$AH}${$AM}local i=AM(h)
+${$AD}if not g or i.state==AD.ghost or i.state==AD.deleted then
 return{'not_found'}
 end
-${$AA}${$AE}${$AI}${$AL}f=AL(f)
-if h.state==AD.completed then
-return{'ok','completed',0,f,g}
-elseif h.state==AD.rejected then
-return{'ok','rejected',0,f,g}
-elseif h.state==AD.working then
-local i=redis.call('ZSCORE',a,d)
-return{'ok','working',tonumber(i or 0),f,g}
+${$AA}${$AE}${$AI}${$AL}g=AL(g)
+local j=e=='1'and string.sub(f[1],#g+1)or''
+if i.state==AD.completed then
+return{'ok','completed',0,g,j,h}
+elseif i.state==AD.rejected then
+return{'ok','rejected',0,g,j,h}
+elseif i.state==AD.working then
+local k=redis.call('ZSCORE',a,d)
+return{'ok','working',tonumber(k or 0),g,j,h}
 end
-local i=redis.call('ZSCORE',b,d)
-return{'ok',i and'delayed'or'pending',tonumber(i or 0),f,g}
+local k=redis.call('ZSCORE',b,d)
+return{'ok',k and'delayed'or'pending',tonumber(k or 0),g,j,h}
 `;
   },
-  sha1: "eb62f12cb03f0ec734853ca9323a9c0243d762e5",
-  keyLockingSha1: "d57445a58e743052fa64980e6c63ccc1287def12",
+  sha1: "d3064e0a7ff090b1f9ffa4c95c81f4766772027d",
+  keyLockingSha1: "f728194565e062da594ffd64549a0b6bd40f3f5f",
 };
 
 export const heartbeat: Script = {

@@ -5,6 +5,9 @@ import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
+/** Null for the number that means "none". */
+const orNull = (value: number, none: number) => (value === none ? null : value);
+
 export const countScript = {
   script: lua.count,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers"],
@@ -17,8 +20,8 @@ export const countScript = {
       delayed: reader.integer(),
       working: reader.integer(),
       rejected: reader.integer(),
-      oldestAge: reader.integer(),
-      nextDueAt: reader.integer(),
+      oldestAge: orNull(reader.integer(), -1),
+      nextDueAt: orNull(reader.integer(), 0),
       broken: reader.integer(),
       workers: reader.integer(),
       paused: reader.integer() === 1,

@@ -167,7 +167,7 @@ export const cancelScript = {
 export const getScript = {
   script: lua.get,
   keys: ["working", "delayed", "tasks"],
-  args: ["id"],
+  args: ["id", "payload"],
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("get", reply);
@@ -176,6 +176,7 @@ export const getScript = {
       state: reader.oneOf(taskStates),
       at: reader.integer(),
       fixed: reader.text(),
+      payload: reader.text(),
       changing: reader.text(),
     };
   },

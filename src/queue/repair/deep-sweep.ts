@@ -1,16 +1,14 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
+import { checkQueues, type QueueCheck } from "./check-queues.ts";
 import { DeepPass, isScannedPart, isStart, START, type Position } from "./deep-pass.ts";
 import type { Findings } from "./findings.ts";
-import { callOf } from "../redis/binding.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import type { Fault } from "../core/faults.ts";
-import { queueKeys } from "../core/keys.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { listQueues } from "../sweep/registry.ts";
-import { checkScript } from "../redis/repair-scripts.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
-import { checkedTransport, type Transport } from "../redis/transport.ts";
+import type { Transport } from "../redis/transport.ts";
 
 export interface DeepSweepOptions {
   /** When to stop and return a cursor. A step that has begun is finished. @default "20s" */
@@ -142,37 +140,6 @@ export async function deepSweep(
     }
   }
   return report.done(null);
-}
-
-/** What one script call says of a queue. */
-interface QueueCheck {
-  /** True if the queue is small, and has no fault except perhaps in its schedules. */
-  readonly valid: boolean;
-  readonly entries: number;
-  readonly hasSchedules: boolean;
-}
-
-/** Checks queues, in one request. A queue whose check fails is not in the result. */
-async function checkQueues(
-  transport: Transport,
-  names: readonly string[],
-  { prefix, now, signal }: DeepSweepOptions,
-): Promise<Map<string, QueueCheck>> {
-  const checks = new Map<string, QueueCheck>();
-  if (names.length === 0) return checks;
-  const testNow = now ? String(now()) : "";
-  const calls = names.map((name) => callOf(checkScript, queueKeys(name, prefix), { testNow }));
-  const outcomes = await checkedTransport(transport).send(calls, { signal });
-  for (const [i, name] of names.entries()) {
-    const outcome = outcomes[i];
-    if (!outcome || !("reply" in outcome)) continue;
-    try {
-      checks.set(name, checkScript.decode(outcome.reply));
-    } catch {
-      // The pass through the queue reports the error.
-    }
-  }
-  return checks;
 }
 
 /** @returns the position at which to continue; null if the queue was checked to the end */

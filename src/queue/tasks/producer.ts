@@ -9,7 +9,15 @@ import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
-import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId, wholeNumber } from "../core/validation.ts";
+import {
+  listOf,
+  onlyOptions,
+  REQUEST_OPTIONS,
+  requestKey,
+  taskId,
+  trueOrFalse,
+  wholeNumber,
+} from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { readTaskInfo } from "../core/record.ts";
 import { registration } from "./registration.ts";
@@ -28,12 +36,14 @@ import type {
   Cancelled,
   Enqueued,
   EnqueueOptions,
+  GetOptions,
   NewTask,
   RequestOptions,
   TaskDefaults,
 } from "../core/types.ts";
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
+const GET_OPTIONS = ["payload", ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 
 /** Options of a queue. A producer accepts `maxBytes` and `onDeadLetter`, but does not use them. */
@@ -220,11 +230,14 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   /**
    * Reads a task. One request.
    * @param id of the task
+   * @param options.payload whether to return the payload. @default false
    * @returns its state, with its result or error; null if its id is unknown or its record has expired
    * @throws {SluiceError} `undecryptable`, or a fault of the transport
    */
-  async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
-    const found = await this.run(getScript, { id: taskId(id) }, [], options);
+  async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
+    onlyOptions(options, GET_OPTIONS);
+    const payload = trueOrFalse(options.payload ?? false, "payload") ? "1" : "";
+    const found = await this.run(getScript, { id: taskId(id), payload }, [], options);
     return found && decryptTask(this.values, readTaskInfo(this.name, id, found), id);
   }
 

@@ -169,12 +169,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
     const counts = await this.run(countScript, { testNow: this.testNow() }, [], options);
-    return {
-      queue: this.name,
-      ...counts,
-      oldestAge: counts.oldestAge < 0 ? null : counts.oldestAge,
-      nextDueAt: counts.nextDueAt || null,
-    };
+    return { queue: this.name, ...counts };
   }
 
   /**

@@ -134,7 +134,7 @@ function rememberAndThrow(error: unknown): never {
  * @param id the id for which the task was requested: an untrusted server may reply with another one
  * @throws {SluiceError} `undecryptable`
  */
-export async function decryptTask<T extends TaskInfo & { readonly payload?: unknown }>(
+export async function decryptTask<T extends TaskInfo>(
   { name: queue, encryption }: ValuesQueue,
   task: T,
   id: string,

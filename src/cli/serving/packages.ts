@@ -1,4 +1,4 @@
-import { isNotFound, notInstalled, type OptionalPackage } from "../optional-package.ts";
+import { isNotFound, notInstalled, type OptionalPackage } from "../../optional-package.ts";
 
 const imports: Readonly<Record<OptionalPackage, () => Promise<unknown>>> = {
   "@hono/node-server": () => import("@hono/node-server"),

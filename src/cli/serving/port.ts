@@ -1,17 +1,16 @@
-import { parsePort, portForm } from "../config.ts";
-import { UsageError } from "./subcommand.ts";
+import { InvalidArgumentError, Option } from "commander";
+import { parsePort, portForm } from "../../config.ts";
 
 /**
- * Reads an option that is a port.
- * @param option such as `--port`
- * @returns `undefined` if the option is not given
- * @throws {UsageError}
+ * An option that is a port.
+ * @param flag such as `--port`
  */
-export function readPortOption(option: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const port = parsePort(given);
-  if (port === undefined) throw new UsageError(`${option} ${portForm}`);
-  return port;
+export function portOption(flag: string, description: string): Option {
+  return new Option(`${flag} <number>`, description).argParser((given) => {
+    const port = parsePort(given);
+    if (port === undefined) throw new InvalidArgumentError(portForm);
+    return port;
+  });
 }
 
 /**

@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import { operation, type Running, type Session } from "../session.ts";
+
+export function cancelCommand(running: Running): Command {
+  const command = new Command("cancel")
+    .summary("cancel tasks")
+    .description("Cancels tasks. A task that is being worked on is flagged: its consumer is asked to stop.")
+    .argument("<queue>")
+    .argument("<ids...>");
+  return operation(
+    running,
+    command,
+    async ({ api, out, fail }: Session, _options: object, queue: string, ids: readonly string[]) => {
+      const results: { readonly id: string; readonly ok: boolean; readonly result: string }[] = [];
+      for (const id of ids) {
+        const cancelled = await api.run((options) => api.queue(queue).cancel(id, options));
+        if (!cancelled.ok) fail();
+        results.push({
+          id,
+          ok: cancelled.ok,
+          result: cancelled.ok ? ended(cancelled.state) : cancelled.code,
+        });
+      }
+      out.rows(
+        results,
+        [
+          { title: "ID", of: ({ id }) => id },
+          {
+            title: "RESULT",
+            of: ({ result }) => result,
+            color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
+          },
+        ],
+        "",
+      );
+    },
+  );
+}
+
+const ended = (state: "rejected" | "working") => (state === "rejected" ? "cancelled" : "cancel requested");

@@ -1,0 +1,117 @@
+import { Command, Option } from "commander";
+import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
+import { errorLine } from "../output/printable.ts";
+import { localTime } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
+import { allQueues } from "./queues.ts";
+
+interface DeadOptions extends FilterOptions {
+  readonly limit: number;
+}
+
+/** How many dead letters the summary reads. */
+const SUMMARIZED = 10_000;
+
+export function deadCommand(running: Running): Command {
+  const command = withFilter(
+    new Command("dead")
+      .summary("show dead letters by cause, and the latest ones")
+      .description(
+        "Shows the dead letters of a queue: how many there are for each cause, and the latest ones. Without a queue, the queues that have dead letters.",
+      )
+      .argument("[queue]")
+      .addOption(new Option("--limit <number>", "list at most this many").argParser(whole(0)).default(10)),
+  );
+  return operation(running, command, async (session: Session, options: DeadOptions, queue?: string) => {
+    if (queue === undefined) return queuesWithDeadLetters(session);
+    const { api, out, io } = session;
+    const query = { state: "rejected", size: 1_000, ...filterOf(options) };
+    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(api, queue, query as never)));
+    // The oldest come first from Redis; a person looks for the latest.
+    const latest = tasks.toReversed().slice(0, options.limit);
+    if (out.json)
+      return out.rows(command.getOptionValueSource("limit") === "cli" ? latest : tasks.toReversed(), [], "");
+    const more = tasks.length === SUMMARIZED ? " or more" : "";
+    out.text(`${out.colors.bold(`${tasks.length}${more} dead letters of ${queue}`)}\n`);
+    if (tasks.length === 0) return;
+    out.text("\n");
+    out.rows(
+      causesOf(tasks),
+      [
+        { title: "COUNT", align: "right", of: ({ count }) => count },
+        { title: "REASON", of: ({ reason }) => reason },
+        { title: "FIRST", of: ({ first }) => localTime(first) },
+        { title: "LAST", of: ({ last }) => localTime(last) },
+        { title: "ERROR", fills: true, of: ({ error }) => error, color: (cell) => out.colors.red(cell) },
+      ],
+      "",
+    );
+    if (latest.length > 0) out.text("\n");
+    out.rows(
+      latest,
+      [
+        { title: "ID", of: ({ id }) => id },
+        { title: "DIED", of: ({ endedAt }) => localTime(endedAt ?? 0) },
+        { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
+        { title: "GROUP", optional: true, of: ({ group }) => group },
+        { title: "ERROR", fills: true, of: causeOf },
+      ],
+      "",
+    );
+    if (io.stdout.isTTY) out.note(nextSteps(queue, latest[0]?.id ?? tasks[0]?.id ?? ""));
+  });
+}
+
+async function queuesWithDeadLetters({ api, out }: Session): Promise<void> {
+  const found = (await allQueues(api, true)).flatMap(({ name, counts }) =>
+    counts && counts.rejected > 0 ? [{ queue: name, dead: counts.rejected }] : [],
+  );
+  out.rows(
+    found,
+    [
+      { title: "QUEUE", of: ({ queue }) => queue },
+      { title: "DEAD", align: "right", of: ({ dead }) => dead, color: (cell) => out.colors.red(cell) },
+    ],
+    "No queue has dead letters.",
+  );
+}
+
+interface Cause {
+  readonly error: string;
+  readonly reason: string;
+  count: number;
+  readonly first: number;
+  last: number;
+}
+
+/** The dead letters by cause, the most frequent first. The tasks are in the order of their deaths. */
+function causesOf(tasks: readonly ShownTask[]): Cause[] {
+  const causes = new Map<string, Cause>();
+  for (const task of tasks) {
+    const error = withoutNumbers(causeOf(task));
+    const { reason = "", endedAt = 0 } = task;
+    const key = `${reason} ${error}`;
+    const cause = causes.get(key) ?? { error, reason, count: 0, first: endedAt, last: endedAt };
+    cause.count++;
+    cause.last = endedAt;
+    causes.set(key, cause);
+  }
+  return [...causes.values()].toSorted((one, other) => other.count - one.count);
+}
+
+function causeOf({ error, reason }: ShownTask): string {
+  if (error !== undefined) return errorLine(error);
+  return reason === "lease_expired" ? "the lease expired: crashed, hung, or too slow" : "";
+}
+
+/** Ids and long numbers would make a cause of each error. */
+function withoutNumbers(text: string): string {
+  return text.replace(/\b(?=[\w-]*\d)[\w-]{12,}\b|\d{5,}/g, "…");
+}
+
+function nextSteps(queue: string, id: string): string {
+  return `
+One of them, with history and payload:  sluice show ${queue} ${id}
+What a redrive would take:              sluice redrive ${queue} --dry-run`;
+}

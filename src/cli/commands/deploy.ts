@@ -1,0 +1,101 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Command } from "commander";
+import { jsonWith } from "../../client/body.ts";
+import type { DeclaredQueue } from "../../declared/define-queue.ts";
+import { messageOf } from "../../errors.ts";
+import { pick } from "../../pick.ts";
+import { instantMs, LAST_INSTANT } from "../../queue/core/validation.ts";
+import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import { encodeChecked } from "../../queue/tasks/schema.ts";
+import { DEFAULT_OPTIONS } from "../../queue/tasks/task-options.ts";
+import { Refusal, UsageError } from "../exit.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+export function deployCommand(running: Running): Command {
+  const command = new Command("deploy")
+    .summary("apply the settings and schedules of declared queues")
+    .description(
+      "Applies the settings and schedules of the queues that a module exports (defineQueue). A deployment that has the queues does this by itself at its next cron; deploy does it now, or for a server without code of your own.",
+    )
+    .argument("<module>", "a file, such as queues.ts; TypeScript needs Node 22.18 or later")
+    .option("--dry-run", "show what is declared, and change nothing");
+  return operation(
+    running,
+    command,
+    async ({ api, out }: Session, { dryRun }: { dryRun?: boolean }, file: string) => {
+      const queues = await declaredIn(file);
+      const results: { readonly queue: string; readonly status: string; readonly declares: string }[] = [];
+      for (const queue of queues) {
+        const { name, settings, schedules } = queue;
+        const declares = [...Object.keys(settings), ...Object.keys(schedules)].join(" ");
+        const body = await declarationOf(queue);
+        const path = `${pathOf(name)}/declaration`;
+        const { status }: { status: string } = dryRun
+          ? { status: "not applied" }
+          : await api.send("PUT", path, "status", body);
+        results.push({ queue: name, status, declares });
+      }
+      out.rows(
+        results,
+        [
+          { title: "QUEUE", of: ({ queue }) => queue },
+          { title: "STATUS", of: ({ status }) => status },
+          { title: "DECLARES", fills: true, of: ({ declares }) => declares },
+        ],
+        "",
+      );
+    },
+  );
+}
+
+/** The declared queues among the exports of a module, by name; also those in exported lists. */
+async function declaredIn(file: string): Promise<DeclaredQueue[]> {
+  let exported: Record<string, unknown>;
+  try {
+    exported = (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ERR_UNKNOWN_FILE_EXTENSION")
+      throw new UsageError(
+        `${file}: this Node cannot load TypeScript; use Node 22.18 or later, or compile it`,
+      );
+    throw new Refusal(`${file} cannot be loaded: ${messageOf(error)}`);
+  }
+  const queues = new Map<string, DeclaredQueue>();
+  for (const value of Object.values(exported).flat()) if (isDeclared(value)) queues.set(value.name, value);
+  if (queues.size === 0) throw new Refusal(`${file} exports no queue that defineQueue made`);
+  return [...queues.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** By its form: the module may have loaded another copy of this package. */
+function isDeclared(value: unknown): value is DeclaredQueue {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, settings, schedules, options } = value as Partial<Record<keyof DeclaredQueue, unknown>>;
+  return typeof name === "string" && [settings, schedules, options].every((part) => typeof part === "object");
+}
+
+async function declarationOf({ name, settings, schedules, options }: DeclaredQueue): Promise<object> {
+  const timetable = Object.entries(schedules);
+  if (timetable.length > 0 && options.encryption)
+    throw new Refusal(
+      `${name}: the payloads of its schedules are encrypted, and only your code has the keys. A deployment with the queue applies them at its next cron`,
+    );
+  const written = timetable.map(async ([schedule, task]) => {
+    const encoded = await encodeChecked(options.schema, task.payload, `schedules.${schedule}.payload`);
+    const fields = { name: schedule, ...withoutPayload(task) };
+    return JSON.parse(jsonWith(fields, "schedule", "payload", encoded)) as object;
+  });
+  return { settings, schedules: await Promise.all(written), defaults: pick(options, DEFAULT_OPTIONS) };
+}
+
+/** A schedule with instants as numbers. */
+function withoutPayload({ payload: _, ...schedule }: NewSchedule<unknown>): object {
+  const { from, until } = schedule as { from?: Date | number; until?: Date | number };
+  return {
+    ...schedule,
+    ...(from !== undefined && { from: instantMs(from, "from", LAST_INSTANT) }),
+    ...(until !== undefined && { until: instantMs(until, "until", LAST_INSTANT) }),
+  };
+}

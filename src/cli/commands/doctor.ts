@@ -1,0 +1,119 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { messageOf } from "../../errors.ts";
+import type { DatabaseDiagnostics, QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
+import type { TokenEntry } from "../../http/auth/tokens.ts";
+import { databaseFindings } from "../doctor/database.ts";
+import { type Finding, ok, problem, unknown, warning } from "../doctor/finding.ts";
+import { queueFindings } from "../doctor/queue.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+import { allQueues } from "./queues.ts";
+import { deepSweep } from "./sweep.ts";
+
+interface DoctorOptions {
+  readonly repair?: boolean;
+}
+
+const SYMBOLS = { ok: "✓", warning: "!", problem: "✗", unknown: "?" } as const;
+
+export function doctorCommand(running: Running): Command {
+  const command = new Command("doctor")
+    .summary("check connection, Redis, queues and tokens, and say what to do")
+    .description(
+      "Checks the connection, scripts, the clock, the eviction policy, memory, sizes and states of all queues, and tokens. It says what to do about each problem. The exit code is 1 if there is one. Without --repair it changes nothing.",
+    )
+    .option("--repair", "also check every entry of every queue, and repair what is wrong (deep sweep)");
+  return operation(running, command, async (session: Session, { repair }: DoctorOptions) => {
+    const { api, out, fail } = session;
+    const findings: Finding[] = [];
+    const report = (found: readonly Finding[]) => {
+      findings.push(...found);
+      for (const finding of found) show(session, finding);
+    };
+    out.note(`Checking ${api.name}`);
+    const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
+    report(tokenFindings(session, grants));
+    if (grants.some(({ scopes }) => scopes.includes("admin"))) {
+      const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
+      report(databaseFindings(state, Date.now()));
+      if (repair) report(await repaired(session));
+      const queues = await allQueues(api, true);
+      if (queues.length === 0) report([ok("queues", "there is none yet")]);
+      for (const { name, counts } of queues) {
+        const diagnostics: QueueDiagnostics = await api.get(`${pathOf(name)}/diagnostics`, "valid");
+        report(
+          counts
+            ? queueFindings({ queue: name, ...counts }, diagnostics, state.now)
+            : [
+                problem(
+                  name,
+                  "its counts cannot be read",
+                  "a newer release wrote it: update sluice-queue here",
+                ),
+              ],
+        );
+      }
+    } else {
+      report([unknown("Redis", "not checked", "use a token with the scope admin")]);
+    }
+    const problems = findings.filter(({ status }) => status === "problem").length;
+    if (problems > 0) fail();
+    const warnings = findings.filter(({ status }) => status === "warning").length;
+    out.note(`\n${count(problems, "problem")}, ${count(warnings, "warning")}.`);
+  });
+}
+
+type Grant = Pick<TokenEntry, "scopes" | "queues">;
+
+/** What the caller's token may do, or with the database's credentials, what the environment says of tokens. */
+function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[] {
+  if (!api.isDatabase) {
+    const text = grants.map(({ scopes, queues }) => `${scopes.join(",")} for ${queues}`).join("; ");
+    return [ok("token", text)];
+  }
+  const names = ["SLUICE_TOKENS", "CRON_SECRET"].filter((name) => !io.env[name]);
+  try {
+    const { tokens } = readConfig(io.env);
+    const plain = tokens.filter(({ token }) => token !== undefined).length;
+    const found = `${count(tokens.length, "token")} in SLUICE_TOKENS`;
+    if (names.length > 0)
+      return [
+        unknown("tokens", `${names.join(" and ")} not set here`, "pass the deployment's file: --env-file"),
+      ];
+    if (plain === 0) return [ok("tokens", found)];
+    return [
+      warning(
+        "tokens",
+        `${found}, ${plain} in plain text`,
+        "store their SHA-256: sluice token makes such entries",
+      ),
+    ];
+  } catch (error) {
+    return [problem("tokens", messageOf(error), "correct the variable; deployments answer 503 until then")];
+  }
+}
+
+async function repaired(session: Session): Promise<Finding[]> {
+  const { entries, faults, failed } = await deepSweep(session, undefined);
+  return [
+    ...faults.map(({ queue, fault, count: found }) =>
+      warning(queue, `${fault}: ${found} repaired`, "a failover or other code changed its keys"),
+    ),
+    ...failed.map(({ queue, code }) => problem(queue, `not checked: ${code}`, "run the doctor again")),
+    ...(faults.length + failed.length === 0 ? [ok("deep sweep", `${entries} entries are valid`)] : []),
+  ];
+}
+
+function show({ out }: Session, finding: Finding): void {
+  if (out.json) return out.line(finding);
+  const { status, about, found, advice } = finding;
+  const { green, yellow, red, dim } = out.colors;
+  const paint = { ok: green, warning: yellow, problem: red, unknown: dim }[status];
+  const next = advice === undefined ? "" : `\n    ${dim("→")} ${advice}`;
+  out.text(`${paint(SYMBOLS[status])} ${about}: ${found}${next}\n`);
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}

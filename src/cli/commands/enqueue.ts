@@ -1,0 +1,72 @@
+import { Command, Option } from "commander";
+import { UsageError } from "../exit.ts";
+import { openInput } from "../jsonl/lines.ts";
+import { upload } from "../jsonl/upload.ts";
+import { duration, instant, json, whole } from "../options.ts";
+import { operation, type Running, type Session } from "../session.ts";
+
+interface EnqueueOptions {
+  readonly file?: string;
+  readonly resume?: string;
+  readonly id?: string;
+  readonly delay?: number;
+  readonly at?: number;
+  readonly group?: string;
+  readonly priority?: number;
+  readonly lease?: number;
+  readonly maxAttempts?: number;
+  readonly unique?: number;
+}
+
+export function enqueueCommand(running: Running): Command {
+  const command = new Command("enqueue")
+    .summary("enqueue a payload, or one for each line of JSON from a pipe")
+    .description(
+      "Enqueues a task with the payload. Without a payload, it enqueues one for each line of JSON (JSONL) of the standard input or of a file.",
+    )
+    .argument("<queue>")
+    .argument("[payload]", 'JSON, such as \'{"to": "a@example.com"}\'', json)
+    .option("--file <file>", "read JSON lines from this file")
+    .option("--resume <file>", "keep in this file how far the lines are enqueued, and continue from there")
+    .option("--id <id>", "the id of the task")
+    .addOption(new Option("--delay <duration>", "wait before the task is pending").argParser(duration))
+    .addOption(
+      new Option("--at <time>", "when the task is pending, such as 2026-11-24T09:00").argParser(instant),
+    )
+    .option("--group <group>", "the group, such as a tenant")
+    .addOption(new Option("--priority <number>", "0 to 9, 9 first").argParser(whole(0)))
+    .addOption(new Option("--lease <duration>", "how long one attempt may take").argParser(duration))
+    .addOption(
+      new Option("--max-attempts <number>", "attempts before it is a dead letter").argParser(whole(0)),
+    )
+    .addOption(new Option("--unique <duration>", "refuse the id for this time").argParser(duration));
+  return operation(
+    running,
+    command,
+    async (session: Session, options: EnqueueOptions, queue: string, payload?: unknown) => {
+      const { file, resume, id, delay, at, group, priority, lease, maxAttempts, unique } = options;
+      const rest = { delay, at, group, priority, lease, maxAttempts };
+      if (payload !== undefined) {
+        if (file !== undefined || resume !== undefined)
+          throw new UsageError("--file and --resume are for JSON lines; leave out the payload");
+        const { api, out } = session;
+        const task = { ...rest, id, unique };
+        const enqueued = await api.run((request) =>
+          api.queue(queue).enqueue(payload, { ...task, ...request }),
+        );
+        const known = enqueued.created ? "Enqueued" : "Nothing was enqueued: there is a task";
+        return out.value({ queue, ...enqueued }, `${known} ${enqueued.id} in ${queue}.`);
+      }
+      if (id !== undefined || unique !== undefined)
+        throw new UsageError("--id and --unique are for one payload; give it after the queue");
+      if (file === undefined && session.io.stdin.isTTY)
+        throw new UsageError("give a payload, --file <file>, or JSON lines from a pipe");
+      await upload(session, {
+        queue,
+        input: openInput(session.io, file),
+        taskOf: ({ value }) => ({ payload: value, ...rest }),
+        resume,
+      });
+    },
+  );
+}

@@ -1,0 +1,61 @@
+import { Command, Option } from "commander";
+import { taskStates, type TaskState } from "../../queue/core/types.ts";
+import { type FilterOptions, filterOf, withFilter } from "../options.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { type ShownTask, tasksOf } from "../tasks.ts";
+import { UsageError } from "../exit.ts";
+
+interface ExportOptions extends FilterOptions {
+  readonly state: readonly TaskState[];
+}
+
+export function exportCommand(running: Running): Command {
+  const command = withFilter(
+    new Command("export")
+      .summary("write tasks as JSON lines, for import")
+      .description(
+        "Writes tasks with their payloads and options, a line of JSON each. Tasks that move between states meanwhile may be missed or come twice: pause the queue before.",
+      )
+      .argument("<queue>")
+      .addOption(
+        new Option("--state <states>", "tasks in these states, separated by commas")
+          .argParser(states)
+          .default(["pending", "delayed"], "pending,delayed"),
+      ),
+  );
+  return operation(running, command, async ({ api, out }: Session, options: ExportOptions, queue: string) => {
+    let written = 0;
+    for (const state of options.state) {
+      const query = { state, payloads: true, size: 500, ...filterOf(options) };
+      for await (const task of tasksOf(api, queue, query as never)) {
+        out.line(exported(task));
+        if (++written % 100 === 0) out.progress(`${written} tasks`);
+      }
+    }
+    out.progress("");
+    out.note(`Exported ${written} tasks of ${queue}.`);
+  });
+}
+
+function states(text: string): readonly TaskState[] {
+  return text.split(",").map((name) => {
+    const state = taskStates.find((known) => known === name.trim());
+    if (state === undefined) throw new UsageError(`--state must be one or more of ${taskStates.join(", ")}`);
+    return state;
+  });
+}
+
+/** A task as `import` reads it. Undefined fields are left out. */
+function exported({
+  id,
+  payload,
+  payloadEncoding,
+  state,
+  dueAt,
+  group,
+  priority,
+  headers,
+  options,
+}: ShownTask) {
+  return { id, state, payload, encoding: payloadEncoding, at: dueAt, group, priority, headers, ...options };
+}

@@ -1,0 +1,60 @@
+import { Command, Option } from "commander";
+import { taskStates, type TaskState } from "../../queue/core/types.ts";
+import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
+import { errorLine } from "../output/printable.ts";
+import type { Column } from "../output/table.ts";
+import { localTime } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
+
+interface ListOptions extends FilterOptions {
+  readonly state?: TaskState;
+  readonly limit: number;
+  readonly payloads?: boolean;
+}
+
+export function lsCommand(running: Running): Command {
+  const command = withFilter(
+    new Command("ls")
+      .summary("list tasks")
+      .description("Lists the tasks of a queue: by default of every state, the next ones first.")
+      .argument("<queue>")
+      .addOption(new Option("--state <state>", "only tasks in this state").choices(taskStates))
+      .addOption(
+        new Option("--limit <number>", "at most this many of each state").argParser(whole(1)).default(50),
+      )
+      .option("--payloads", "with payloads"),
+  );
+  return operation(running, command, async ({ api, out }: Session, options: ListOptions, queue: string) => {
+    const { state, limit, payloads } = options;
+    const tasks: ShownTask[] = [];
+    for (const each of state ? [state] : STATES) {
+      const query = { state: each, payloads, size: Math.min(limit, 1_000), ...filterOf(options) };
+      tasks.push(...(await listFrom(atMost(limit, tasksOf(api, queue, query as never)))));
+    }
+    const columns: Column<ShownTask>[] = [
+      { title: "ID", of: ({ id }) => id },
+      { title: "STATE", of: ({ state: of }) => of },
+      { title: "SINCE", of: (task) => localTime(since(task)) },
+      { title: "UNTIL", optional: true, of: ({ dueAt, deadlineAt }) => timeOrNothing(dueAt ?? deadlineAt) },
+      { title: "ATTEMPT", align: "right", of: ({ attempt }) => attempt },
+      { title: "GROUP", optional: true, of: ({ group }) => group },
+      payloads
+        ? { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) }
+        : { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
+    ];
+    out.rows(tasks, columns, "No task matches.");
+  });
+}
+
+/** The states, those that need attention first. */
+const STATES: readonly TaskState[] = ["working", "pending", "delayed", "rejected", "completed"];
+
+/** Since when the task is in its state, epoch ms. */
+function since({ transitions, enqueuedAt }: ShownTask): number {
+  return transitions.at(-1)?.at ?? enqueuedAt;
+}
+
+function timeOrNothing(at: number | undefined): string {
+  return at === undefined ? "" : localTime(at);
+}

@@ -1,0 +1,35 @@
+import { Command } from "commander";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+const texts = {
+  pause: {
+    summary: "deliver no tasks until resume",
+    description:
+      "Pauses queues: consumers get no tasks. Everything else works, also enqueueing and settling.",
+    done: "paused",
+  },
+  resume: { summary: "deliver tasks again", description: "Resumes paused queues.", done: "running" },
+} as const;
+
+/** The commands `pause` and `resume`. */
+export function pauseCommand(running: Running, verb: keyof typeof texts): Command {
+  const { summary, description, done } = texts[verb];
+  const command = new Command(verb).summary(summary).description(description).argument("<queues...>");
+  return operation(
+    running,
+    command,
+    async ({ api, out }: Session, _options: object, queues: readonly string[]) => {
+      const results: { readonly queue: string; readonly state: string }[] = [];
+      for (const queue of queues) {
+        await api.send("POST", `${pathOf(queue)}/${verb}`, "paused");
+        results.push({ queue, state: done });
+      }
+      const columns = [
+        { title: "QUEUE", of: ({ queue }: { queue: string }) => queue },
+        { title: "STATE", of: ({ state }: { state: string }) => state },
+      ];
+      out.rows(results, columns, "");
+    },
+  );
+}

@@ -1,0 +1,47 @@
+import { Command, Option } from "commander";
+import { duration, whole } from "../options.ts";
+import { localTime } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+interface PullOptions {
+  readonly max: number;
+  readonly lease?: number;
+  readonly wait?: number;
+}
+
+interface PulledTask {
+  readonly id: string;
+  readonly receipt: string;
+  readonly payload: unknown;
+  readonly attempt: number;
+  readonly deadlineAt: number;
+}
+
+export function pullCommand(running: Running): Command {
+  const command = new Command("pull")
+    .summary("lease the next tasks, for a script or by hand")
+    .description(
+      "Leases the next tasks and prints them with their receipts. Settle each before its lease ends, or it is delivered again.",
+    )
+    .argument("<queue>")
+    .addOption(new Option("--max <number>", "at most this many, 1 to 100").argParser(whole(1)).default(1))
+    .addOption(new Option("--lease <duration>", "how long this attempt may take").argParser(duration))
+    .addOption(new Option("--wait <duration>", "wait for a task, at most 60s").argParser(duration));
+  return operation(running, command, async ({ api, out }: Session, options: PullOptions, queue: string) => {
+    const { wait = 0 } = options;
+    const path = `${pathOf(queue)}/tasks/pull`;
+    const reply: { tasks: PulledTask[] } = await api.send("POST", path, "tasks", { ...options }, wait);
+    out.rows(
+      reply.tasks,
+      [
+        { title: "ID", of: ({ id }) => id },
+        { title: "ATTEMPT", align: "right", of: ({ attempt }) => attempt },
+        { title: "LEASE UNTIL", of: ({ deadlineAt }) => localTime(deadlineAt) },
+        { title: "RECEIPT", of: ({ receipt }) => receipt },
+        { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) },
+      ],
+      "No task is pending.",
+    );
+  });
+}

@@ -1,0 +1,68 @@
+import { Command } from "commander";
+import type { QueueCounts } from "../../queue/core/counts.ts";
+import { type Api } from "../connection/api.ts";
+import { span } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+
+interface ListedQueue {
+  readonly name: string;
+  readonly seenAt: number;
+  readonly counts?: Omit<QueueCounts, "queue"> | null;
+}
+
+export function queuesCommand(running: Running): Command {
+  const command = new Command("queues")
+    .summary("list the queues, with counts")
+    .description("Lists all queues with their counts: one request for each hundred.")
+    .argument("[pattern]", "only queues whose name contains this text");
+  return operation(running, command, async ({ api, out }: Session, _options: object, pattern?: string) => {
+    const found = (await allQueues(api, true)).filter(({ name }) => name.includes(pattern ?? ""));
+    const { colors } = out;
+    const count = (of: (counts: Omit<QueueCounts, "queue">) => number | null) => (queue: ListedQueue) =>
+      queue.counts ? of(queue.counts) : "?";
+    out.rows(
+      found,
+      [
+        { title: "QUEUE", of: ({ name }) => name },
+        { title: "PENDING", align: "right", of: count(({ pending }) => pending) },
+        { title: "DELAYED", align: "right", of: count(({ delayed }) => delayed) },
+        { title: "WORKING", align: "right", of: count(({ working }) => working) },
+        {
+          title: "DEAD",
+          align: "right",
+          of: count(({ rejected }) => rejected),
+          color: (cell, { counts }) => (counts?.rejected ? colors.red(cell) : cell),
+        },
+        {
+          title: "OLDEST",
+          align: "right",
+          of: ({ counts }) => (counts?.oldestAge == null ? "" : span(counts.oldestAge)),
+        },
+        { title: "STATE", optional: true, of: stateOf, color: (cell) => colors.yellow(cell) },
+      ],
+      "There is no queue. A queue is listed after its first enqueue.",
+    );
+  });
+}
+
+function stateOf({ counts }: ListedQueue): string {
+  if (!counts) return "counts unreadable";
+  const states = [counts.paused && "paused", counts.broken > 0 && `${counts.broken} broken`];
+  return states.filter(Boolean).join(", ");
+}
+
+/** All queues for which the caller has the scope `admin`, by name. */
+export async function allQueues(api: Api, counts: boolean): Promise<ListedQueue[]> {
+  const found = new Map<string, ListedQueue>();
+  let cursor: string | undefined;
+  do {
+    const page: { readonly queues: readonly ListedQueue[]; readonly cursor: string | null } = await api.get(
+      "/v1/queues",
+      "queues",
+      { counts, cursor, size: 100 },
+    );
+    for (const queue of page.queues) found.set(queue.name, queue);
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
+  return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}

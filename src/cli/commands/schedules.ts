@@ -1,0 +1,77 @@
+import { Command } from "commander";
+import type { ListedSchedule } from "../../queue/schedules/schedule-record.ts";
+import { UsageError } from "../exit.ts";
+import { localTime, span } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+interface SchedulesOptions {
+  readonly pause?: string;
+  readonly resume?: string;
+  readonly remove?: string;
+}
+
+export function schedulesCommand(running: Running): Command {
+  const command = new Command("schedules")
+    .summary("list the schedules of a queue; pause, resume or remove one")
+    .description(
+      "Lists the schedules of a queue with their next times. Schedules are declared in code: see deploy.",
+    )
+    .argument("<queue>")
+    .option("--pause <name>", "enqueue no occurrence of this schedule")
+    .option("--resume <name>", "enqueue its occurrences again")
+    .option(
+      "--remove <name>",
+      "remove it; a deployment that declares it does not put it again until it changes",
+    );
+  return operation(
+    running,
+    command,
+    async ({ api, out }: Session, options: SchedulesOptions, queue: string) => {
+      const changes = Object.entries({
+        pause: options.pause,
+        resume: options.resume,
+        remove: options.remove,
+      });
+      const [change, ...others] = changes.filter(([, name]) => name !== undefined);
+      if (others.length > 0) throw new UsageError("give one of --pause, --resume and --remove");
+      const path = `${pathOf(queue)}/schedules`;
+      if (change) {
+        const [verb, name = ""] = change;
+        const at = `${path}/${encodeURIComponent(name)}`;
+        if (verb === "remove") await api.send("DELETE", at, "removed");
+        else await api.send("POST", `${at}/${verb}`, "paused");
+        out.note(`${name}: ${verb}d.`);
+      }
+      const schedules: ListedSchedule[] = [];
+      let cursor: string | undefined;
+      do {
+        const page: { schedules: ListedSchedule[]; cursor: string | null } = await api.get(
+          path,
+          "schedules",
+          { cursor },
+        );
+        schedules.push(...page.schedules);
+        cursor = page.cursor ?? undefined;
+      } while (cursor !== undefined);
+      out.rows(
+        schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+        [
+          { title: "NAME", of: ({ name }) => name },
+          { title: "WHEN", of: rhythmOf },
+          {
+            title: "NEXT",
+            of: ({ nextAt, paused }) => (paused ? "paused" : nextAt === null ? "ended" : localTime(nextAt)),
+          },
+          { title: "LAST", of: ({ lastAt }) => (lastAt === null ? "" : localTime(lastAt)) },
+        ],
+        `${queue} has no schedules.`,
+      );
+    },
+  );
+}
+
+function rhythmOf(schedule: ListedSchedule): string {
+  const { cron, timeZone, every } = schedule as { cron?: string; timeZone?: string; every?: number };
+  return every === undefined ? `${cron} ${timeZone ?? "UTC"}` : `every ${span(every)}`;
+}

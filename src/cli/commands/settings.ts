@@ -1,0 +1,61 @@
+import { Command } from "commander";
+import type { GroupInfo } from "../../queue/operate/operator.ts";
+import type { QueueSettings } from "../../queue/operate/settings.ts";
+import { UsageError } from "../exit.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+const QUEUE_SETTINGS = ["maxWorking", "rate", "maxPending", "events", "statistics"];
+const GROUP_SETTINGS = ["weight", "maxWorking", "rate"];
+
+export function settingsCommand(running: Running): Command {
+  const command = new Command("settings")
+    .summary("show or change the settings of a queue or a group")
+    .description(
+      `Shows the settings of a queue, or changes them. Settings: ${QUEUE_SETTINGS.join(", ")}; of a group: ${GROUP_SETTINGS.join(", ")}. A rate is <number>/<duration>. "none" removes a setting.`,
+    )
+    .argument("<queue>")
+    .argument("[name=value...]", "such as rate=5/1s events=on maxWorking=none")
+    .option("--group <group>", "the settings of this group");
+  return operation(
+    running,
+    command,
+    async ({ api, out }: Session, { group }: { group?: string }, queue: string, given: readonly string[]) => {
+      const names = group === undefined ? QUEUE_SETTINGS : GROUP_SETTINGS;
+      const changes = Object.fromEntries(given.map((text) => changeOf(text, names)));
+      const path = `${pathOf(queue)}/${group === undefined ? "settings" : `groups/${encodeURIComponent(group)}`}`;
+      const settings: QueueSettings | GroupInfo =
+        given.length === 0
+          ? await api.get(path, "maxWorking")
+          : await api.send("PATCH", path, "maxWorking", changes);
+      const lines = Object.entries(settings).map(([name, value]) => `${name.padEnd(12)}${shown(value)}`);
+      out.value(settings, lines.join("\n"));
+    },
+  );
+}
+
+function changeOf(text: string, names: readonly string[]): [string, unknown] {
+  const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  if (!names.includes(name))
+    throw new UsageError(`${text} must be one of ${names.join(", ")}, as name=value`);
+  if (value === "none") return [name, null];
+  if (name === "rate") {
+    const [, most = "", per = ""] = /^(\d+)\/(\w+)$/.exec(value) ?? [];
+    if (most === "") throw new UsageError(`${text} must be rate=<number>/<duration>, such as rate=5/1s`);
+    return [name, { most: Number(most), per: /^\d+$/.test(per) ? Number(per) : per }];
+  }
+  if (name === "events" || name === "statistics") {
+    if (value !== "on" && value !== "off") throw new UsageError(`${text} must be ${name}=on or ${name}=off`);
+    return [name, value === "on"];
+  }
+  if (!/^\d+$/.test(value)) throw new UsageError(`${text} must be ${name}=<number> or ${name}=none`);
+  return [name, Number(value)];
+}
+
+function shown(value: unknown): string {
+  if (value === null) return "none";
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (typeof value !== "object") return String(value);
+  const { most, per } = value as { readonly most: number; readonly per: number };
+  return `${most} in ${per} ms`;
+}

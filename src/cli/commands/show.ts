@@ -1,0 +1,113 @@
+import { Command } from "commander";
+import { RECORD_DEFAULTS } from "../../queue/core/record.ts";
+import type { RejectReason } from "../../queue/core/types.ts";
+import { Refusal } from "../exit.ts";
+import { masked } from "../output/mask.ts";
+import type { Output } from "../output/output.ts";
+import { errorLine, printable } from "../output/printable.ts";
+import { localTime, span } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf, type ShownTask } from "../tasks.ts";
+
+interface ShowOptions {
+  /** False with `--no-payload`. */
+  readonly payload: boolean;
+  readonly mask?: boolean;
+}
+
+export function showCommand(running: Running): Command {
+  const command = new Command("show")
+    .summary("show a task: history, the error of each attempt, payload")
+    .description("Shows all that is known of a task. The payload needs a token with the scope admin.")
+    .argument("<queue>")
+    .argument("<id>")
+    .option("--no-payload", "without the payload; the scope enqueue is then enough")
+    .option("--mask", "hide the values in payload, result and progress, and show their names");
+  return operation(
+    running,
+    command,
+    async ({ api, out }: Session, options: ShowOptions, queue: string, id: string) => {
+      const path = `${pathOf(queue)}/tasks/${encodeURIComponent(id)}`;
+      const query = options.payload ? { payload: true } : {};
+      const found = await api.find<ShownTask>(path, "state", query);
+      if (!found) throw new Refusal(`${queue} has no task ${id}; its record may have expired`);
+      const task = options.mask ? withoutValues(found) : found;
+      if (out.json) out.line(task);
+      else out.text(described(task, out));
+    },
+  );
+}
+
+function withoutValues(task: ShownTask): ShownTask {
+  const { payload, result, progress } = task;
+  return {
+    ...task,
+    ...(payload !== undefined && { payload: masked(payload) }),
+    ...(result !== undefined && { result: masked(result) }),
+    ...(progress !== undefined && { progress: masked(progress) }),
+  } as ShownTask;
+}
+
+/** The task as a person reads it. */
+function described(task: ShownTask, { colors }: Output): string {
+  const heading = (text: string) => `\n${colors.bold(text)}\n`;
+  const pair = ([name, value]: readonly [string, string]) => `${colors.dim(name.padEnd(12))}${value}\n`;
+  const lines = [
+    `${colors.bold(task.id)} of ${task.queue}: ${stateOf(task)}\n`,
+    ...factsOf(task).map(pair),
+    heading("History"),
+    ...task.transitions.map(({ to, at }) => `${localTime(at)}  ${to}\n`),
+  ];
+  if (task.errors.length > 0) {
+    lines.push(heading("Errors of attempts"));
+    for (const { attempt, at, error } of task.errors) {
+      const text = error === null ? "the lease expired: crashed, hung, or too slow" : errorLine(error);
+      lines.push(`${localTime(at)}  attempt ${attempt}: ${text}\n`);
+    }
+  }
+  for (const name of ["error", "result", "progress", "payload"] as const) {
+    if (task[name] === undefined) continue;
+    const bytes =
+      name === "payload" ? task.payloadEncoding : name === "error" ? task.errorEncoding : task.encoding;
+    const note = bytes && name !== "progress" ? " (bytes, in base64; perhaps encrypted)" : "";
+    const text = JSON.stringify(task[name], null, 2).split("\n").map(printable).join("\n");
+    lines.push(heading(`${name[0]?.toUpperCase()}${name.slice(1)}${note}`), `${text}\n`);
+  }
+  return lines.join("");
+}
+
+const REASONS: Readonly<Record<RejectReason, string>> = {
+  rejected: "rejected: its consumer rejected it for good",
+  attempts_exhausted: "rejected: its attempts are used up",
+  lease_expired: "rejected: its last lease expired",
+  cancelled: "rejected: it was cancelled",
+};
+
+function stateOf({ state, reason }: ShownTask): string {
+  return reason === undefined ? state : REASONS[reason];
+}
+
+function factsOf(task: ShownTask): (readonly [string, string])[] {
+  const { attempt, charged, enqueuedAt, dueAt, deadlineAt, endedAt, group, priority, worker, headers } = task;
+  const maxAttempts = task.options?.maxAttempts ?? RECORD_DEFAULTS.maxAttempts;
+  const limit = maxAttempts === 0 ? "without limit" : `of ${maxAttempts}`;
+  const at = (time: number) => `${localTime(time)} (${relative(time)})`;
+  const facts: (readonly [string, string | undefined])[] = [
+    ["enqueued", at(enqueuedAt)],
+    ["due", dueAt === undefined ? undefined : at(dueAt)],
+    ["lease until", deadlineAt === undefined ? undefined : at(deadlineAt)],
+    ["ended", endedAt === undefined ? undefined : at(endedAt)],
+    ["deliveries", `${attempt}; charged attempts ${charged} ${limit}`],
+    ["group", group],
+    ["priority", priority === undefined ? undefined : String(priority)],
+    ["worker", worker && [worker.name, worker.incarnation].filter(Boolean).join(" ")],
+    ["headers", headers && printable(JSON.stringify(headers))],
+    ["cancel", task.cancelRequested && "requested; the consumer learns of it at its next extend or settle"],
+  ];
+  return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined);
+}
+
+function relative(at: number): string {
+  const ms = at - Date.now();
+  return ms < 0 ? `${span(-ms)} ago` : `in ${span(ms)}`;
+}

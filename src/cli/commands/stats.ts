@@ -1,0 +1,80 @@
+import { Command, Option } from "commander";
+import type { QueueCounts } from "../../queue/core/counts.ts";
+import type { QueueStatistics } from "../../queue/operate/statistics.ts";
+import { queueEvents } from "../../queue/tasks/events.ts";
+import { sleep } from "../../sleep.ts";
+import { duration } from "../options.ts";
+import type { Output } from "../output/output.ts";
+import { localTime, span } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+interface StatsOptions {
+  /** True without an interval. */
+  readonly watch?: number | true;
+}
+
+/** How many minutes the table has. */
+const MINUTES = 10;
+
+export function statsCommand(running: Running): Command {
+  const command = new Command("stats")
+    .summary("show counts, and events by the minute")
+    .description(
+      "Shows the counts of a queue and its events of the last minutes. The events are counted if the setting statistics is on.",
+    )
+    .argument("<queue>")
+    .addOption(
+      new Option("--watch [interval]", "again and again until Ctrl-C (default: 2s)").argParser(duration),
+    );
+  return operation(
+    running,
+    command,
+    async ({ api, out, io }: Session, { watch }: StatsOptions, queue: string) => {
+      const interval = watch === true ? 2_000 : watch;
+      do {
+        const counts: QueueCounts = await api.get(pathOf(queue), "pending");
+        const statistics: QueueStatistics = await api.get(`${pathOf(queue)}/statistics`, "minutes");
+        if (interval !== undefined) out.clear();
+        if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
+        else show(out, counts, statistics);
+        if (interval !== undefined) await sleep(interval, io.interrupted);
+      } while (interval !== undefined && !io.interrupted.aborted);
+    },
+  );
+}
+
+function show(out: Output, counts: QueueCounts, { on, minutes, perMinute }: QueueStatistics): void {
+  const { queue, pending, delayed, working, rejected, oldestAge, workers, paused } = counts;
+  const facts = [
+    `${pending} pending`,
+    `${delayed} delayed`,
+    `${working} working`,
+    `${rejected} dead`,
+    `${workers} workers`,
+    ...(oldestAge === null ? [] : [`oldest ${span(oldestAge)}`]),
+    ...(paused ? ["paused"] : []),
+  ];
+  out.text(`${out.colors.bold(queue)}  ${localTime(Date.now())}\n${facts.join("  ")}\n`);
+  if (!on) return out.note(`\nEvents are not counted; switch it on: sluice settings ${queue} statistics=on`);
+  const shown = queueEvents.filter((event) => minutes.some((minute) => minute[event] > 0));
+  out.text("\n");
+  out.rows(
+    [
+      ...minutes
+        .slice(-MINUTES)
+        .map((minute) => ({ ...minute, title: localTime(minute.startsAt).slice(11, 16) })),
+    ],
+    [
+      { title: "MINUTE", of: ({ title }) => title },
+      ...shown.map((event) => ({
+        title: event.toUpperCase(),
+        align: "right" as const,
+        of: (minute: Readonly<Record<typeof event, number>>) => minute[event],
+      })),
+    ],
+    "",
+  );
+  const rates = shown.map((event) => `${event} ${perMinute[event].toFixed(1)}`);
+  if (rates.length > 0) out.text(`\nper minute, mean of five: ${rates.join("  ")}\n`);
+}

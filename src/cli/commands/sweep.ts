@@ -1,0 +1,80 @@
+import { Command, Option } from "commander";
+import type { DeepSweepReport } from "../../queue/repair/deep-sweep.ts";
+import type { SweepReport } from "../../queue/sweep/sweep.ts";
+import { UsageError } from "../exit.ts";
+import { operation, type Running, type Session } from "../session.ts";
+
+interface SweepOptions {
+  readonly deep?: boolean;
+  readonly queue?: string;
+}
+
+/** How long one request may work. */
+const BUDGET = 20_000;
+
+export function sweepCommand(running: Running): Command {
+  const command = new Command("sweep")
+    .summary("do what cron does: promote due tasks, reclaim expired leases")
+    .description(
+      "Sweeps all queues: makes due tasks and expired leases pending, enqueues what schedules want, deletes old records. With --deep it checks every entry, and repairs what is wrong.",
+    )
+    .option("--deep", "find and repair contradictions, as a failover of Redis leaves them")
+    .addOption(new Option("--queue <queue>", "with --deep: only this queue"));
+  return operation(running, command, async (session: Session, { deep, queue }: SweepOptions) => {
+    if (queue !== undefined && !deep) throw new UsageError("--queue must be given with --deep");
+    if (deep) return reportDeepSweep(session, queue);
+    const { api, out, fail } = session;
+    const total = { queues: 0, promoted: 0, reclaimed: 0, rejected: 0, expired: 0, scheduled: 0, woken: 0 };
+    let last: SweepReport;
+    do {
+      last = await api.send<SweepReport>("POST", "/v1/sweep", "promoted", { budget: BUDGET }, BUDGET);
+      for (const name of Object.keys(total) as (keyof typeof total)[])
+        total[name] = name === "queues" ? last.queues : total[name] + last[name];
+    } while (last.more);
+    if (last.failed.length > 0) fail();
+    const failed = last.failed.map(({ queue: of, code }) => `\n${of}: ${code}`).join("");
+    const { queues, promoted, reclaimed, rejected, expired, scheduled } = total;
+    out.value(
+      { ...total, failed: last.failed },
+      `Swept ${queues} queues: ${promoted} promoted, ${reclaimed} reclaimed, ${rejected} dead, ${scheduled} scheduled, ${expired} records expired.${failed}`,
+    );
+  });
+}
+
+async function reportDeepSweep(session: Session, queue: string | undefined): Promise<void> {
+  const { faults, failed, entries, queues } = await deepSweep(session, queue);
+  const { out, fail } = session;
+  if (failed.length > 0) fail();
+  const found = faults.map(
+    ({ queue: of, fault, count, ids }) => `\n${of}: ${fault} ${count} (${ids.join(" ")})`,
+  );
+  const wrong = failed.map(({ queue: of, code }) => `\n${of}: not checked, ${code}`);
+  const what = faults.length === 0 ? "no fault" : `repaired ${faults.length} kinds of faults:`;
+  out.value(
+    { queues, entries, faults, failed },
+    `Checked ${entries} entries of ${queues} queues: ${what}${found.join("")}${wrong.join("")}`,
+  );
+}
+
+/** Runs the deep sweep to its end. */
+export async function deepSweep(
+  { api, out }: Session,
+  queue: string | undefined,
+): Promise<Omit<DeepSweepReport, "cursor">> {
+  const faults: DeepSweepReport["faults"][number][] = [];
+  const failed: DeepSweepReport["failed"][number][] = [];
+  let [queues, entries] = [0, 0];
+  let cursor: string | undefined;
+  do {
+    const body = { deep: true, queue, cursor, budget: BUDGET };
+    const report: DeepSweepReport = await api.send("POST", "/v1/sweep", "faults", body, BUDGET);
+    faults.push(...report.faults);
+    failed.push(...report.failed);
+    queues += report.queues;
+    entries += report.entries;
+    out.progress(`${entries} entries checked`);
+    cursor = report.cursor ?? undefined;
+  } while (cursor !== undefined);
+  out.progress("");
+  return { queues, entries, faults, failed };
+}

@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import type { PublishedEvent } from "../../queue/tasks/events.ts";
+import type { QueueSettings } from "../../queue/operate/settings.ts";
+import { Refusal } from "../exit.ts";
+import { localTime } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+export function tailCommand(running: Running): Command {
+  const command = new Command("tail")
+    .summary("follow the events of queues as they happen")
+    .description(
+      "Follows the events of queues until Ctrl-C: enqueued, dequeued, completed, requeued, rejected and so on. A queue publishes events if its setting events is on; each costs a command of Redis.",
+    )
+    .argument("<queues...>");
+  return operation(
+    running,
+    command,
+    async (session: Session, _options: object, queues: readonly string[]) => {
+      const { api, out } = session;
+      for (const queue of queues) {
+        const { events }: QueueSettings = await api.get(`${pathOf(queue)}/settings`, "events");
+        if (!events)
+          throw new Refusal(
+            `${queue} publishes no events; switch them on: sluice settings ${queue} events=on`,
+          );
+      }
+      out.note(`Following ${queues.join(", ")}. Ctrl-C ends it.`);
+      await Promise.all(queues.map((queue) => follow(session, queue)));
+    },
+  );
+}
+
+async function follow({ api, out }: Session, queue: string): Promise<void> {
+  for await (const found of api.events(`${pathOf(queue)}/events`)) {
+    const { event, at, ids } = found as PublishedEvent;
+    if (out.json) out.line({ queue, event, at, ids });
+    else out.text(`${out.colors.dim(localTime(at))}  ${queue}  ${event.padEnd(15)}  ${ids.join(" ")}\n`);
+  }
+}

@@ -1,0 +1,59 @@
+import { Command } from "commander";
+import type { WorkerFailed, WorkerInfo } from "../../queue/operate/worker-operator.ts";
+import { localTime } from "../output/times.ts";
+import { operation, type Running, type Session } from "../session.ts";
+import { pathOf } from "../tasks.ts";
+
+export function workersCommand(running: Running): Command {
+  const command = new Command("workers")
+    .summary("list the workers of a queue; take the tasks of a dead one back")
+    .description("Lists the workers that consumers have named, with their tasks.")
+    .argument("<queue>")
+    .option("--fail <name>", "take the tasks of this worker back: they become pending at once");
+  return operation(
+    running,
+    command,
+    async ({ api, out }: Session, { fail }: { fail?: string }, queue: string) => {
+      const path = `${pathOf(queue)}/workers`;
+      if (fail !== undefined) {
+        const total = { returned: 0, rejected: 0 };
+        let more: boolean;
+        do {
+          const report: WorkerFailed = await api.send(
+            "POST",
+            `${path}/${encodeURIComponent(fail)}/fail`,
+            "returned",
+          );
+          total.returned += report.returned;
+          total.rejected += report.rejected;
+          more = report.more;
+        } while (more);
+        return out.value(
+          { queue, worker: fail, ...total },
+          `${fail}: ${total.returned} tasks are pending again, ${total.rejected} were out of attempts.`,
+        );
+      }
+      const workers: WorkerInfo[] = [];
+      let cursor: string | undefined;
+      do {
+        const page: { workers: WorkerInfo[]; cursor: string | null } = await api.get(path, "workers", {
+          cursor,
+        });
+        workers.push(...page.workers);
+        cursor = page.cursor ?? undefined;
+      } while (cursor !== undefined);
+      out.rows(
+        workers,
+        [
+          { title: "NAME", of: ({ name }) => name },
+          { title: "INCARNATION", optional: true, of: ({ incarnation }) => incarnation },
+          { title: "NODE", optional: true, of: ({ node }) => node },
+          { title: "SEEN", of: ({ seenAt }) => (seenAt === null ? "is being failed" : localTime(seenAt)) },
+          { title: "TASKS", align: "right", of: ({ working }) => working },
+          { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" ") },
+        ],
+        `${queue} has no workers: its consumers give no name, or none has been there for a while.`,
+      );
+    },
+  );
+}

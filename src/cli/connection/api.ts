@@ -1,0 +1,157 @@
+import {
+  Connection,
+  type ConnectionOptions,
+  type Fetch,
+  type ServerRequest,
+} from "../../client/connection.ts";
+import { ClientQueue } from "../../client/queue.ts";
+import { SluiceError } from "../../errors.ts";
+import { given } from "../../pick.ts";
+import { serverSentEvents } from "./server-sent-events.ts";
+
+/** The query of a request. Undefined values are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface ApiOptions extends ConnectionOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly fetch: Fetch;
+  /** What the commands talk to, for messages: `https://queue.example.com`, or `the database at …`. */
+  readonly name: string;
+  /** True if the HTTP interface runs in this process. */
+  readonly isDatabase: boolean;
+  /** Aborts all requests. */
+  readonly signal: AbortSignal;
+  /** Replaces an error by one that says more. @default the error itself */
+  readonly explain?: (error: unknown) => unknown;
+  readonly close?: () => Promise<void>;
+}
+
+/** The HTTP interface, of a deployment or in this process. Every command of the operator uses it. */
+export class Api {
+  readonly name: string;
+  readonly isDatabase: boolean;
+  readonly #options: ApiOptions;
+  readonly #connection: Connection;
+
+  constructor(options: ApiOptions) {
+    const { url, token, fetch, retry } = options;
+    this.name = options.name;
+    this.isDatabase = options.isDatabase;
+    this.#options = options;
+    this.#connection = new Connection({ url, token, fetch, retry });
+  }
+
+  /**
+   * Sends a GET.
+   * @param replyField a field that every reply has
+   * @throws {SluiceError}
+   */
+  get<Reply extends object>(path: string, replyField: string, query: Query = {}): Promise<Reply> {
+    return this.#request({ method: "GET", path: withQuery(path, query), replyField });
+  }
+
+  /**
+   * Sends a GET for something that may not exist.
+   * @returns null if it does not
+   * @throws {SluiceError}
+   */
+  async find<Reply extends object>(
+    path: string,
+    replyField: string,
+    query: Query = {},
+  ): Promise<Reply | null> {
+    const found = await this.#explained(() =>
+      this.#connection.request<Reply, "not_found">(
+        { method: "GET", path: withQuery(path, query), replyField, options: this.#signal },
+        ["not_found"],
+      ),
+    );
+    return found === "not_found" ? null : found;
+  }
+
+  /**
+   * Sends a POST, PUT, PATCH or DELETE.
+   * @param wait how long the server was asked to work, ms
+   * @throws {SluiceError}
+   */
+  send<Reply extends object>(
+    method: Exclude<ServerRequest["method"], "GET">,
+    path: string,
+    replyField: string,
+    body: object = {},
+    wait = 0,
+  ): Promise<Reply> {
+    const json = JSON.stringify(body);
+    return this.#request({
+      method,
+      path,
+      replyField,
+      wait,
+      ...(method !== "DELETE" && { body: () => json }),
+    });
+  }
+
+  /** A queue whose payloads are not decrypted. */
+  queue(name: string): ClientQueue {
+    return new ClientQueue(this.#connection, name, { encryption: null } as object);
+  }
+
+  /** Runs calls of {@link queue} with the same errors as the calls of this class. */
+  run<T>(call: (options: { readonly signal: AbortSignal }) => Promise<T>): Promise<T> {
+    return this.#explained(() => call(this.#signal));
+  }
+
+  /**
+   * Follows a stream of server-sent events. It reconnects when the server ends the stream, until Ctrl-C.
+   * @throws {SluiceError} if the server refuses the stream
+   */
+  async *events(path: string): AsyncGenerator<unknown, void> {
+    const { url, token, fetch, signal } = this.#options;
+    const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
+    while (!signal.aborted) {
+      try {
+        const response = await fetch(url.replace(/\/+$/, "") + path, { headers, signal });
+        if (!response.ok || !response.body) throw await refusalOf(response);
+        yield* serverSentEvents(response.body);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw this.#options.explain?.(error) ?? error;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#options.close?.();
+  }
+
+  get #signal() {
+    return { signal: this.#options.signal };
+  }
+
+  #request<Reply extends object>(request: Omit<ServerRequest, "options">): Promise<Reply> {
+    return this.#explained(() => this.#connection.request<Reply>({ ...request, options: this.#signal }));
+  }
+
+  async #explained<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.#options.explain?.(error) ?? error;
+    }
+  }
+}
+
+function withQuery(path: string, query: Query): string {
+  const text = new URLSearchParams(
+    Object.entries(given(query)).map(([name, value]) => [name, String(value)]),
+  ).toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+async function refusalOf(response: Response): Promise<SluiceError> {
+  const problem = (await response.json().catch(() => ({}))) as { readonly detail?: unknown };
+  const detail = typeof problem.detail === "string" ? problem.detail.replace(/\.$/, "") : undefined;
+  const code = response.status === 401 || response.status === 403 ? "unauthorized" : "unsupported";
+  return new SluiceError(code, detail ?? `the server answered HTTP ${response.status}`);
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import type { Config } from "../../config.ts";
+import { webhookWaker } from "../../consumer/wake/webhook-waker.ts";
+import { SluiceError } from "../../errors.ts";
+import { createApp } from "../../http/app.ts";
+import type { Transport } from "../../queue/redis/transport.ts";
+import { resp } from "../../transport/resp.ts";
+import { upstash } from "../../transport/upstash.ts";
+import { requirePackages } from "../serving/packages.ts";
+import { Api } from "./api.ts";
+
+/** The codes of errors whose cause the HTTP interface has logged. */
+const FAULTS: ReadonlySet<string> = new Set([
+  "unexpected_reply",
+  "redis_error",
+  "redis_quota",
+  "redis_unauthorized",
+]);
+
+/**
+ * Opens the database: runs the HTTP interface in this process, so that every command does the same as against a
+ * deployment. Wakes consumers if the environment has `SLUICE_WAKE_URL` and `SLUICE_WAKE_SECRET`.
+ * @throws {SluiceError} `not_installed` if a package for TCP is missing
+ */
+export async function openDatabase(config: Config, signal: AbortSignal): Promise<Api> {
+  const { redis, prefix, wakeUrl, wakeSecrets } = config;
+  if ("redisUrl" in redis) await requirePackages("sluice with REDIS_URL", ["@redis/client"]);
+  const transport: Transport & { close?(): Promise<void> } =
+    "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis);
+  const token = randomBytes(24).toString("base64url");
+  const [secret] = wakeSecrets;
+  let last: unknown;
+  const app = createApp({
+    transport,
+    prefix,
+    tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
+    wake: wakeUrl !== undefined && secret !== undefined ? webhookWaker({ url: wakeUrl, secret }) : undefined,
+    limits: { body: 100_000_000 },
+    onError: ({ error }) => (last = error),
+  });
+  const name = `the database at ${new URL("redisUrl" in redis ? redis.redisUrl : redis.url).host}`;
+  return new Api({
+    url: "http://database",
+    token,
+    name,
+    isDatabase: true,
+    signal,
+    fetch: async (url, init) => {
+      const response = await app.fetch(new Request(url, init));
+      // 424: the transport has resent already, so the client must not.
+      return response.status < 500 ? response : new Response(response.body, { ...response, status: 424 });
+    },
+    retry: { deadline: "1m", tryTimeout: "1m" },
+    explain: (error) =>
+      error instanceof SluiceError && last instanceof SluiceError && FAULTS.has(error.code)
+        ? new SluiceError(last.code, `${name}: ${last.message}`)
+        : error,
+    close: async () => transport.close?.(),
+  });
+}

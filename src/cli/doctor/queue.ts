@@ -1,0 +1,56 @@
+import type { QueueCounts } from "../../queue/core/counts.ts";
+import type { QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
+import { span } from "../output/times.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
+
+/** The most bytes of a key on Upstash. https://upstash.com/docs/redis/troubleshooting/max_key_size_exceeded */
+const MAX_KEY = 100e6;
+
+/** A pending task that waits longer without any working task needs a look, ms. */
+const STUCK = 600_000;
+
+/** What is due longer than this was not swept, ms. A minute is the interval of cron. */
+const OVERDUE = 180_000;
+
+/** What the state of a queue means: what is wrong, or one line that nothing is. */
+export function queueFindings(
+  counts: QueueCounts,
+  { bytes, fields, valid, entries }: QueueDiagnostics,
+  now: number,
+): Finding[] {
+  const { queue, pending, working, rejected, oldestAge, nextDueAt, broken, paused } = counts;
+  const found: Finding[] = [];
+  if (broken > 0)
+    found.push(
+      problem(queue, `${broken} broken entries were set aside`, `sluice sweep --deep --queue ${queue}`),
+    );
+  if (bytes !== null && bytes > 0.8 * MAX_KEY) {
+    const size = `its tasks have ${Math.round(bytes / 1e6)} MB; Upstash allows 100 MB a key`;
+    const advice = `purge what is not needed: sluice purge ${queue} --state completed. Then use several queues`;
+    found.push(bytes > 0.95 * MAX_KEY ? problem(queue, size, advice) : warning(queue, size, advice));
+  }
+  if (paused) found.push(warning(queue, `paused, with ${pending} pending`, `sluice resume ${queue}`));
+  else if (pending > 0 && working === 0 && (oldestAge ?? 0) > STUCK) {
+    const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
+    found.push(
+      problem(
+        queue,
+        `${pending} pending, the next one for ${span(oldestAge ?? 0)}, and none is worked on`,
+        advice,
+      ),
+    );
+  }
+  if (nextDueAt !== null && now - nextDueAt > OVERDUE)
+    found.push(
+      problem(
+        queue,
+        `tasks or leases are due since ${span(now - nextDueAt)}`,
+        "cron does not sweep: see docs/operating.md",
+      ),
+    );
+  if (rejected > 0) found.push(warning(queue, `${rejected} dead letters`, `sluice dead ${queue}`));
+  if (found.length > 0) return found;
+  const size = bytes === null ? `${fields} fields` : `${Math.ceil(bytes / 1e3)} KB`;
+  const checked = valid ? `${entries} entries are valid` : "not checked entry by entry; --repair does";
+  return [ok(queue, `${pending} pending, ${working} working, ${size}; ${checked}`)];
+}

@@ -1,0 +1,35 @@
+import * as v from "valibot";
+import { fields, list } from "../request/validate.ts";
+import { queueChanges } from "./queues.ts";
+import { newSchedule, scheduleInPath } from "./schedules.ts";
+import { newTask } from "./tasks.ts";
+import { decodeBytes, described } from "./values.ts";
+
+const { lease, maxAttempts, resultTtl, deadTtl, delay, unique } = newTask.entries;
+
+const schedule = v.pipe(
+  fields({ name: scheduleInPath.entries.schedule, ...newSchedule.entries }),
+  decodeBytes("payload"),
+);
+
+/** The declaration of a queue: its settings, its schedules, and the defaults of their tasks. */
+export const declaration = fields({
+  settings: v.exactOptional(
+    described(
+      queueChanges,
+      "The settings. One that the previous declaration had and this one does not is removed.",
+    ),
+  ),
+  schedules: v.exactOptional(
+    described(
+      list(schedule, 1_000, "must have at most 1000 schedules"),
+      "The schedules. One that the previous declaration had and this one does not is removed.",
+    ),
+  ),
+  defaults: v.exactOptional(
+    described(
+      fields({ lease, maxAttempts, resultTtl, deadTtl, delay, unique }),
+      "The defaults of the tasks of its schedules.",
+    ),
+  ),
+});

@@ -1,0 +1,35 @@
+import { applyQueues } from "../../declared/apply-queues.ts";
+import { defineQueue } from "../../declared/define-queue.ts";
+import { SluiceError, type SluiceErrorCode } from "../../errors.ts";
+import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import { json } from "../../respond.ts";
+import { readBody, readQuery } from "../request/read.ts";
+import type { App, Services } from "../services.ts";
+import type * as replies from "../response-schemas/declaration.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import * as schemas from "../request-schemas/declaration.ts";
+
+/** Apply the declaration of a queue. */
+export function declarationRoutes(app: App, services: Services): void {
+  const { transport, prefix, allow } = services;
+
+  app.put("/v1/queues/:queue/declaration", allow("admin"), async (c) => {
+    readQuery(c);
+    const { name: queue } = c.get("queue");
+    const { settings = {}, schedules = [], defaults } = await readBody(c, services, schemas.declaration);
+    const declared = Object.entries(settings).filter(([, value]) => value !== null);
+    const timetable = schedules.map(({ name, ...schedule }) => [name, schedule]);
+    const definition = defineQueue(queue, {
+      ...Object.fromEntries(declared),
+      ...defaults,
+      // The queue checks that each has either cron or every.
+      schedules: Object.fromEntries(timetable) as Record<string, NewSchedule<unknown>>,
+    });
+    const { applied, deferred, failed } = await applyQueues(transport, [definition], { prefix });
+    const [fault] = failed;
+    if (fault) throw new SluiceError(fault.code as SluiceErrorCode, fault.message);
+    const status = applied.length > 0 ? "applied" : deferred.length > 0 ? "deferred" : "unchanged";
+    const reply: ReplyOf<typeof replies.declared> = { queue, status };
+    return json(reply);
+  });
+}

@@ -1,0 +1,99 @@
+import { queueKeys } from "../core/keys.ts";
+import { replyAt } from "../redis/replies.ts";
+import type { CommandOutcome, Transport } from "../redis/transport.ts";
+import { listQueues } from "../sweep/registry.ts";
+import { checkQueues, type CheckOptions } from "./check-queues.ts";
+
+/** What Redis says of itself. A field is null if this Redis does not report it, as Upstash does not report all. */
+export interface DatabaseDiagnostics {
+  /** Redis's time, epoch ms. */
+  readonly now: number;
+  /** How long a script call took, ms, with the way to Redis and back. */
+  readonly roundTrip: number;
+  readonly version: string | null;
+  /** What Redis does if its memory is full. Every policy except `noeviction` may delete queues. */
+  readonly evictionPolicy: string | null;
+  /** In bytes. */
+  readonly usedMemory: number | null;
+  /** In bytes; 0 is no limit. */
+  readonly maxMemory: number | null;
+  /** Whether Redis writes an append-only file. */
+  readonly appendOnly: boolean | null;
+}
+
+/** The state of a queue's keys. */
+export interface QueueDiagnostics {
+  readonly queue: string;
+  /** Fields of the `tasks` hash: two for each task that was dequeued, one for each other task, and some of the queue. */
+  readonly fields: number;
+  /** Size of the `tasks` hash, in bytes; null if this Redis does not report it. */
+  readonly bytes: number | null;
+  /**
+   * True if all entries were checked and are valid. False if there is a fault, or too much for one check: the deep
+   * sweep finds out, and repairs.
+   */
+  readonly valid: boolean;
+  /** How many entries were checked. */
+  readonly entries: number;
+}
+
+/**
+ * Reads what Redis says of itself: two requests. The first runs a script, so it also shows that scripts work.
+ * @throws {SluiceError} if Redis cannot be reached, or refuses scripts
+ */
+export async function databaseDiagnostics(
+  transport: Transport,
+  options: CheckOptions = {},
+): Promise<DatabaseDiagnostics> {
+  // The first call may have to send the script's text.
+  await listQueues(transport, { ...options, size: 1 });
+  const start = performance.now();
+  const { now } = await listQueues(transport, { ...options, size: 1 });
+  const roundTrip = Math.round(performance.now() - start);
+  const outcomes = await transport.send([["INFO"]], { signal: options.signal });
+  const info = textOf(outcomes[0]);
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1] ?? null;
+  const number = (name: string) => (field(name) === null ? null : Number(field(name)));
+  const appendOnly = field("aof_enabled");
+  return {
+    now,
+    roundTrip,
+    version: field("redis_version"),
+    evictionPolicy: field("maxmemory_policy"),
+    usedMemory: number("used_memory"),
+    maxMemory: number("maxmemory"),
+    appendOnly: appendOnly === null ? null : appendOnly === "1",
+  };
+}
+
+/**
+ * Checks the keys of one queue, and changes nothing.
+ * @throws {SluiceError} if Redis cannot be reached
+ */
+export async function queueDiagnostics(
+  transport: Transport,
+  queue: string,
+  options: CheckOptions = {},
+): Promise<QueueDiagnostics> {
+  const { tasks } = queueKeys(queue, options.prefix);
+  const commands = [
+    ["HLEN", tasks],
+    ["MEMORY", "USAGE", tasks],
+  ] as const;
+  const outcomes = await transport.send(commands, { signal: options.signal });
+  const check = (await checkQueues(transport, [queue], options)).get(queue);
+  const fields = Number(replyAt(outcomes, 0));
+  const bytes = outcomes[1] && "reply" in outcomes[1] ? outcomes[1].reply : null;
+  return {
+    queue,
+    fields,
+    bytes: fields === 0 ? 0 : typeof bytes === "number" ? bytes : null,
+    valid: check?.valid ?? false,
+    entries: check?.valid ? check.entries : 0,
+  };
+}
+
+/** The text that a command returned; empty if Redis refused it. */
+function textOf(outcome: CommandOutcome | undefined): string {
+  return outcome && "reply" in outcome && typeof outcome.reply === "string" ? outcome.reply : "";
+}

@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { createTestHarness } from "wrangler";
+import { run } from "../../src/cli/run.ts";
+import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
+import { type Gateway, startGateway } from "../../src/local/index.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A token of the deployment with every scope. */
+export const TOKEN = "all-0123456789abcdef";
+/** A token of the deployment that only enqueues, to queues that begin with `emails`. */
+export const ENQUEUE_TOKEN = "enqueue-0123456789abcdef";
+
+/** What the commands talk to: the HTTP interface in their own process, or a deployment. */
+export const targets = ["the database", "a deployment in workerd"] as const;
+export type Target = (typeof targets)[number];
+
+export interface Invocation {
+  /** Lines of the standard input; a terminal without it. */
+  readonly stdin?: string;
+  /** Whether a person reads the output. @default false */
+  readonly terminal?: boolean;
+  /** Width of that terminal. @default 120 */
+  readonly columns?: number;
+  /** Variables beside those of the target. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly interrupted?: AbortSignal;
+  /** Called with all of the output so far, each time that there is more. */
+  readonly onOutput?: (out: string) => void;
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** The output without colours. */
+  readonly text: string;
+  /** The lines of the output as JSON. */
+  readonly rows: any[];
+}
+
+export interface CliRig {
+  readonly redis: TestRedis;
+  readonly gateway: Gateway;
+  readonly url: string;
+  queue(name?: string, options?: Partial<QueueOptions>): Queue<any>;
+  operator(name?: string): Operator;
+  /** Runs a command line against the target, in this process. */
+  sluice(target: Target, args: readonly string[], how?: Invocation): Promise<Ended>;
+  environmentOf(target: Target): Record<string, string>;
+}
+
+/** A Redis behind the gateway, and the deployment that the project ships, in workerd. Redis is emptied before each test. */
+export function useCli(): CliRig {
+  const rig = {} as { -readonly [Name in keyof CliRig]: CliRig[Name] };
+  let transport: ReturnType<typeof resp>;
+  const harness: { server?: ReturnType<typeof createTestHarness> } = {};
+  beforeAll(async () => {
+    rig.redis = await startRedis();
+    rig.gateway = await startGateway({ redisUrl: rig.redis.url });
+    transport = resp(rig.redis.url);
+    const tokens = [
+      { token: TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
+      { token: ENQUEUE_TOKEN, scopes: ["enqueue"], queues: "emails*" },
+    ];
+    harness.server = createTestHarness({
+      workers: [
+        {
+          configPath: join(root, "wrangler.toml"),
+          secrets: {
+            UPSTASH_REDIS_REST_URL: rig.gateway.url,
+            UPSTASH_REDIS_REST_TOKEN: rig.gateway.token,
+            SLUICE_TOKENS: JSON.stringify(tokens),
+          },
+        },
+      ],
+    });
+    const { url } = await harness.server.listen();
+    rig.url = String(url).replace(/\/$/, "");
+  });
+  beforeEach(async () => {
+    await transport.send([["FLUSHALL"]]);
+  });
+  afterAll(async () => {
+    await harness.server?.close();
+    await transport.close();
+    await rig.gateway.close();
+    await rig.redis.stop();
+  });
+  // A new transport each time, because it remembers which queues are registered.
+  const own = (): Transport => ({ send: transport.send.bind(transport) });
+  rig.queue = (name = "emails", options = {}) => new Queue(name, { transport: own(), ...options });
+  rig.operator = (name = "emails") => new Operator(name, { transport: own() });
+  rig.environmentOf = (target) =>
+    target === "the database"
+      ? { UPSTASH_REDIS_REST_URL: rig.gateway.url, UPSTASH_REDIS_REST_TOKEN: rig.gateway.token }
+      : { SLUICE_URL: rig.url, SLUICE_TOKEN: TOKEN };
+  rig.sluice = (target, args, how = {}) => runHere(args, { ...rig.environmentOf(target), ...how.env }, how);
+  return rig;
+}
+
+/** Runs a command line in this process, in an environment of its own. */
+export async function runHere(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  how: Invocation = {},
+): Promise<Ended> {
+  const { stdin, terminal = false, columns = 120, interrupted = new AbortController().signal } = how;
+  const written = { out: "", err: "" };
+  const writer = (to: "out" | "err") => ({
+    isTTY: terminal,
+    columns,
+    write: (text: string) => {
+      written[to] += text;
+      if (to === "out") how.onOutput?.(written.out);
+    },
+  });
+  const input = Object.assign(Readable.from(stdin === undefined ? [] : [stdin]), {
+    isTTY: stdin === undefined,
+  });
+  const io = { env, stdin: input, stdout: writer("out"), stderr: writer("err"), interrupted };
+  const code = await run(args, io);
+  const rows = () =>
+    written.out
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as unknown);
+  return {
+    code,
+    ...written,
+    text: written.out.replace(/\u001b\[\d*[A-Za-z]/g, ""),
+    get rows() {
+      return rows();
+    },
+  };
+}

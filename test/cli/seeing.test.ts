@@ -1,0 +1,236 @@
+import { describe, expect, test } from "vitest";
+import { Schedules } from "../../src/index.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { type Target, targets, useCli } from "./rig.ts";
+
+const rig = useCli();
+
+/** Makes a dead letter of a new task, by attempts that fail. */
+async function die(
+  id: string,
+  error: unknown,
+  { queue = "emails", attempts = 2, payload = { to: id } } = {},
+) {
+  const from = rig.queue(queue);
+  await from.enqueue(payload, { id, maxAttempts: attempts });
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const [task] = await from.dequeue();
+    await task?.requeue({ error });
+  }
+}
+
+describe.each(targets)("with %s", (target: Target) => {
+  const sluice = (...args: string[]) => rig.sluice(target, args);
+  const onTerminal = (...args: string[]) => rig.sluice(target, args, { terminal: true });
+
+  test("queues lists all queues with their counts, in one request each for the names and the counts", async () => {
+    await rig.queue("reports").enqueue(1, { delay: "1h" });
+    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    await rig.queue().dequeue();
+    await die("d", "no", { queue: "dead" });
+    await rig.operator("dead").pause();
+    const { code, rows } = await sluice("queues");
+    expect(code).toBe(0);
+    const shown = rows.map(({ name, counts: { pending, delayed, working, rejected, paused } }) => [
+      name,
+      [pending, delayed, working, rejected, paused],
+    ]);
+    expect(shown).toEqual([
+      ["dead", [0, 0, 0, 1, true]],
+      ["emails", [1, 0, 1, 0, false]],
+      ["reports", [0, 1, 0, 0, false]],
+    ]);
+    expect((await sluice("queues", "rep")).rows.map(({ name }) => name)).toEqual(["reports"]);
+
+    const { text } = await onTerminal("queues");
+    const lines = text.split("\n");
+    expect(lines[0]).toMatch(/^QUEUE +PENDING +DELAYED +WORKING +DEAD +OLDEST +STATE$/);
+    expect(lines[1]).toMatch(/^dead +0 +0 +0 +1 +paused$/);
+    expect(lines[2]).toMatch(/^emails +1 +0 +1 +0 +\d+m?s$/);
+  });
+
+  test("queues of an empty database says so", async () => {
+    expect(await onTerminal("queues")).toMatchObject({
+      code: 0,
+      out: "",
+      err: "There is no queue. A queue is listed after its first enqueue.\n",
+    });
+  });
+
+  test("ls lists tasks of every state, or those that match", async () => {
+    await die("d", "HTTP 503", { attempts: 1 });
+    await rig.queue().enqueueMany([
+      { payload: { n: 1 }, id: "a" },
+      { payload: { n: 2 }, id: "b", group: "g" },
+      { payload: { n: 3 }, id: "later", delay: "1h" },
+    ]);
+    expect((await sluice("ls", "emails")).rows.map(({ id, state }) => [id, state])).toEqual([
+      ["a", "pending"],
+      ["b", "pending"],
+      ["later", "delayed"],
+      ["d", "rejected"],
+    ]);
+    expect((await sluice("ls", "emails", "--state", "delayed", "--payloads")).rows).toMatchObject([
+      { id: "later", payload: { n: 3 } },
+    ]);
+    expect((await sluice("ls", "emails", "--group", "g")).rows).toMatchObject([{ id: "b", group: "g" }]);
+    expect((await sluice("ls", "emails", "--text", "503")).rows).toHaveLength(1);
+    expect((await sluice("ls", "emails", "--limit", "1")).rows).toHaveLength(3);
+    const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
+    expect(text).toMatch(
+      /^ID +STATE +SINCE +UNTIL +ATTEMPT +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
+    );
+  });
+
+  test("show shows history, the error of each attempt, options and payload; --mask and --no-payload hide", async () => {
+    await die(
+      "one",
+      { name: "Error", message: "HTTP 503" },
+      { payload: { to: "a@example.com", n: [1] } as never },
+    );
+    const { code, rows } = await sluice("show", "emails", "one");
+    expect(code).toBe(0);
+    expect(rows).toMatchObject([
+      {
+        id: "one",
+        state: "rejected",
+        reason: "attempts_exhausted",
+        options: { maxAttempts: 2 },
+        payload: { to: "a@example.com", n: [1] },
+        errors: [
+          { attempt: 1, error: "Error: HTTP 503" },
+          { attempt: 2, error: "Error: HTTP 503" },
+        ],
+      },
+    ]);
+    expect((await sluice("show", "emails", "one", "--mask")).rows[0].payload).toEqual({
+      to: "•••",
+      n: ["•••"],
+    });
+    expect((await sluice("show", "emails", "one", "--no-payload")).rows[0]).not.toHaveProperty("payload");
+
+    const { text } = await onTerminal("show", "emails", "one");
+    expect(text).toMatch(/^one of emails: rejected: its attempts are used up\nenqueued /);
+    expect(text).toContain("deliveries  2; charged attempts 2 of 2\n");
+    expect(text).toMatch(/\nHistory\n(?:\S+ \S+ {2}(?:working|pending|rejected)\n){4}\nErrors of attempts\n/);
+    expect(text).toMatch(/attempt 1: Error: HTTP 503\n\S+ \S+ {2}attempt 2: Error: HTTP 503\n/);
+    expect(text).toContain('\nPayload\n{\n  "to": "a@example.com",\n');
+  });
+
+  test("show of an unknown task ends with 1", async () => {
+    expect(await sluice("show", "emails", "nope")).toMatchObject({
+      code: 1,
+      out: "",
+      err: "sluice: emails has no task nope; its record may have expired\n",
+    });
+  });
+
+  test("dead shows the causes, and the latest dead letters; without a queue, those that have some", async () => {
+    for (const n of [1, 2, 3]) await die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
+    await die("b", "bad address", { attempts: 1 });
+    expect((await sluice("dead")).rows).toEqual([{ queue: "emails", dead: 4 }]);
+    expect((await sluice("dead", "emails")).rows.map(({ id }) => id)).toEqual(["b", "a3", "a2", "a1"]);
+    expect(
+      (await sluice("dead", "emails", "--text", "503", "--limit", "1")).rows.map(({ id }) => id),
+    ).toEqual(["a3"]);
+    const { text, err } = await onTerminal("dead", "emails");
+    expect(text).toMatch(/^4 dead letters of emails\n\nCOUNT +REASON +FIRST +LAST +ERROR\n/);
+    expect(text).toMatch(
+      /\n +3 {2}attempts_exhausted .* Error: HTTP 503 for …\n +1 {2}attempts_exhausted .* bad address\n/,
+    );
+    expect(text).toMatch(/\nID +DIED +DELIVERIES +ERROR\nb +\S+ \S+ +1 +bad address\na3 /);
+    expect(err).toContain("sluice redrive emails --dry-run");
+  });
+
+  test("stats shows counts and events by the minute, and how to count them; --watch goes on until Ctrl-C", async () => {
+    await rig.queue().enqueue(1);
+    expect((await onTerminal("stats", "emails")).err).toContain("sluice settings emails statistics=on");
+    await rig.operator().configure({ statistics: true });
+    await rig.queue().enqueueMany([{ payload: 2 }, { payload: 3 }]);
+    expect((await sluice("stats", "emails")).rows).toMatchObject([
+      { queue: "emails", pending: 3, statistics: { on: true } },
+    ]);
+    const shown = (await onTerminal("stats", "emails")).text;
+    expect(shown).toMatch(
+      /^emails .*\n3 pending {2}0 delayed {2}0 working {2}0 dead {2}0 workers {2}oldest /,
+    );
+    expect(shown).toMatch(/MINUTE +ENQUEUED\n[^]*\d\d:\d\d +2\n/);
+
+    const interrupt = new AbortController();
+    const { code, rows } = await rig.sluice(target, ["stats", "emails", "--watch", "10ms"], {
+      interrupted: interrupt.signal,
+      onOutput: (out) => out.split("\n").length > 3 && interrupt.abort(),
+    });
+    expect([code, rows.length >= 3]).toEqual([130, true]);
+  });
+
+  test("tail follows the events of queues until Ctrl-C, and says how to switch them on", async () => {
+    await rig.queue().enqueue(1);
+    expect(await sluice("tail", "emails")).toMatchObject({
+      code: 1,
+      err: "sluice: emails publishes no events; switch them on: sluice settings emails events=on\n",
+    });
+    await rig.operator().configure({ events: true });
+    const interrupt = new AbortController();
+    const ended = rig.sluice(target, ["tail", "emails"], {
+      interrupted: interrupt.signal,
+      onOutput: (out) => out.includes('"completed"') && interrupt.abort(),
+    });
+    // The subscription begins at a time that only its first event shows.
+    const queue = rig.queue();
+    while (!interrupt.signal.aborted) {
+      await queue.enqueue(1);
+      const [task] = await queue.dequeue();
+      await task?.complete();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const { code, rows } = await ended;
+    expect(code).toBe(130);
+    expect(rows.find(({ event }) => event === "completed")).toEqual({
+      queue: "emails",
+      event: "completed",
+      at: expect.any(Number),
+      ids: [expect.any(String)],
+    });
+  });
+
+  test("schedules lists them, and pauses, resumes and removes one", async () => {
+    const transport = resp(rig.redis.url);
+    const schedules = new Schedules("emails", { transport });
+    await schedules.put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: 1 });
+    await schedules.put("beat", { every: "90s", payload: 2 });
+    await transport.close();
+    expect((await sluice("schedules", "emails")).rows).toMatchObject([
+      { name: "beat", every: 90_000, paused: false },
+      { name: "digest", cron: "0 9 * * 1", paused: false },
+    ]);
+    expect((await sluice("schedules", "emails", "--pause", "beat")).rows).toMatchObject([
+      { name: "beat", paused: true },
+      { name: "digest" },
+    ]);
+    const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
+    expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
+    expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([
+      { name: "beat" },
+    ]);
+    expect(await sluice("schedules", "emails", "--remove", "digest")).toMatchObject({
+      code: 1,
+      err: "sluice: There is no schedule with this name in the queue\n",
+    });
+  });
+
+  test("workers lists them with their tasks, and takes the tasks of one back", async () => {
+    await rig.queue().enqueueMany([
+      { payload: 1, id: "a" },
+      { payload: 2, id: "b" },
+    ]);
+    await rig.queue().dequeue({ max: 2, worker: { name: "mailer", node: "host-1" } });
+    expect((await sluice("workers", "emails")).rows).toMatchObject([
+      { name: "mailer", node: "host-1", working: 2, tasks: ["a", "b"] },
+    ]);
+    expect((await sluice("workers", "emails", "--fail", "mailer")).rows).toEqual([
+      { queue: "emails", worker: "mailer", returned: 2, rejected: 0 },
+    ]);
+    expect(await rig.queue().counts()).toMatchObject({ pending: 2, working: 0 });
+  });
+});
