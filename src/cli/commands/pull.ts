@@ -30,7 +30,7 @@ export function pullCommand(running: Running): Command {
     .addOption(new Option("--wait <duration>", "wait for a task, at most 60s").argParser(duration));
   return operation(running, command, async ({ api, out }: Session, options: PullOptions, queue: string) => {
     const { wait = 0 } = options;
-    const path = `${pathOf(queue)}/tasks/pull`;
+    const path = pathOf(queue, "tasks", "pull");
     const reply: { tasks: PulledTask[] } = await api.send("POST", path, "tasks", { ...options }, wait);
     out.rows(
       reply.tasks,

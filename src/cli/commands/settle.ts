@@ -47,7 +47,7 @@ export function settleCommand(running: Running): Command {
       const { api, out, fail } = session;
       const settled: Settled[] = [];
       for await (const settlements of batches(session, options, receipts)) {
-        const path = `${pathOf(queue)}/tasks/settle`;
+        const path = pathOf(queue, "tasks", "settle");
         const reply: { results: Settled[] } = await api.send("POST", path, "results", { settlements });
         settled.push(...reply.results);
       }
@@ -75,7 +75,8 @@ async function* batches(
 ): AsyncGenerator<unknown[], void> {
   if (receipts.length > 0) {
     const settlement = settlementOf(options);
-    return yield receipts.map((receipt) => ({ receipt, ...settlement }));
+    yield receipts.map((receipt) => ({ receipt, ...settlement }));
+    return;
   }
   if (io.stdin.isTTY) throw new UsageError("give receipts, or settlements as JSON lines from a pipe");
   let batch: unknown[] = [];
