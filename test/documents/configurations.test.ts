@@ -13,13 +13,15 @@ interface Vercel {
 
 // Cron sweeps: retries and dead workers wait until its next run.
 describe("each shipped configuration with a cron runs it every minute", () => {
-  test.each(["wrangler.toml", "examples/cloudflare/wrangler.toml", "examples/first-use/wrangler.toml"])(
-    "Cloudflare: %s",
-    (file) => {
-      const { triggers } = readWranglerConfig({ config: join(root, file) }, { hideWarnings: true });
-      expect(triggers).toEqual({ crons: ["* * * * *"] });
-    },
-  );
+  test.each([
+    "wrangler.toml",
+    "examples/cloudflare/wrangler.toml",
+    "examples/first-use/wrangler.toml",
+    "examples/quick-start/wrangler.toml",
+  ])("Cloudflare: %s", (file) => {
+    const { triggers } = readWranglerConfig({ config: join(root, file) }, { hideWarnings: true });
+    expect(triggers).toEqual({ crons: ["* * * * *"] });
+  });
 
   test.each(["serverless/vercel/vercel.json", "examples/vercel/vercel.json"])("Vercel: %s", (file) => {
     const { crons } = JSON.parse(text(file)) as Vercel;

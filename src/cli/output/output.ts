@@ -42,7 +42,7 @@ export class Output {
     this.#io.stdout.write(text);
   }
 
-  /** Writes a note for a person, which is no result. It goes to the standard error output, so pipes stay clean. */
+  /** Writes a note for a person. It goes to the standard error output, so pipes stay clean. */
   note(text: string): void {
     this.#io.stderr.write(`${text}\n`);
   }
