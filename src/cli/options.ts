@@ -8,12 +8,14 @@ function refused(message: string): never {
   throw new InvalidArgumentError(message);
 }
 
-/** A whole number of at least `from`. */
-export function whole(from: number): (text: string) => number {
+/** A whole number from `least` to `most`. */
+export function whole(least: number, most?: number): (text: string) => number {
   return (text) =>
-    /^\d{1,15}$/.test(text) && Number(text) >= from
+    /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= (most ?? Infinity)
       ? Number(text)
-      : refused(`must be a whole number of at least ${from}`);
+      : refused(
+          `must be a whole number ${most === undefined ? `of at least ${least}` : `from ${least} to ${most}`}`,
+        );
 }
 
 export function positive(text: string): number {
