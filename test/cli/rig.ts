@@ -1,8 +1,10 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { createTestHarness } from "wrangler";
 import { run } from "../../src/cli/run.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
@@ -175,4 +177,14 @@ export async function runHere(
       return rows();
     },
   };
+}
+
+/** A folder for each test's files, which is removed after it. */
+export function useFolder(): { readonly path: string } {
+  const folder = { path: "" };
+  beforeEach(async () => {
+    folder.path = await mkdtemp(join(tmpdir(), "sluice-cli-"));
+  });
+  afterEach(() => rm(folder.path, { recursive: true }));
+  return folder;
 }
