@@ -31,7 +31,7 @@ export function deployCommand(running: Running): Command {
         const { name, settings, schedules } = queue;
         const declares = [...Object.keys(settings), ...Object.keys(schedules)].join(" ");
         const body = await declarationOf(queue);
-        const path = `${pathOf(name)}/declaration`;
+        const path = pathOf(name, "declaration");
         const { status }: { status: string } = dryRun
           ? { status: "not applied" }
           : await api.send("PUT", path, "status", body);
