@@ -76,7 +76,7 @@ async function fillDatabase(): Promise<void> {
     id: `welcome-${n}`,
     maxAttempts: 3,
   }));
-  await emails.enqueueMany([...mails, { payload: { to: "no one@" }, id: "welcome-20" }]);
+  await emails.enqueueMany([...mails, { payload: { to: "missing@" }, id: "welcome-20" }]);
   for (const time of ["01:40:02", "01:40:12", "01:41:42"]) {
     at(time);
     for (const task of await emails.dequeue({ max: 4 })) {
