@@ -1,4 +1,4 @@
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { messageOf } from "../errors.ts";
 import { EXIT, exitCodeOf, UsageError } from "./exit.ts";
 import type { Io } from "./io.ts";
@@ -20,7 +20,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       program.outputHelp({ error: true });
       return EXIT.usage;
     }
-    await program.parseAsync([...args], { from: "user" });
+    const [name = ""] = args;
+    // With an unknown command, commander shows the general help, and the exit code is 0.
+    const isKnown = name.startsWith("-") || name === "help" || commandOf(program, name);
+    await program.parseAsync(isKnown ? [...args] : [name], { from: "user" });
     return io.interrupted.aborted ? EXIT.interrupted : running.exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -30,9 +33,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     }
     const isUsage = error instanceof CommanderError || error instanceof UsageError;
     const message = isUsage ? usageMessage(messageOf(error)) : messageOf(error);
-    const known = program.commands.some((command) => command.name() === args[0]);
-    const help = isUsage ? `\nSee \`sluice ${known ? `${args[0]} ` : ""}--help\`.` : "";
+    const command = commandOf(program, args[0] ?? "")?.name();
+    const help = isUsage ? `\nSee \`sluice ${command === undefined ? "" : `${command} `}--help\`.` : "";
     io.stderr.write(`${printableLines(`sluice: ${message}${help}`)}\n`);
     return isUsage ? EXIT.usage : exitCodeOf(error);
   }
+}
+
+function commandOf(program: Command, name: string): Command | undefined {
+  return program.commands.find((command) => command.name() === name);
 }

@@ -22,7 +22,7 @@ export function enqueueCommand(running: Running): Command {
   const command = new Command("enqueue")
     .summary("enqueue a payload, or one for each line of JSON from a pipe")
     .description(
-      "Enqueues a task with the payload. Without a payload, it enqueues one for each line of JSON (JSONL) of the standard input or of a file.",
+      "Enqueues a task with the payload. Without a payload, it enqueues one for each line of JSON (JSONL) of the standard input or of a file. The defaults of a queue that your code declares hold only through its deployment (SLUICE_URL).",
     )
     .argument("<queue>")
     .argument("[payload]", 'JSON, such as \'{"to": "a@example.com"}\'', json)
