@@ -118,7 +118,9 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await onTerminal("redrive", "emails", "a", "--dry-run")).out).toBe(
       "Nothing was changed. Would be redriven: 1 of 1.\n",
     );
-    expect(await sluice("redrive", "emails", "a")).toMatchObject({ code: 0 });
+    expect((await onTerminal("redrive", "emails", "a")).err).toContain(
+      target === "the database" ? "No consumer was woken: in functions it starts with the next cron." : "",
+    );
     expect(await onTerminal("redrive", "emails", "b", "alive", "nope")).toMatchObject({
       code: 1,
       out: "Redrove 1 of 3.\nalive: not_dead_letter\nnope: not_found\n",

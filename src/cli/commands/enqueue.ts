@@ -3,6 +3,7 @@ import { UsageError } from "../exit.ts";
 import { openInput } from "../jsonl/lines.ts";
 import { upload } from "../jsonl/upload.ts";
 import { duration, futureInstant, json, whole } from "../options.ts";
+import { noteWake } from "../wake-note.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 interface EnqueueOptions {
@@ -60,7 +61,8 @@ export function enqueueCommand(running: Running): Command {
           api.queue(queue).enqueue(payload, { ...task, ...request }),
         );
         const known = enqueued.created ? "Enqueued" : "Nothing was enqueued: there is a task";
-        return out.value({ queue, ...enqueued }, `${known} ${enqueued.id} in ${queue}.`);
+        out.value({ queue, ...enqueued }, `${known} ${enqueued.id} in ${queue}.`);
+        return noteWake(session);
       }
       if (id !== undefined || unique !== undefined)
         throw new UsageError("--id and --unique are for one payload; give it after the queue");

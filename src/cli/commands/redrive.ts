@@ -6,6 +6,7 @@ import { counted } from "../output/counted.ts";
 import { errorLine } from "../output/printable.ts";
 import { localTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
+import { noteWake } from "../wake-note.ts";
 import { atMost, listFrom, pathOf, tasksOf } from "../tasks.ts";
 
 interface RedriveOptions extends FilterOptions {
@@ -47,11 +48,15 @@ export function redriveCommand(running: Running): Command {
       if (ids.length > 0 && (isFiltered(options) || options.limit !== undefined || rejected))
         throw new UsageError("ids must not be given with a filter, --limit or --rejected");
       if (rejected && reason) throw new UsageError("--rejected must not be given with --reason");
-      if (ids.length > 0) return redriveIds(session, queue, ids, options);
+      if (ids.length > 0) {
+        await redriveIds(session, queue, ids, options);
+        return dryRun ? undefined : noteWake(session);
+      }
       const filter = { ...filterOf(options), reason: reason ?? (rejected ? undefined : RETRYABLE) };
       if (dryRun) await showMatching(session, queue, filter, options);
       else await redriveMatching(session, queue, filter, options);
       if (!rejected && !reason) await noteRejected(session, queue, filter);
+      if (!dryRun) noteWake(session);
     },
   );
 }
