@@ -15,11 +15,14 @@ import { usageMessage } from "./usage-message.ts";
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const running: Running = { io, exitCode: 0 };
   const program = createProgram(running);
+  const isKnown = (name: string | undefined) => program.commands.some((command) => command.name() === name);
   try {
     if (args.length === 0) {
       program.outputHelp({ error: true });
       return EXIT.usage;
     }
+    if (args[0] === "help" && args[1] !== undefined && !isKnown(args[1]))
+      throw new UsageError(`unknown command '${args[1]}'`);
     await program.parseAsync([...args], { from: "user" });
     return io.interrupted.aborted ? EXIT.interrupted : running.exitCode;
   } catch (error) {
@@ -30,8 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     }
     const isUsage = error instanceof CommanderError || error instanceof UsageError;
     const message = isUsage ? usageMessage(messageOf(error)) : messageOf(error);
-    const known = program.commands.some((command) => command.name() === args[0]);
-    const help = isUsage ? `\nSee \`sluice ${known ? `${args[0]} ` : ""}--help\`.` : "";
+    const help = isUsage ? `\nSee \`sluice ${isKnown(args[0]) ? `${args[0]} ` : ""}--help\`.` : "";
     io.stderr.write(`${printableLines(`sluice: ${message}${help}`)}\n`);
     return isUsage ? EXIT.usage : exitCodeOf(error);
   }
