@@ -1,4 +1,4 @@
-import { type Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 import { messageOf } from "../errors.ts";
 import { EXIT, exitCodeOf, UsageError } from "./exit.ts";
 import type { Io } from "./io.ts";
@@ -15,15 +15,17 @@ import { usageMessage } from "./usage-message.ts";
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const running: Running = { io, exitCode: 0 };
   const program = createProgram(running);
+  const isKnown = (name: string | undefined) => program.commands.some((command) => command.name() === name);
   try {
     if (args.length === 0) {
       program.outputHelp({ error: true });
       return EXIT.usage;
     }
-    const [name = ""] = args;
-    // With an unknown command, commander shows the general help, and the exit code is 0.
-    const isKnown = name.startsWith("-") || name === "help" || commandOf(program, name);
-    await program.parseAsync(isKnown ? [...args] : [name], { from: "user" });
+    const [name = "", of] = args;
+    if (name === "help" && of !== undefined && !isKnown(of)) throw new UsageError(`unknown command '${of}'`);
+    // With an unknown command and --help, commander shows the general help, and the exit code is 0.
+    const isMeant = name.startsWith("-") || name === "help" || isKnown(name);
+    await program.parseAsync(isMeant ? [...args] : [name], { from: "user" });
     return io.interrupted.aborted ? EXIT.interrupted : running.exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -33,13 +35,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     }
     const isUsage = error instanceof CommanderError || error instanceof UsageError;
     const message = isUsage ? usageMessage(messageOf(error)) : messageOf(error);
-    const command = commandOf(program, args[0] ?? "")?.name();
-    const help = isUsage ? `\nSee \`sluice ${command === undefined ? "" : `${command} `}--help\`.` : "";
+    const help = isUsage ? `\nSee \`sluice ${isKnown(args[0]) ? `${args[0]} ` : ""}--help\`.` : "";
     io.stderr.write(`${printableLines(`sluice: ${message}${help}`)}\n`);
     return isUsage ? EXIT.usage : exitCodeOf(error);
   }
-}
-
-function commandOf(program: Command, name: string): Command | undefined {
-  return program.commands.find((command) => command.name() === name);
 }

@@ -39,7 +39,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(await about("queues")).toEqual([["ok", "there is none yet", undefined]]);
   });
 
-  test("doctor names a queue that nobody works on, what is overdue, paused, and dead letters", async () => {
+  test("doctor names a queue without a consumer, what is overdue, paused, and dead letters", async () => {
     const hourAgo = { now: () => Date.now() - 3_600_000 };
     await rig.queue("stuck", hourAgo).enqueue(1);
     await rig.queue("overdue", hourAgo).enqueue(1, { delay: 1 });

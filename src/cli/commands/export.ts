@@ -26,16 +26,18 @@ export function exportCommand(running: Running): Command {
     "tasks",
   );
   return operation(running, command, async (session: Session, options: ExportOptions, queue: string) => {
-    const { out } = session;
+    const { out, io } = session;
+    // On a terminal the lines themselves show it.
+    const progress = (text: string) => io.stdout.isTTY || out.progress(text);
     let written = 0;
     for (const state of options.state) {
       const query = { state, payloads: true, size: 500, ...filterOf(options) };
       for await (const task of tasksOf(session, queue, query)) {
         out.line(exported(task));
-        if (++written % 100 === 0) out.progress(`${written} tasks`);
+        if (++written % 100 === 0) progress(`${written} tasks`);
       }
     }
-    out.progress("");
+    progress("");
     out.note(`Exported ${counted(written, "task")} of ${queue}.`);
   });
 }

@@ -2,7 +2,6 @@ import { Command } from "commander";
 import type { GroupInfo } from "../../queue/operate/operator.ts";
 import type { QueueSettings, Rate } from "../../queue/operate/settings.ts";
 import { UsageError } from "../exit.ts";
-import { span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 
