@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The part of curl that the pages use, for machines without curl. Prints status and body as one line of JSON.
+// The part of curl that the pages use, for machines without curl. With CURL_STATUS it prints status and body as one line
+// of JSON, otherwise the body.
 /** @type {Record<string, string>} */
 const headers = {};
 let method, body, url;
@@ -20,7 +21,8 @@ const response = await fetch(url ?? "", {
   headers,
   body: body ?? null,
 });
-const isJson = /json/.test(response.headers.get("content-type") ?? "");
 const text = await response.text();
-const answer = isJson ? JSON.parse(text) : text;
-console.log(JSON.stringify({ status: response.status, body: answer }));
+if (process.env["CURL_STATUS"]) {
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  console.log(JSON.stringify({ status: response.status, body: isJson ? JSON.parse(text) : text }));
+} else process.stdout.write(text);

@@ -120,7 +120,8 @@ describe("each request of docs/http.md, in the order of the page", () => {
   });
 
   async function run(command: string): Promise<{ status: number; body: unknown }> {
-    const env = { PATH: `${bin}:${process.env["PATH"]}`, SLUICE_URL: url, ...secrets, RECEIPT: receipt };
+    const path = `${bin}:${process.env["PATH"]}`;
+    const env = { PATH: path, CURL_STATUS: "1", SLUICE_URL: url, ...secrets, RECEIPT: receipt };
     const { stdout } = await promisify(execFile)("sh", ["-c", command], { env });
     return JSON.parse(stdout) as { status: number; body: unknown };
   }
