@@ -69,7 +69,11 @@ export default defineConfig({
     alias: [
       { find: /^sluice-queue$/, replacement: source("src/index.ts") },
       { find: /^sluice-queue\/testing$/, replacement: source("src/testing/index.ts") },
-      { find: /^sluice-queue\/cloudflare$/, replacement: source("serverless/cloudflare.ts") },
+      { find: /^sluice-queue\/upstash$/, replacement: source("src/transport/upstash.ts") },
+      { find: /^sluice-queue\/client$/, replacement: source("src/client/index.ts") },
+      { find: /^sluice-queue\/encryption$/, replacement: source("src/queue/values/aes-gcm.ts") },
+      { find: /^sluice-queue\/sqs$/, replacement: source("src/consumer/adapters/sqs.ts") },
+      { find: /^sluice-queue\/(cloudflare|vercel|lambda|node)$/, replacement: source("serverless/$1.ts") },
     ],
   },
   plugins: [

@@ -1,5 +1,5 @@
 // What Sluice costs on Upstash: billed commands and HTTP requests, as the local gateway counts them, inner
-// calls of scripts included. The counts are exact: test/budget asserts them, the README shows them.
+// calls of scripts included. The counts are exact: test/budget asserts them, docs/costs.md shows them.
 
 import { createClient } from "@redis/client";
 import { type LeasedTask, Queue, sweep } from "../src/index.ts";

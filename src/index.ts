@@ -45,6 +45,7 @@ export {
 export { LeasedTask } from "./queue/tasks/leased-task.ts";
 export type { DeadLetter, OnDeadLetter } from "./queue/core/dead-letter.ts";
 export type { ErrorSummary } from "./queue/core/error-summary.ts";
+export { type CountedQueue, countQueues } from "./queue/operate/count-queues.ts";
 export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operate/operator.ts";
 export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
 export { Queue, type QueueOptions } from "./queue/tasks/queue.ts";

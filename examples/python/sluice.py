@@ -301,8 +301,8 @@ class Queue:
 
     def get(self, id: str) -> dict[str, Any] | None:
         """The state of a task, without its payload; None for an unknown id."""
-        reply = self._redis.run(("tasks/get", self.name, [checked("id", id, NAME)]))[0]
-        return None if reply == ["not_found"] else {"id": id, **read_info(*reply)}
+        reply = self._redis.run(("tasks/get", self.name, [checked("id", id, NAME), ""]))[0]
+        return None if reply == ["not_found"] else {"id": id, **read_info(*reply[:3], reply[4])}
 
 
 def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:

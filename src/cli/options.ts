@@ -8,16 +8,20 @@ function refused(message: string): never {
   throw new InvalidArgumentError(message);
 }
 
-/** A whole number of at least `from`. */
-export function whole(from: number): (text: string) => number {
+/** A whole number from `least` to `most`. */
+export function whole(least: number, most?: number): (text: string) => number {
   return (text) =>
-    /^\d{1,15}$/.test(text) && Number(text) >= from
+    /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= (most ?? Infinity)
       ? Number(text)
-      : refused(`must be a whole number of at least ${from}`);
+      : refused(
+          `must be a whole number ${most === undefined ? `of at least ${least}` : `from ${least} to ${most}`}`,
+        );
 }
 
 export function positive(text: string): number {
-  return Number(text) > 0 ? Number(text) : refused("must be a number above 0");
+  return Number(text) > 0 && Number.isFinite(Number(text))
+    ? Number(text)
+    : refused("must be a number above 0");
 }
 
 /** A duration in ms, from `30s` or a number of ms. */
@@ -39,24 +43,38 @@ export function json(text: string): unknown {
 }
 
 /**
- * An instant, epoch ms: a duration ago (`2h`), a local time (`02:00`, the last one; `2026-11-23`;
+ * An instant in the past, epoch ms: a duration ago (`2h`), a local time (`02:00`, the last one; `2026-11-23`;
  * `2026-11-23T02:00`), or epoch ms.
  */
-export function instant(text: string): number {
-  if (/^\d{10,16}$/.test(text)) return Number(text);
-  const time = /^(\d{1,2}):(\d{2})$/.exec(text);
+export function pastInstant(text: string): number {
+  if (/^[\d.]+(ms|s|m|h|d)$/.test(text)) return Date.now() - duration(text);
+  const allowed = "a duration ago, such as 2h, or a local time, such as 02:00 or 2026-11-23T02:00";
+  return instant(text, -1) ?? refused(`must be ${allowed}`);
+}
+
+/** An instant in the future, epoch ms: a local time (`09:00`, the next one; as {@link pastInstant}), or epoch ms. */
+export function futureInstant(text: string): number {
+  return instant(text, 1) ?? refused("must be a local time, such as 09:00 or 2026-11-24T09:00");
+}
+
+/**
+ * @param direction of a time of day: -1 is the last one, 1 is the next one
+ * @returns epoch ms; undefined if the text is no instant
+ */
+function instant(text: string, direction: -1 | 1): number | undefined {
+  // Fewer digits are seconds, or a year.
+  if (/^\d{12,16}$/.test(text)) return Number(text);
+  const time = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text);
   if (time) {
     const date = new Date();
     date.setHours(Number(time[1]), Number(time[2]), 0, 0);
-    return date.getTime() > Date.now() ? date.setDate(date.getDate() - 1) : date.getTime();
+    const isOther = direction < 0 ? date.getTime() > Date.now() : date.getTime() < Date.now();
+    return isOther ? date.setDate(date.getDate() + direction) : date.getTime();
   }
-  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
-    // A date alone would be read as UTC.
-    const at = Date.parse(text.length === 10 ? `${text}T00:00` : text.replace(" ", "T"));
-    if (!Number.isNaN(at)) return at;
-  }
-  if (/^[\d.]+(ms|s|m|h|d)$/.test(text)) return Date.now() - duration(text);
-  return refused("must be a duration ago, such as 2h, or a local time, such as 02:00 or 2026-11-23T02:00");
+  if (!/^\d{4}-\d{2}-\d{2}([T ]|$)/.test(text)) return undefined;
+  // A date alone would be read as UTC.
+  const at = Date.parse(text.length === 10 ? `${text}T00:00` : text.replace(" ", "T"));
+  return Number.isNaN(at) ? undefined : at;
 }
 
 function reasons(text: string): readonly string[] {
@@ -89,12 +107,12 @@ export function withFilter(command: Command): Command {
     )
     .addOption(
       new Option("--since <time>", "those that ended since: 2h (ago), 02:00, 2026-11-23T02:00").argParser(
-        instant,
+        pastInstant,
       ),
     )
-    .addOption(new Option("--until <time>", "those that ended before").argParser(instant))
-    .addOption(new Option("--enqueued-since <time>", "those enqueued since").argParser(instant))
-    .addOption(new Option("--enqueued-until <time>", "those enqueued before").argParser(instant));
+    .addOption(new Option("--until <time>", "those that ended before").argParser(pastInstant))
+    .addOption(new Option("--enqueued-since <time>", "those enqueued since").argParser(pastInstant))
+    .addOption(new Option("--enqueued-until <time>", "those enqueued before").argParser(pastInstant));
 }
 
 /** The filter as the HTTP interface takes it. */

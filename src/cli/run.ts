@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { messageOf } from "../errors.ts";
 import { EXIT, exitCodeOf, UsageError } from "./exit.ts";
 import type { Io } from "./io.ts";
+import { printableLines } from "./output/printable.ts";
 import { createProgram } from "./program.ts";
 import type { Running } from "./session.ts";
 import { usageMessage } from "./usage-message.ts";
@@ -23,11 +24,15 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return io.interrupted.aborted ? EXIT.interrupted : running.exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (exitCodeOf(error) === EXIT.interrupted) {
+      io.stderr.write("sluice: interrupted; a request that was under way may have taken effect\n");
+      return EXIT.interrupted;
+    }
     const isUsage = error instanceof CommanderError || error instanceof UsageError;
     const message = isUsage ? usageMessage(messageOf(error)) : messageOf(error);
     const known = program.commands.some((command) => command.name() === args[0]);
     const help = isUsage ? `\nSee \`sluice ${known ? `${args[0]} ` : ""}--help\`.` : "";
-    io.stderr.write(`sluice: ${message}${help}\n`);
+    io.stderr.write(`${printableLines(`sluice: ${message}${help}`)}\n`);
     return isUsage ? EXIT.usage : exitCodeOf(error);
   }
 }

@@ -1,4 +1,5 @@
-import process from "node:process";
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import { Command, Option } from "commander";
 import { messageOf } from "../errors.ts";
 import { type Api } from "./connection/api.ts";
@@ -41,36 +42,34 @@ function withSharedOptions(command: Command): Command {
  * Makes a command of the operator: it connects, runs the action, and closes the connection.
  * @param action gets the session, then the arguments of the command, then its options
  */
-export function operation<Args extends unknown[], Options extends object>(
+export function operation(
   running: Running,
   command: Command,
-  action: (session: Session, options: Options, ...args: Args) => Promise<void>,
+  action: (session: Session, options: never, ...args: never[]) => Promise<void>,
 ): Command {
   return withSharedOptions(command).action(async (...given: unknown[]) => {
-    const options = command.opts<Options & SharedOptions>();
-    const args = given.slice(0, command.registeredArguments.length) as Args;
-    const { io } = running;
-    const api = await connect(environment(io, options.envFile), options, io.interrupted);
+    const options = command.opts<SharedOptions>();
+    const args = given.slice(0, command.registeredArguments.length) as never[];
+    const env = environment(running.io, options.envFile);
+    // Not a copy by spread: `interrupted` is a getter, which installs a signal handler.
+    const io: Io = Object.create(running.io, { env: { value: env } });
+    const api = await connect(env, options, io.interrupted);
     const fail = () => void (running.exitCode = EXIT.failed);
     try {
-      await action({ api, out: new Output(io, options), io, fail }, options, ...args);
+      await action({ api, out: new Output(io, options), io, fail }, options as never, ...args);
     } finally {
       await api.close();
     }
   });
 }
 
-/** The environment, with the variables of a file that it does not have. */
+/** The environment, with the variables of a file that it does not have. An empty one counts as missing. */
 function environment({ env }: Io, file: string | undefined): Io["env"] {
   if (file === undefined) return env;
-  const before = { ...process.env };
   try {
-    // Node's own parser, which reads into the environment of the process.
-    process.loadEnvFile(file);
-    return { ...process.env, ...env };
+    const set = Object.entries(env).filter(([, value]) => value !== "");
+    return { ...parseEnv(readFileSync(file, "utf8")), ...Object.fromEntries(set) };
   } catch (error) {
-    throw new UsageError(`--env-file ${file}: ${messageOf(error)}`);
-  } finally {
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    throw new UsageError(`--env-file ${file} cannot be read: ${messageOf(error)}`);
   }
 }

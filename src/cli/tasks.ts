@@ -1,5 +1,7 @@
+import { queueName, taskId } from "../queue/core/validation.ts";
 import type { ListedTask, ListTasksOptions } from "../queue/operate/task-operator.ts";
-import type { Api } from "./connection/api.ts";
+import { counted } from "./output/counted.ts";
+import type { Session } from "./session.ts";
 
 /** A task as the HTTP interface returns it: bytes are in base64, with an encoding beside them. */
 export type ShownTask = ListedTask & {
@@ -14,23 +16,35 @@ interface Page {
   readonly unreadable: number;
 }
 
-/** Tasks in one state, page by page. */
+/** Tasks in one state, page by page. If records cannot be read, it says so at the end, and the exit code is 1. */
 export async function* tasksOf(
-  api: Api,
+  { api, out, fail }: Session,
   queue: string,
   options: Omit<ListTasksOptions, "cursor" | "signal">,
 ): AsyncGenerator<ShownTask, void> {
   const { reason, maxBytes: _, ...query } = options;
   let cursor: string | undefined;
-  do {
-    const page: Page = await api.get(`${pathOf(queue)}/tasks`, "tasks", {
-      ...query,
-      reason: reason === undefined ? undefined : [reason].flat().join(","),
-      cursor,
-    });
-    yield* page.tasks;
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined);
+  let unreadable = 0;
+  try {
+    do {
+      const page: Page = await api.get(pathOf(queue, "tasks"), "tasks", {
+        ...query,
+        reason: reason === undefined ? undefined : [reason].flat().join(","),
+        cursor,
+      });
+      unreadable += page.unreadable;
+      yield* page.tasks;
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
+  } finally {
+    // Also if the caller has enough.
+    if (unreadable > 0) {
+      out.note(
+        `${counted(unreadable, "task")} cannot be read: update sluice-queue, or run sluice doctor --repair.`,
+      );
+      fail();
+    }
+  }
 }
 
 /** The first `most` items. */
@@ -50,7 +64,21 @@ export async function listFrom<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** The path of a queue. The server checks the name. */
-export function pathOf(queue: string): string {
-  return `/v1/queues/${encodeURIComponent(queue)}`;
+/**
+ * The path of a queue, or of something in it. The names are checked here, because `..` would lead to another path.
+ * @param at parts such as `workers`, and names in them
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function pathOf(queue: string, ...at: readonly (string | Named)[]): string {
+  const parts = at.map((part) =>
+    typeof part === "string" ? part : encodeURIComponent(taskId(part.name, part.of)),
+  );
+  return ["/v1/queues", queueName(queue, "<queue>"), ...parts].join("/");
+}
+
+/** The name of something in a queue. Tasks, groups, workers and schedules are named alike. */
+interface Named {
+  readonly name: string;
+  /** What has the name, for the error: an option or argument. */
+  readonly of: string;
 }

@@ -1,13 +1,22 @@
 import { given } from "../pick.ts";
 import { milliseconds } from "../queue/core/duration.ts";
 import { onlyOptions } from "../queue/core/validation.ts";
-import type { ListQueuesOptions, QueuePage } from "../queue/sweep/registry.ts";
+import type { QueueCounts } from "../queue/core/counts.ts";
+import type { ListQueuesOptions, QueuePage, RegisteredQueue } from "../queue/sweep/registry.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
 import type { SweepOptions, SweepReport } from "../queue/sweep/sweep.ts";
 import { jsonOf } from "./body.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ClientQueue } from "./queue.ts";
 import { type ClientQueueOptions } from "./new-task.ts";
+
+/** A page of queues. */
+export interface ListedQueues extends Pick<QueuePage, "cursor"> {
+  readonly queues: readonly (RegisteredQueue & {
+    /** If counts were asked for; null if they cannot be read. */
+    readonly counts?: Omit<QueueCounts, "queue"> | null | undefined;
+  })[];
+}
 
 export interface Client {
   /**
@@ -25,11 +34,15 @@ export interface Client {
    * Lists a page of the registered queues for which the token has the scope `admin`, in no particular order.
    * If the registry changes between pages, a queue may appear twice. A queue that stays registered is never
    * left out.
+   * @param options.counts whether to count the tasks of each queue: one request more to Redis, of 11 to 14
+   *   commands a queue. Default: false
    * @throws {SluiceError}
    */
   listQueues(
-    options?: Pick<ListQueuesOptions, "cursor" | "size" | "signal">,
-  ): Promise<Omit<QueuePage, "now">>;
+    options?: Pick<ListQueuesOptions, "cursor" | "size" | "signal"> & {
+      readonly counts?: boolean | undefined;
+    },
+  ): Promise<ListedQueues>;
 
   /**
    * Sweeps each queue for which the token has the scope `admin`, or all queues if the token is the cron
@@ -58,13 +71,13 @@ export function createClient(options: ConnectionOptions): Client {
     queue: (name, queueOptions = {}) => new ClientQueue(connection, name, queueOptions),
 
     async listQueues(page = {}) {
-      onlyOptions(page, ["cursor", "size", "signal"]);
+      onlyOptions(page, ["cursor", "size", "counts", "signal"]);
       const { signal, ...wanted } = page;
       const query = new URLSearchParams(
         Object.entries(given(wanted)).map(([name, value]) => [name, String(value)]),
       );
       const path = `/v1/queues?${query}`;
-      return connection.request<Omit<QueuePage, "now">>({
+      return connection.request<ListedQueues>({
         method: "GET",
         path,
         replyField: "queues",

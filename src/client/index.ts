@@ -7,7 +7,7 @@ export type { Duration } from "../queue/core/duration.ts";
 export type * from "../queue/core/task-info.ts";
 export type * from "../queue/core/types.ts";
 export type { TaskEvent, WaitOptions, WatchOptions } from "../queue/tasks/watch.ts";
-export { type Client, createClient } from "./client.ts";
+export { type Client, createClient, type ListedQueues } from "./client.ts";
 export type { ConnectionOptions as ClientOptions, Fetch } from "./connection.ts";
 export type { ClientQueue } from "./queue.ts";
 export type { ClientQueueOptions } from "./new-task.ts";

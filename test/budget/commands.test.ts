@@ -6,7 +6,7 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { useBilled } from "../support/billed.ts";
 
 // DESIGN's budgets in commands as Upstash bills them. Counts are exact, so these are equalities:
-// A change of a script that changes its cost fails here, and changes the README's table too.
+// A change of a script that changes its cost fails here, and changes docs/costs.md too.
 
 const billed = useBilled(async ({ queue }) => {
   const first = await queue.enqueue("warm", { resultTtl: 0 });

@@ -3,7 +3,7 @@ import type { EnqueueOptions, GroupChanges, QueueChanges } from "../../src/index
 import { useBilled } from "../support/billed.ts";
 import { many, numbered } from "../support/new-tasks.ts";
 
-// What each feature costs, in commands as Upstash bills them, for the README's table. Calls without any of
+// What each feature costs, in commands as Upstash bills them, for docs/costs.md. Calls without any of
 // them cost as much as in commands.test.ts.
 
 const billed = useBilled(async ({ queue, operator }) => {

@@ -19,10 +19,13 @@ afterAll(async () => {
   await redis.stop();
 });
 
+const read = (page: string) =>
+  readFileSync(new URL(`../../${page}`, import.meta.url), "utf8").replaceAll("\n", " ");
+
 /** The price in dollars of that many commands a minute for a month. */
 const monthly = (commands: number) => dollars(commands * minutesOfMonth).toFixed(2);
 
-test("a queue with a consumer and a minute cron costs, while it is idle, what the README says", async () => {
+test("a queue with a consumer and a minute cron costs, while it is idle, what the README and docs/costs.md say", async () => {
   const done: unknown[] = [];
   const env = {
     UPSTASH_REDIS_REST_URL: gateway.url,
@@ -76,15 +79,19 @@ test("a queue with a consumer and a minute cron costs, while it is idle, what th
   const further = (await minute()) - idle;
   expect(further).toBe(1);
 
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8").replaceAll("\n", " ");
-  const [said] = /\*\*Idle\*\*: .*? \(`npm test -- test\/budget\/idle`/.exec(readme) ?? [];
+  const withRecords = (9 * kept + tenth) / 10;
+  const [said] = /\*\*Idle\*\*: .*? \(`npm test -- test\/budget\/idle`/.exec(read("docs/costs.md")) ?? [];
   expect(said).toBe(
     `**Idle**: a queue with a consumer and a minute cron costs at most ${idle} commands a minute, ` +
       `${(idle * minutesOfMonth).toLocaleString("en")} a month: $${monthly(idle)}; ` +
       `each further queue $${monthly(further)}. ` +
       "That holds once no record is left. While results or dead letters are kept, it is " +
-      `${kept} commands a minute and ${tenth} in each tenth minute: $${monthly((9 * kept + tenth) / 10)} a month. ` +
+      `${kept} commands a minute and ${tenth} in each tenth minute: ` +
+      `${(withRecords * minutesOfMonth).toLocaleString("en")} a month, $${monthly(withRecords)}. ` +
       "(`npm test -- test/budget/idle`",
+  );
+  expect(read("README.md")).toContain(
+    `An idle queue with a cron each minute costs $${monthly(idle)} a month, or $${monthly(withRecords)} while records`,
   );
 
   // An hour later the queues leave the registry, until their next task.

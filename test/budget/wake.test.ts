@@ -4,7 +4,7 @@ import { Operator, Queue, sweep, type Waker } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 
-// What waking and waiting cost, in commands as Upstash bills them, for the README's table.
+// What waking and waiting cost, in commands as Upstash bills them, for docs/costs.md.
 
 const wake: Waker = { wake: () => {}, window: "1h" };
 const billed = useBilled(async ({ queue }) => {

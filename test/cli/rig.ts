@@ -1,12 +1,15 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { stripVTControlCharacters } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { createTestHarness } from "wrangler";
 import { run } from "../../src/cli/run.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Command, Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
@@ -22,8 +25,10 @@ export const targets = ["the database", "a deployment in workerd"] as const;
 export type Target = (typeof targets)[number];
 
 export interface Invocation {
-  /** Lines of the standard input; a terminal without it. */
+  /** Content of the standard input: a pipe. Without it, it is a terminal. */
   readonly stdin?: string;
+  /** What the person types, if asked. Nothing is the end of the input, Ctrl-D. */
+  readonly answer?: string | Promise<string>;
   /** Whether a person reads the output. @default false */
   readonly terminal?: boolean;
   /** Width of that terminal. @default 120 */
@@ -33,6 +38,8 @@ export interface Invocation {
   readonly interrupted?: AbortSignal;
   /** Called with all of the output so far, each time that there is more. */
   readonly onOutput?: (out: string) => void;
+  /** Called with all that was written to the standard error output so far. */
+  readonly onError?: (err: string) => void;
 }
 
 export interface Ended {
@@ -42,15 +49,31 @@ export interface Ended {
   /** The output without colours. */
   readonly text: string;
   /** The lines of the output as JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any
   readonly rows: any[];
+}
+
+export interface DieOptions {
+  readonly queue?: string;
+  /** How many attempts fail. @default 1 */
+  readonly attempts?: number;
+  readonly payload?: unknown;
+  readonly group?: string;
+  /** True: the consumer rejects the task for good. */
+  readonly rejected?: boolean;
 }
 
 export interface CliRig {
   readonly redis: TestRedis;
   readonly gateway: Gateway;
   readonly url: string;
+  // oxlint-disable-next-line typescript/no-explicit-any
   queue(name?: string, options?: Partial<QueueOptions>): Queue<any>;
   operator(name?: string): Operator;
+  /** Sends commands to Redis. */
+  raw(...commands: readonly Command[]): Promise<unknown>;
+  /** Makes a dead letter of a new task, by attempts that fail. */
+  die(id: string, error?: unknown, options?: DieOptions): Promise<void>;
   /** Runs a command line against the target, in this process. */
   sluice(target: Target, args: readonly string[], how?: Invocation): Promise<Ended>;
   environmentOf(target: Target): Record<string, string>;
@@ -97,6 +120,19 @@ export function useCli(): CliRig {
   const own = (): Transport => ({ send: transport.send.bind(transport) });
   rig.queue = (name = "emails", options = {}) => new Queue(name, { transport: own(), ...options });
   rig.operator = (name = "emails") => new Operator(name, { transport: own() });
+  rig.raw = (...commands) => transport.send(commands);
+  rig.die = async (
+    id,
+    error = "no",
+    { queue = "emails", attempts = 1, payload = 1, group, rejected } = {},
+  ) => {
+    const from = rig.queue(queue);
+    await from.enqueue(payload, { id, maxAttempts: attempts, group });
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const [task] = await from.dequeue();
+      await (rejected ? task?.reject({ error }) : task?.requeue({ error }));
+    }
+  };
   rig.environmentOf = (target) =>
     target === "the database"
       ? { UPSTASH_REDIS_REST_URL: rig.gateway.url, UPSTASH_REDIS_REST_TOKEN: rig.gateway.token }
@@ -111,7 +147,7 @@ export async function runHere(
   env: Readonly<Record<string, string | undefined>>,
   how: Invocation = {},
 ): Promise<Ended> {
-  const { stdin, terminal = false, columns = 120, interrupted = new AbortController().signal } = how;
+  const { stdin, answer, terminal = false, columns = 120, interrupted = new AbortController().signal } = how;
   const written = { out: "", err: "" };
   const writer = (to: "out" | "err") => ({
     isTTY: terminal,
@@ -119,9 +155,11 @@ export async function runHere(
     write: (text: string) => {
       written[to] += text;
       if (to === "out") how.onOutput?.(written.out);
+      else how.onError?.(written.err);
     },
   });
-  const input = Object.assign(Readable.from(stdin === undefined ? [] : [stdin]), {
+  const typed = [stdin ?? answer ?? []].flat();
+  const input = Object.assign(Readable.from(typed), {
     isTTY: stdin === undefined,
   });
   const io = { env, stdin: input, stdout: writer("out"), stderr: writer("err"), interrupted };
@@ -134,9 +172,19 @@ export async function runHere(
   return {
     code,
     ...written,
-    text: written.out.replace(/\u001b\[\d*[A-Za-z]/g, ""),
+    text: stripVTControlCharacters(written.out),
     get rows() {
       return rows();
     },
   };
+}
+
+/** A folder for each test's files, which is removed after it. */
+export function useFolder(): { readonly path: string } {
+  const folder = { path: "" };
+  beforeEach(async () => {
+    folder.path = await mkdtemp(join(tmpdir(), "sluice-cli-"));
+  });
+  afterEach(() => rm(folder.path, { recursive: true }));
+  return folder;
 }

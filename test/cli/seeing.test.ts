@@ -5,20 +5,6 @@ import { type Target, targets, useCli } from "./rig.ts";
 
 const rig = useCli();
 
-/** Makes a dead letter of a new task, by attempts that fail. */
-async function die(
-  id: string,
-  error: unknown,
-  { queue = "emails", attempts = 2, payload = { to: id } } = {},
-) {
-  const from = rig.queue(queue);
-  await from.enqueue(payload, { id, maxAttempts: attempts });
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const [task] = await from.dequeue();
-    await task?.requeue({ error });
-  }
-}
-
 describe.each(targets)("with %s", (target: Target) => {
   const sluice = (...args: string[]) => rig.sluice(target, args);
   const onTerminal = (...args: string[]) => rig.sluice(target, args, { terminal: true });
@@ -27,7 +13,7 @@ describe.each(targets)("with %s", (target: Target) => {
     await rig.queue("reports").enqueue(1, { delay: "1h" });
     await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
     await rig.queue().dequeue();
-    await die("d", "no", { queue: "dead" });
+    await rig.die("d", "no", { queue: "dead", attempts: 2 });
     await rig.operator("dead").pause();
     const { code, rows } = await sluice("queues");
     expect(code).toBe(0);
@@ -58,7 +44,7 @@ describe.each(targets)("with %s", (target: Target) => {
   });
 
   test("ls lists tasks of every state, or those that match", async () => {
-    await die("d", "HTTP 503", { attempts: 1 });
+    await rig.die("d", "HTTP 503");
     await rig.queue().enqueueMany([
       { payload: { n: 1 }, id: "a" },
       { payload: { n: 2 }, id: "b", group: "g" },
@@ -83,10 +69,10 @@ describe.each(targets)("with %s", (target: Target) => {
   });
 
   test("show shows history, the error of each attempt, options and payload; --mask and --no-payload hide", async () => {
-    await die(
+    await rig.die(
       "one",
       { name: "Error", message: "HTTP 503" },
-      { payload: { to: "a@example.com", n: [1] } as never },
+      { attempts: 2, payload: { to: "a@example.com", n: [1] } },
     );
     const { code, rows } = await sluice("show", "emails", "one");
     expect(code).toBe(0);
@@ -126,8 +112,8 @@ describe.each(targets)("with %s", (target: Target) => {
   });
 
   test("dead shows the causes, and the latest dead letters; without a queue, those that have some", async () => {
-    for (const n of [1, 2, 3]) await die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
-    await die("b", "bad address", { attempts: 1 });
+    for (const n of [1, 2, 3]) await rig.die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
+    await rig.die("b", "bad address");
     expect((await sluice("dead")).rows).toEqual([{ queue: "emails", dead: 4 }]);
     expect((await sluice("dead", "emails")).rows.map(({ id }) => id)).toEqual(["b", "a3", "a2", "a1"]);
     expect(

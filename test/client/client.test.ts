@@ -30,6 +30,20 @@ describe("the client itself", () => {
     expect(names.toSorted()).toEqual(["mails-a", "mails-b"]);
   });
 
+  test("lists queues with their counts on request", async () => {
+    await server.direct("counted-a").enqueue(1);
+    await server.direct("counted-b").enqueueMany([{ payload: 1 }, { payload: 2, delay: "1h" }]);
+    const { queues } = await server.client().listQueues({ counts: true });
+    expect(new Map(queues.map(({ name, counts }) => [name, [counts?.pending, counts?.delayed]]))).toEqual(
+      new Map([
+        ["counted-a", [1, 0]],
+        ["counted-b", [1, 1]],
+      ]),
+    );
+    const [plain] = (await server.client().listQueues()).queues;
+    expect(plain).not.toHaveProperty("counts");
+  });
+
   test("sweeps: the counts come back, and a token without the scope is refused", async () => {
     await server.direct("emails").enqueue(1, { id: "a", lease: 1 });
     await server.direct("emails").dequeue();

@@ -25,13 +25,12 @@ const refused: readonly (readonly [RegExp, string])[] = [
   [/\bwhere (?:there|nothing|none|no|neither) (?!it\b)/i, "if"],
 ];
 
-/** The pages for users belong to the documents; these are for those who change or build upon the code. */
 const files = globSync(
   [
     "{src,serverless,test,bench,tools,examples}/**/*.{ts,mts,mjs,py,go}",
     "lua/**/*.{lua,md}",
-    "{CONTRIBUTING,SECURITY}.md",
-    "docs/faults.md",
+    "{CHANGELOG,CONTRIBUTING,README,SECURITY}.md",
+    "docs/{README,benchmarks,concepts,costs,dependencies,faults,gateway,guarantees,library,lineage}.md",
   ],
   { cwd: root },
 ).filter((file) => !/node_modules|\.gen\.ts$|contract\/language\.test\.ts$/.test(file));

@@ -53,7 +53,7 @@ async function fillDatabase(): Promise<void> {
   at("01:40:00");
   await operator("emails").configure({ statistics: true });
   await night.enqueueMails([17, 18, 19], { maxAttempts: 3 });
-  await emails.enqueue({ to: "nobody@" }, { id: "welcome-20" });
+  await emails.enqueue({ to: "missing@" }, { id: "welcome-20" });
   for (const time of ["01:40:02", "01:40:12", "01:41:42"]) {
     at(time);
     for (const task of await emails.dequeue({ max: 4 })) {

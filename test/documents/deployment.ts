@@ -21,7 +21,7 @@ export default sluice<Env>({
       concurrency: 10,
     }),
   ],
-  // What is not /v1/…, /wake, /health, /docs or /openapi.json; nothing returned is 404. Beside these: env, waitUntil.
+  // Called for your own paths. The second argument also has schedules, env and waitUntil.
   async fetch(_request, { queue }) {
     return Response.json(await queue(emails).enqueue({ to: "a@example.com" }));
   },

@@ -1,9 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { quotedIn, root, testsNamedIn, titlesQuotedIn } from "./named-tests.ts";
 
 /** The anchors of the headings of a Markdown file. */
 function anchorsOf(file: string): string[] {
@@ -52,24 +50,40 @@ test("what CONTRIBUTING.md and lua/ name in the code is there", () => {
   expect(wrong).toEqual([]);
 });
 
-/** Each quoted text of a test file; its titles are among them. */
-function quotedIn(file: string): string[] {
-  const text = readFileSync(file, "utf8").replace(/^\s*\/\/.*$/gm, "");
-  return Array.from(text.matchAll(/(["`])((?:\\.|(?!\1)[^\\\n])*)\1/g), ([, , words = ""]) => words);
-}
+test("no page of the package links to a file that the package does not have", () => {
+  const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { files: string[] };
+  // npm packs these in any case.
+  const packed = new Set([...files, "README.md", "LICENSE", "package.json"]);
+  const pages = [...packed].flatMap((name) =>
+    name.endsWith(".md") ? name : globSync(`${name}/**/*.md`, { cwd: root }),
+  );
+  expect(pages).toEqual(
+    expect.arrayContaining(["README.md", "SECURITY.md", "docs/README.md", "lua/README.md"]),
+  );
+  const links = pages.flatMap((page) => {
+    const targets = readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g);
+    return Array.from(targets, ([, target = ""]) => ({ page, target: join(dirname(page), target) }));
+  });
+  expect(links.length).toBeGreaterThan(150);
+  expect(
+    links.filter(({ target }) => !packed.has(target) && !packed.has(target.split("/")[0] ?? "")),
+  ).toEqual([]);
+});
 
 test.each([
-  ["docs/faults.md", 40],
-  ["docs/guarantees.md", 80],
-  ["SECURITY.md", 20],
-])("each link of %s to a test is in words of its title", (page, least) => {
-  const links = [...readFileSync(join(root, page), "utf8").matchAll(/\[([^\]]+)\]\(([^)#]+\.test\.ts)\)/g)];
-  expect(links.length).toBeGreaterThan(least);
-  const nameless = links.filter(
-    ([, title = "", target = ""]) =>
-      !quotedIn(join(root, dirname(page), target)).some((words) => words.includes(title)),
-  );
-  expect(nameless.map(([link]) => link)).toEqual([]);
+  ["docs/faults.md", 45],
+  ["docs/guarantees.md", 150],
+  ["SECURITY.md", 60],
+])("each test that %s names is there, with the quoted words in a title", (page, least) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const quoted = titlesQuotedIn(text);
+  expect(quoted.length).toBeGreaterThan(least);
+  const nameless = quoted.filter(({ title, path }) => !quotedIn(path).some((words) => words.includes(title)));
+  expect(nameless).toEqual([]);
+  // No test is named without a title, except where the page explains the form.
+  const named = testsNamedIn(text);
+  expect(named.filter(({ exists }) => !exists)).toEqual([]);
+  expect(named.length - new Set(quoted.map(({ place }) => place)).size).toBeLessThanOrEqual(1);
 });
 
 test("each documented promise, retention time and attack names the test that holds it", () => {
@@ -83,7 +97,7 @@ test("each documented promise, retention time and attack names the test that hol
     ...(attacks.match(/^\| .*\|$/gm) ?? []).slice(1),
   ];
   expect(reported.length).toBeGreaterThan(50);
-  expect(reported.filter((item) => !/\.test\.ts\)/.test(item))).toEqual([]);
+  expect(reported.filter((item) => titlesQuotedIn(item).length === 0)).toEqual([]);
 });
 
 test("each page whose commands run sluice says to install what they need", () => {
@@ -122,4 +136,18 @@ test("the code of the page on deployments is the one that is type checked", () =
   const [, code = "none"] = /```ts\n([\s\S]*?)\n```/.exec(page) ?? [];
   const checked = readFileSync(join(root, "test/documents/deployment.ts"), "utf8");
   expect(checked.trimEnd().endsWith(code)).toBe(true);
+});
+
+/** Code without its layout, which differs by indentation. */
+const tokensOf = (code: string) => code.replaceAll(/\s+/g, "").replaceAll(/,(?=[)}\]])/g, "");
+
+test("the code of the page on the library is the one that is type checked, except the first use, which runs", () => {
+  const page = readFileSync(join(root, "docs/library.md"), "utf8");
+  const [first, ...codes] = Array.from(page.matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code = ""]) => code);
+  expect(first).toContain("export default {");
+  expect(codes.length).toBeGreaterThan(10);
+  const checked = tokensOf(readFileSync(join(root, "test/documents/library.ts"), "utf8"));
+  // The imports of all blocks are together there.
+  const unchecked = codes.filter((code) => !checked.includes(tokensOf(code.replaceAll(/^import .*$/gm, ""))));
+  expect(unchecked).toEqual([]);
 });

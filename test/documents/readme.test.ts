@@ -1,23 +1,34 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
+import { Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { block, runs } from "./block.ts";
+import { root } from "./named-tests.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const readme = readFileSync(join(root, "README.md"), "utf8");
-
-/** The code block of a document after a marker of this test. */
-function block(document: string, marker: string, language: string): string {
-  const text = readFileSync(join(root, document), "utf8");
-  const [, code] = new RegExp(`<!-- ${marker} -->\n\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text) ?? [];
-  if (code === undefined) throw new Error(`${document} has no ${language} block marked "${marker}"`);
-  return code;
+/** Makes `sluice-queue` of a folder the sources, with these entries: `local/index` is `sluice-queue/local`. */
+function installSources(folder: string, entries: readonly string[]): void {
+  const home = join(folder, "node_modules/sluice-queue");
+  mkdirSync(home, { recursive: true });
+  const exports = entries.map((entry) => {
+    const name = entry.replace(/\/?index$/, "").replace(/^transport\//, "");
+    const file = `${name || "index"}.js`;
+    const source = pathToFileURL(join(root, `src/${entry}.ts`)).href;
+    writeFileSync(join(home, file), `export * from "${source}";\n`);
+    return [name ? `./${name}` : ".", `./${file}`];
+  });
+  const manifest = { name: "sluice-queue", type: "module", exports: Object.fromEntries(exports) as object };
+  writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
 }
 
 let redis: TestRedis;
@@ -32,19 +43,53 @@ afterAll(async () => {
   await redis.stop();
 });
 
-test("the README's quick start is the code of examples/cloudflare, which the tests of that platform run", () => {
-  const example = readFileSync(join(root, "examples/cloudflare/worker.ts"), "utf8");
-  expect(block("README.md", "test/documents/readme.test.ts compares this code", "ts")).toBe(
-    example.trimEnd(),
-  );
+describe("the README's quick start", () => {
+  test("prints what the README shows, on Node and the embedded store", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sluice-quick-start-"));
+    try {
+      installSources(folder, ["index", "local/index", "transport/upstash"]);
+      writeFileSync(join(folder, "first.mjs"), block("README.md", `${runs} code`, "js"));
+      const { stdout } = await promisify(execFile)(process.execPath, ["first.mjs"], { cwd: folder });
+      const shown = block("README.md", "test/documents/readme.test.ts compares what it prints", "console");
+      expect(`$ node first.mjs\n${stdout}`).toBe(`${shown}\n`);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("is a Worker that works on what its fetch enqueues, in workerd", async () => {
+    const example = readFileSync(join(root, "examples/quick-start/worker.ts"), "utf8");
+    expect(block("README.md", `${runs} Worker`, "ts")).toBe(example.trimEnd());
+    const server = createTestHarness({
+      workers: [
+        {
+          configPath: join(root, "examples/quick-start/wrangler.toml"),
+          secrets: {
+            UPSTASH_REDIS_REST_URL: gateway.url,
+            UPSTASH_REDIS_REST_TOKEN: gateway.token,
+            SLUICE_PREFIX: "quick-start",
+          },
+        },
+      ],
+    });
+    await server.listen();
+    try {
+      const response = await server.fetch("/?to=ada@example.com");
+      expect(response.status).toBe(200);
+      const { id, created } = (await response.json()) as { id: string; created: boolean };
+      expect(created).toBe(true);
+      const emails = new Queue("emails", { transport: upstash(gateway), prefix: "quick-start" });
+      expect(await emails.wait(id, { for: "20s" })).toMatchObject({ state: "completed", attempt: 1 });
+    } finally {
+      await server.close();
+    }
+  });
 });
 
 describe("the library's first use", () => {
   test("is the code of examples/first-use", () => {
     const example = readFileSync(join(root, "examples/first-use/worker.ts"), "utf8");
-    expect(block("docs/library.md", "test/documents/readme.test.ts runs this code", "ts")).toBe(
-      example.trimEnd(),
-    );
+    expect(block("docs/library.md", `${runs} code`, "ts")).toBe(example.trimEnd());
   });
 
   test("sends each mail once, and again the one that failed, from workerd and its cron", async () => {
@@ -98,45 +143,5 @@ describe("the library's first use", () => {
       await server.close();
       mailer.close();
     }
-  });
-});
-
-describe("the README's table of features", () => {
-  const [, table = ""] = /\n(\| feature \| Torrelque \|.*\n(?:\|.*\n)+)/.exec(readme) ?? [];
-  const [head = [], , ...rows] = table
-    .trim()
-    .split("\n")
-    .map((row) =>
-      row
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-  const features = rows.map(([feature = "", ...cells]) => ({
-    feature,
-    marks: cells.slice(0, -1),
-    here: cells.at(-1) ?? "",
-  }));
-  const OURS_ALONE = ["limits on how many work, and how often; pause; back-pressure"];
-
-  test("has a column for each of five systems and for this one, and each feature once", () => {
-    expect(head).toEqual(["feature", "Torrelque", "Redis Work Queue", "blog", "Worqr", "Blueque", "Sluice"]);
-    expect(features.length).toBeGreaterThan(30);
-    expect(new Set(features.map(({ feature }) => feature)).size).toBe(features.length);
-    for (const { marks } of features) expect(marks).toHaveLength(5);
-  });
-
-  test("says of each feature which other system has it, except the features of this one alone", () => {
-    expect(features.flatMap(({ marks }) => marks).filter((mark) => mark !== "" && mark !== "●")).toEqual([]);
-    const unmarked = features.filter(({ marks }) => !marks.includes("●"));
-    expect(unmarked.map(({ feature }) => feature)).toEqual(OURS_ALONE);
-  });
-
-  test("says what each feature is here, by a link to a test or a document, or why it is declined", () => {
-    const explained = /\]\((?:test\/\S+\.test\.ts|docs\/\S+\.md)\)|\bdeclined[:,] \w+ \w+/;
-    const unexplained = features.filter(
-      ({ here }) => !explained.test(here) || /\bdeclined(?![:,] \w+ \w+)/.test(here),
-    );
-    expect(unexplained.map(({ feature }) => feature)).toEqual([]);
   });
 });

@@ -54,6 +54,32 @@ describe("queues", () => {
   });
 });
 
+describe("the list of queues with counts", () => {
+  it("has the counts of each, as the queue itself has them", async () => {
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2, delay: "1h" }] });
+    const all: { name: string; counts: object | null }[] = [];
+    let cursor: string | null = null;
+    do {
+      const from: string = cursor === null ? "" : `&cursor=${cursor}`;
+      const { body } = await ask("GET", `/v1/queues?counts=true&size=100${from}`);
+      all.push(...body.queues);
+      cursor = body.cursor;
+    } while (cursor !== null);
+    const { queue: _, ...own } = (await ask("GET", path())).body;
+    const listed = all.find(({ name }) => name === queue());
+    expect(listed?.counts).toEqual({ ...own, oldestAge: expect.any(Number) });
+    expect(own).toMatchObject({ pending: 1, delayed: 1 });
+  });
+
+  it("has none unless asked, and refuses other values", async () => {
+    await enqueue({ payload: 1 });
+    const { body } = await ask("GET", "/v1/queues?counts=false");
+    expect(body.queues.filter((one: object) => "counts" in one)).toEqual([]);
+    const { errors } = expectProblem(await ask("GET", "/v1/queues?counts=1"), "invalid_request");
+    expect(errors).toEqual([{ path: "counts", message: "must be true or false" }]);
+  });
+});
+
 const unset = {
   paused: false,
   maxWorking: null,

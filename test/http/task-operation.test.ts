@@ -91,6 +91,7 @@ describe("the tasks of a queue", () => {
     expect(await found("text=503&group=x%3B1")).toEqual(["a", "b"]);
     expect(await found("reason=cancelled")).toEqual(["e"]);
     expect(await found("reason=attempts_exhausted")).toEqual([]);
+    expect(await found("reason=attempts_exhausted,rejected&text=503")).toEqual(["a", "b", "d"]);
     expect(await found(`endedSince=${before}&enqueuedSince=${before}`)).toEqual(["a", "b", "c", "d"]);
     expect(await found(`endedUntil=${before}`)).toEqual([]);
     expect(await found(`enqueuedUntil=${before}`)).toEqual([]);
@@ -109,6 +110,9 @@ describe("the tasks of a queue", () => {
     ["text", `state=rejected&text=${"x".repeat(1_001)}`],
     ["group", "state=pending&group=a%20b"],
     ["reason", "state=rejected&reason=tired"],
+    ["reason", "state=rejected&reason=rejected,tired"],
+    ["reason", "state=rejected&reason="],
+    ["reason", "state=rejected&reason=rejected,cancelled"],
     ["endedSince", "state=rejected&endedSince=yesterday"],
     ["endedUntil", "state=rejected&endedUntil=1.5"],
     ["enqueuedSince", "state=rejected&enqueuedSince=8640000000000001"],
@@ -229,6 +233,9 @@ describe("redriving", () => {
     ["dryRun", { dryRun: 1 }],
     ["endedSince", { endedSince: "1" }],
     ["reason", { reason: "tired" }],
+    ["reason", { reason: ["rejected", "tired"] }],
+    ["reason", { reason: [] }],
+    ["reason", { reason: ["cancelled", "rejected"] }],
     ["filter", { filter: {} }],
   ])("names the invalid field %j", async (field, json) => {
     await kill({ a: 1 });

@@ -3,8 +3,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { block, runs } from "../documents/block.ts";
 import { startRedis } from "../support/redis.ts";
-import { Project, root } from "./project.ts";
+import { node, Project, root } from "./project.ts";
 
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
   version: string;
@@ -182,6 +183,13 @@ test("the embedded store, with its Lua and the licences of that, needs no more p
     ok: true,
     included: ["redis_lua.LICENSE", "redis_lua.THIRD_PARTY_NOTICES.md"],
   });
+});
+
+test("the first lines of the README print what it shows", async () => {
+  await writeFile(join(project.path, "first.mjs"), block("README.md", `${runs} code`, "js"));
+  const { stdout } = await promisify(execFile)(node, ["first.mjs"], { cwd: project.path });
+  const shown = block("README.md", "test/documents/readme.test.ts compares what it prints", "console");
+  expect(`$ node first.mjs\n${stdout}`).toBe(`${shown}\n`);
 });
 
 test("with what the errors say to install, a task goes all the way: over TCP, and through gateway and server", async () => {

@@ -51,7 +51,7 @@ async function start({ redis, env }: Place): Promise<Deployed> {
       const { status, body } = JSON.parse(await here(signUp.replace("/signup?to=a@example.com", path)));
       return Response.json(body, { status });
     },
-    cron: () => here(command('curl "http://127.0.0.1:8787/__scheduled')),
+    cron: () => here(command('curl "http://127.0.0.1:8787/cdn-cgi/handler/scheduled')),
     stop: () => folder.close(),
   };
 }
@@ -75,6 +75,7 @@ it("shows what would be deployed to Cloudflare", async () => {
 
 it("needs an account or the network for all other commands", () => {
   const tested = /^(npx sluice gateway|npx wrangler dev|npx wrangler deploy --dry-run|curl "http:\/\/127)/;
-  const remote = /^(npm install|npx wrangler (deploy|secret)|curl https:|echo .* \| npx wrangler secret)/;
+  const remote =
+    /^(npm install|npx wrangler (deploy|secret|tail)|curl "?https:|echo .* \| npx wrangler secret)/;
   expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);
 });

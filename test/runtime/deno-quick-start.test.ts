@@ -6,7 +6,7 @@ serverQuickStart({
   runtime: "deno",
   main: "main.ts",
   configuration: ["deno.json"],
-  remote: /^(deno (add|deploy) |curl https:)/,
+  remote: /^(deno (add|deploy) |curl "?https:)/,
 });
 
 it("passes Deno's own type check", async () => {

@@ -86,6 +86,6 @@ function namesIn(zip: Buffer): string[] {
 it("needs an account or the network for all other commands", () => {
   const tested =
     /^(echo "SLUICE_WAKE_SECRET|npx sluice gateway|npx esbuild|SLUICE_WAKE_URL=\S+ npx osls offline|npx osls package|curl "?http:\/\/127)/;
-  const remote = /^(npm install|npx osls deploy|curl https:)/;
+  const remote = /^(npm install|npx osls (deploy|logs)|curl "?https:)/;
   expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);
 });

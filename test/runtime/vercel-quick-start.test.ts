@@ -25,7 +25,8 @@ async function start({ redis, env }: Place, runtime: Project["runtime"]): Promis
   await folder.write("package.json", "{}");
   await folder.run(command("npm pkg set"));
   const entry = join(folder.path, "api/welcome.ts");
-  if (runtime === "edge") await appendFile(entry, blocksOf(page, "ts")[1] ?? "");
+  if (runtime === "edge")
+    await appendFile(entry, blocksOf(page, "ts").find((block) => block.includes("runtime:")) ?? "");
   const [redisPort] = await freePorts(1);
   const upstash = `http://127.0.0.1:${redisPort}`;
   await folder.start(`${command("npx sluice gateway")} --port ${redisPort}`, upstash);
@@ -76,6 +77,6 @@ for (const runtime of ["nodejs", "edge"] as const) {
 
 it("needs an account or the network for all other commands about Vercel", () => {
   const tested = /^(npm pkg set|npx sluice gateway|export |curl "?http:\/\/127)/;
-  const remote = /^(npm install|npx vercel |printf .* \| npx vercel env|curl https:)/;
+  const remote = /^(npm install|npx vercel |printf .* \| npx vercel env|curl "?https:)/;
   expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);
 });

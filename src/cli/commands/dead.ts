@@ -25,9 +25,9 @@ export function deadCommand(running: Running): Command {
   );
   return operation(running, command, async (session: Session, options: DeadOptions, queue?: string) => {
     if (queue === undefined) return queuesWithDeadLetters(session);
-    const { api, out, io } = session;
+    const { out, io } = session;
     const query = { state: "rejected", size: 1_000, ...filterOf(options) };
-    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(api, queue, query as never)));
+    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(session, queue, query as never)));
     // The oldest come first from Redis; a person looks for the latest.
     const latest = tasks.toReversed().slice(0, options.limit);
     if (out.json)

@@ -41,7 +41,7 @@ export function doctorCommand(running: Running): Command {
       const queues = await allQueues(api, true);
       if (queues.length === 0) report([ok("queues", "there is none yet")]);
       for (const { name, counts } of queues) {
-        const diagnostics: QueueDiagnostics = await api.get(`${pathOf(name)}/diagnostics`, "valid");
+        const diagnostics: QueueDiagnostics = await api.get(pathOf(name, "diagnostics"), "valid");
         report(
           counts
             ? queueFindings({ queue: name, ...counts }, diagnostics, state.now)

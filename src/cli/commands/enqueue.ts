@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { UsageError } from "../exit.ts";
 import { openInput } from "../jsonl/lines.ts";
 import { upload } from "../jsonl/upload.ts";
-import { duration, instant, json, whole } from "../options.ts";
+import { duration, futureInstant, json, whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 interface EnqueueOptions {
@@ -27,14 +27,19 @@ export function enqueueCommand(running: Running): Command {
     .argument("<queue>")
     .argument("[payload]", 'JSON, such as \'{"to": "a@example.com"}\'', json)
     .option("--file <file>", "read JSON lines from this file")
-    .option("--resume <file>", "keep in this file how far the lines are enqueued, and continue from there")
+    .option(
+      "--resume <file>",
+      "keep in this file how far the lines are enqueued; the next run continues there, within a day",
+    )
     .option("--id <id>", "the id of the task")
     .addOption(new Option("--delay <duration>", "wait before the task is pending").argParser(duration))
     .addOption(
-      new Option("--at <time>", "when the task is pending, such as 2026-11-24T09:00").argParser(instant),
+      new Option("--at <time>", "when the task is pending: 09:00 (the next), or 2026-11-24T09:00").argParser(
+        futureInstant,
+      ),
     )
     .option("--group <group>", "the group, such as a tenant")
-    .addOption(new Option("--priority <number>", "0 to 9, 9 first").argParser(whole(0)))
+    .addOption(new Option("--priority <number>", "0 to 9, 9 first").argParser(whole(0, 9)))
     .addOption(new Option("--lease <duration>", "how long one attempt may take").argParser(duration))
     .addOption(
       new Option("--max-attempts <number>", "attempts before it is a dead letter").argParser(whole(0)),

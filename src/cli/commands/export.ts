@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { taskStates, type TaskState } from "../../queue/core/types.ts";
 import { type FilterOptions, filterOf, withFilter } from "../options.ts";
+import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { type ShownTask, tasksOf } from "../tasks.ts";
 import { UsageError } from "../exit.ts";
@@ -23,17 +24,18 @@ export function exportCommand(running: Running): Command {
           .default(["pending", "delayed"], "pending,delayed"),
       ),
   );
-  return operation(running, command, async ({ api, out }: Session, options: ExportOptions, queue: string) => {
+  return operation(running, command, async (session: Session, options: ExportOptions, queue: string) => {
+    const { out } = session;
     let written = 0;
     for (const state of options.state) {
       const query = { state, payloads: true, size: 500, ...filterOf(options) };
-      for await (const task of tasksOf(api, queue, query as never)) {
+      for await (const task of tasksOf(session, queue, query as never)) {
         out.line(exported(task));
         if (++written % 100 === 0) out.progress(`${written} tasks`);
       }
     }
     out.progress("");
-    out.note(`Exported ${written} tasks of ${queue}.`);
+    out.note(`Exported ${counted(written, "task")} of ${queue}.`);
   });
 }
 

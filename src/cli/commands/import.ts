@@ -19,7 +19,10 @@ export function importCommand(running: Running): Command {
     )
     .argument("<queue>")
     .option("--file <file>", "read from this file")
-    .option("--resume <file>", "keep in this file how far the lines are enqueued, and continue from there");
+    .option(
+      "--resume <file>",
+      "keep in this file how far the lines are enqueued; the next run continues there, within a day",
+    );
   return operation(
     running,
     command,

@@ -25,12 +25,12 @@ export function lsCommand(running: Running): Command {
       )
       .option("--payloads", "with payloads"),
   );
-  return operation(running, command, async ({ api, out }: Session, options: ListOptions, queue: string) => {
+  return operation(running, command, async (session: Session, options: ListOptions, queue: string) => {
     const { state, limit, payloads } = options;
     const tasks: ShownTask[] = [];
     for (const each of state ? [state] : STATES) {
       const query = { state: each, payloads, size: Math.min(limit, 1_000), ...filterOf(options) };
-      tasks.push(...(await listFrom(atMost(limit, tasksOf(api, queue, query as never)))));
+      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query as never)))));
     }
     const columns: Column<ShownTask>[] = [
       { title: "ID", of: ({ id }) => id },
@@ -43,7 +43,7 @@ export function lsCommand(running: Running): Command {
         ? { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) }
         : { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
     ];
-    out.rows(tasks, columns, "No task matches.");
+    session.out.rows(tasks, columns, "No task matches.");
   });
 }
 

@@ -22,7 +22,7 @@ export function pauseCommand(running: Running, verb: keyof typeof texts): Comman
     async ({ api, out }: Session, _options: object, queues: readonly string[]) => {
       const results: { readonly queue: string; readonly state: string }[] = [];
       for (const queue of queues) {
-        await api.send("POST", `${pathOf(queue)}/${verb}`, "paused");
+        await api.send("POST", pathOf(queue, verb), "paused");
         results.push({ queue, state: done });
       }
       const columns = [

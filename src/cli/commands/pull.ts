@@ -25,12 +25,14 @@ export function pullCommand(running: Running): Command {
       "Leases the next tasks and prints them with their receipts. Settle each before its lease ends, or it is delivered again.",
     )
     .argument("<queue>")
-    .addOption(new Option("--max <number>", "at most this many, 1 to 100").argParser(whole(1)).default(1))
+    .addOption(
+      new Option("--max <number>", "at most this many, 1 to 100").argParser(whole(1, 100)).default(1),
+    )
     .addOption(new Option("--lease <duration>", "how long this attempt may take").argParser(duration))
     .addOption(new Option("--wait <duration>", "wait for a task, at most 60s").argParser(duration));
   return operation(running, command, async ({ api, out }: Session, options: PullOptions, queue: string) => {
     const { wait = 0 } = options;
-    const path = `${pathOf(queue)}/tasks/pull`;
+    const path = pathOf(queue, "tasks", "pull");
     const reply: { tasks: PulledTask[] } = await api.send("POST", path, "tasks", { ...options }, wait);
     out.rows(
       reply.tasks,

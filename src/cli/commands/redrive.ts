@@ -2,10 +2,11 @@ import { Command, Option } from "commander";
 import type { RedriveReport } from "../../queue/operate/task-operator.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
-import { localTime } from "../output/times.ts";
+import { counted } from "../output/counted.ts";
+import { errorLine } from "../output/printable.ts";
+import { localTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, listFrom, pathOf, tasksOf } from "../tasks.ts";
-import { errorLine } from "../output/printable.ts";
 
 interface RedriveOptions extends FilterOptions {
   readonly dryRun?: boolean;
@@ -19,6 +20,9 @@ const RETRYABLE = ["attempts_exhausted", "lease_expired"] as const;
 
 /** How long one request may work. */
 const BUDGET = 10_000;
+
+/** Most ids of one request. */
+const MOST_IDS = 1_000;
 
 export function redriveCommand(running: Running): Command {
   const command = withFilter(
@@ -44,8 +48,9 @@ export function redriveCommand(running: Running): Command {
       if (rejected && reason) throw new UsageError("--rejected must not be given with --reason");
       if (ids.length > 0) return redriveIds(session, queue, ids, options);
       const filter = { ...filterOf(options), reason: reason ?? (rejected ? undefined : RETRYABLE) };
-      if (dryRun) return showMatching(session, queue, filter, options);
-      await redriveMatching(session, queue, filter, options);
+      if (dryRun) await showMatching(session, queue, filter, options);
+      else await redriveMatching(session, queue, filter, options);
+      if (!rejected && !reason) await noteRejected(session, queue, filter);
     },
   );
 }
@@ -56,8 +61,16 @@ async function redriveIds(
   ids: readonly string[],
   { rate }: RedriveOptions,
 ): Promise<void> {
-  const report: RedriveReport = await api.send("POST", `${pathOf(queue)}/redrive`, "redriven", { ids, rate });
-  const { redriven, refused } = report;
+  if (rate !== undefined && ids.length > MOST_IDS)
+    throw new UsageError(`--rate must not be given with more than ${MOST_IDS} ids`);
+  let redriven = 0;
+  const refused: RedriveReport["refused"][number][] = [];
+  for (let at = 0; at < ids.length; at += MOST_IDS) {
+    const body = { ids: ids.slice(at, at + MOST_IDS), rate };
+    const report: RedriveReport = await api.send("POST", pathOf(queue, "redrive"), "redriven", body);
+    redriven += report.redriven;
+    refused.push(...report.refused);
+  }
   if (refused.length > 0) fail();
   const reasons = refused.map(({ id, code }) => `\n${id}: ${code}`);
   out.value({ queue, redriven, refused }, `Redrove ${redriven} of ${ids.length}.${reasons.join("")}`);
@@ -68,13 +81,14 @@ type Filter = Omit<ReturnType<typeof filterOf>, "reason"> & {
 };
 
 async function showMatching(
-  { api, out }: Session,
+  session: Session,
   queue: string,
   filter: Filter,
   { limit = Number.POSITIVE_INFINITY }: RedriveOptions,
 ): Promise<void> {
   const query = { state: "rejected", size: Math.min(limit, 1_000), ...filter };
-  const tasks = await listFrom(atMost(limit, tasksOf(api, queue, query as never)));
+  const tasks = await listFrom(atMost(limit, tasksOf(session, queue, query as never)));
+  const { out } = session;
   out.rows(
     tasks.map(({ id, endedAt, reason, error }) => ({ id, endedAt, reason, error })),
     [
@@ -85,27 +99,44 @@ async function showMatching(
     ],
     "No dead letter matches.",
   );
-  out.note(`${tasks.length} would be redriven. Nothing was changed.`);
+  out.note(`${counted(tasks.length, "dead letter")} would be redriven. Nothing was changed.`);
 }
 
 async function redriveMatching(
-  { api, out }: Session,
+  { api, out, fail }: Session,
   queue: string,
   filter: Filter,
   { rate, limit }: RedriveOptions,
 ): Promise<void> {
   let redriven = 0;
+  let unreadable = 0;
   let cursor: string | undefined;
   do {
     const left = limit === undefined ? undefined : limit - redriven;
     const body = { ...filter, rate, limit: left, cursor, budget: BUDGET };
-    const path = `${pathOf(queue)}/redrive`;
+    const path = pathOf(queue, "redrive");
     const report: RedriveReport = await api.send("POST", path, "redriven", body, BUDGET);
     redriven += report.redriven;
+    unreadable += report.unreadable;
     cursor = report.cursor ?? undefined;
     out.progress(`${redriven} redriven`);
   } while (cursor !== undefined && redriven < (limit ?? Number.POSITIVE_INFINITY));
   out.progress("");
-  const spread = rate === undefined ? "" : ` They become pending over ${Math.ceil(redriven / rate)} s.`;
-  out.value({ queue, redriven }, `Redrove ${redriven} dead letters of ${queue}.${spread}`);
+  const lasts = rate === undefined ? 0 : ((redriven - 1) / rate) * 1_000;
+  const spread = lasts >= 1_000 ? ` They become pending within ${span(lasts)}.` : "";
+  out.value({ queue, redriven }, `Redrove ${counted(redriven, "dead letter")} of ${queue}.${spread}`);
+  if (unreadable === 0) return;
+  out.note(`${counted(unreadable, "dead letter")} cannot be read, and stay: see sluice doctor --repair.`);
+  fail();
+}
+
+/** Says how many dead letters stay, because a consumer rejected them for good. */
+async function noteRejected({ api, out }: Session, queue: string, filter: Filter): Promise<void> {
+  const body = { ...filter, reason: "rejected", dryRun: true, budget: BUDGET };
+  const report: RedriveReport = await api.send("POST", pathOf(queue, "redrive"), "redriven", body, BUDGET);
+  if (report.redriven === 0) return;
+  const [stay, them] = report.redriven === 1 ? ["stays", "it"] : ["stay", "them"];
+  out.note(
+    `${counted(report.redriven, "dead letter")} that a consumer rejected for good ${stay}; --rejected takes ${them} too.`,
+  );
 }

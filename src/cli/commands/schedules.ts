@@ -35,10 +35,10 @@ export function schedulesCommand(running: Running): Command {
       });
       const [change, ...others] = changes.filter(([, name]) => name !== undefined);
       if (others.length > 0) throw new UsageError("give one of --pause, --resume and --remove");
-      const path = `${pathOf(queue)}/schedules`;
+      const path = pathOf(queue, "schedules");
       if (change) {
         const [verb, name = ""] = change;
-        const at = `${path}/${encodeURIComponent(name)}`;
+        const at = pathOf(queue, "schedules", { name, of: `--${verb}` });
         if (verb === "remove") await api.send("DELETE", at, "removed");
         else await api.send("POST", `${at}/${verb}`, "paused");
         out.note(`${name}: ${verb}d.`);

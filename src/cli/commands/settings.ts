@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { GroupInfo } from "../../queue/operate/operator.ts";
-import type { QueueSettings } from "../../queue/operate/settings.ts";
+import type { QueueSettings, Rate } from "../../queue/operate/settings.ts";
 import { UsageError } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -23,7 +23,10 @@ export function settingsCommand(running: Running): Command {
     async ({ api, out }: Session, { group }: { group?: string }, queue: string, given: readonly string[]) => {
       const names = group === undefined ? QUEUE_SETTINGS : GROUP_SETTINGS;
       const changes = Object.fromEntries(given.map((text) => changeOf(text, names)));
-      const path = `${pathOf(queue)}/${group === undefined ? "settings" : `groups/${encodeURIComponent(group)}`}`;
+      const path =
+        group === undefined
+          ? pathOf(queue, "settings")
+          : pathOf(queue, "groups", { name: group, of: "--group" });
       const settings: QueueSettings | GroupInfo =
         given.length === 0
           ? await api.get(path, "maxWorking")
@@ -52,10 +55,10 @@ function changeOf(text: string, names: readonly string[]): [string, unknown] {
   return [name, Number(value)];
 }
 
-function shown(value: unknown): string {
+/** A setting as the command takes it. */
+function shown(value: boolean | number | string | Rate<number> | null): string {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value !== "object") return String(value);
-  const { most, per } = value as { readonly most: number; readonly per: number };
-  return `${most} in ${per} ms`;
+  return `${value.most}/${value.per % 1_000 === 0 ? `${value.per / 1_000}s` : `${value.per}ms`}`;
 }

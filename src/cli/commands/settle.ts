@@ -1,8 +1,10 @@
 import { Command, Option } from "commander";
 import type { Settled, Settlement } from "../../queue/core/types.ts";
 import { UsageError } from "../exit.ts";
-import { jsonLines, openInput } from "../jsonl/lines.ts";
+import { withLine } from "../jsonl/line-error.ts";
+import { jsonLines, type Line, openInput } from "../jsonl/lines.ts";
 import { duration, json } from "../options.ts";
+import type { Output } from "../output/output.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -24,7 +26,7 @@ export function settleCommand(running: Running): Command {
   const command = new Command("settle")
     .summary("complete, reject, requeue or extend pulled tasks")
     .description(
-      'Settles tasks by their receipts. Without receipts it reads settlements from the standard input, a line of JSON each: {"receipt": "…", "outcome": "complete"}.',
+      'Settles tasks by their receipts. Without receipts it reads lines of JSON from the standard input: with an option such as --complete the lines that pull wrote, otherwise settlements such as {"receipt": "…", "outcome": "complete"}.',
     )
     .argument("<queue>")
     .argument("[receipts...]")
@@ -44,48 +46,72 @@ export function settleCommand(running: Running): Command {
     running,
     command,
     async (session: Session, options: SettleOptions, queue: string, receipts: readonly string[]) => {
-      const { api, out, fail } = session;
+      const { out, io, fail } = session;
+      const settlement = settlementOf(options);
       const settled: Settled[] = [];
-      for await (const settlements of batches(session, options, receipts)) {
-        const path = `${pathOf(queue)}/tasks/settle`;
-        const reply: { results: Settled[] } = await api.send("POST", path, "results", { settlements });
-        settled.push(...reply.results);
+      try {
+        if (receipts.length > 0) {
+          if (!settlement) throw new UsageError(`give one of ${OUTCOMES}`);
+          const all = receipts.map((receipt) => ({ receipt, ...settlement }));
+          for (let at = 0; at < all.length; at += MOST)
+            settled.push(...(await settle(session, queue, all.slice(at, at + MOST))));
+        } else {
+          if (io.stdin.isTTY) throw new UsageError("give receipts, or lines of JSON from a pipe");
+          for await (const lines of batchesOf(jsonLines(openInput(io, undefined).stream))) {
+            const all = lines.map(({ value }) =>
+              settlement ? { receipt: receiptOf(value), ...settlement } : value,
+            );
+            const results = await settle(session, queue, all).catch((error: unknown) => {
+              throw withLine(error, lines);
+            });
+            settled.push(...results);
+          }
+        }
+      } finally {
+        print(out, settled);
       }
+      if (settled.length === 0) out.note("There was nothing to settle.");
       if (settled.some(({ ok }) => !ok)) fail();
-      out.rows(
-        settled,
-        [
-          { title: "RECEIPT", of: ({ receipt }) => receipt },
-          {
-            title: "RESULT",
-            of: (result) => (result.ok ? result.state : result.code),
-            color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
-          },
-        ],
-        "There was nothing to settle.",
-      );
     },
   );
 }
 
-async function* batches(
-  { io }: Session,
-  options: SettleOptions,
-  receipts: readonly string[],
-): AsyncGenerator<unknown[], void> {
-  if (receipts.length > 0) {
-    const settlement = settlementOf(options);
-    return yield receipts.map((receipt) => ({ receipt, ...settlement }));
-  }
-  if (io.stdin.isTTY) throw new UsageError("give receipts, or settlements as JSON lines from a pipe");
-  let batch: unknown[] = [];
-  for await (const { value } of jsonLines(openInput(io, undefined).stream)) {
-    batch.push(value);
+async function settle({ api }: Session, queue: string, settlements: readonly unknown[]): Promise<Settled[]> {
+  const path = pathOf(queue, "tasks", "settle");
+  const reply: { results: Settled[] } = await api.send("POST", path, "results", { settlements });
+  return reply.results;
+}
+
+function print(out: Output, settled: readonly Settled[]): void {
+  if (settled.length === 0) return;
+  out.rows(
+    settled,
+    [
+      { title: "RECEIPT", of: ({ receipt }) => receipt },
+      {
+        title: "RESULT",
+        of: (result) => (result.ok ? result.state : result.code),
+        color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
+      },
+    ],
+    "",
+  );
+}
+
+async function* batchesOf(lines: AsyncIterable<Line>): AsyncGenerator<Line[], void> {
+  let batch: Line[] = [];
+  for await (const line of lines) {
+    batch.push(line);
     if (batch.length < MOST) continue;
     yield batch;
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** The receipt of a line that pull wrote. */
+function receiptOf(value: unknown): unknown {
+  return (value as { readonly receipt?: unknown } | null)?.receipt;
 }
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -95,15 +121,18 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   extend: ["lease"],
 };
 
-function settlementOf(options: SettleOptions): Omit<Settlement, "receipt"> {
-  const chosen = Object.keys(ALLOWED).filter((outcome) => options[outcome as keyof SettleOptions]);
-  const [outcome = ""] = chosen;
-  if (chosen.length !== 1) throw new UsageError("give one of --complete, --reject, --requeue or --extend");
+const OUTCOMES = "--complete, --reject, --requeue or --extend";
+
+/** The settlement that the options say; undefined if they say none. */
+function settlementOf(options: SettleOptions): Omit<Settlement, "receipt"> | undefined {
   const { result, error, delay, lease } = options;
   const values = { result, error, delay, lease };
-  const wrong = Object.entries(values).find(
-    ([name, value]) => value !== undefined && !ALLOWED[outcome]?.includes(name),
-  );
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const [outcome, ...others] = Object.keys(ALLOWED).filter((name) => options[name as keyof SettleOptions]);
+  if (others.length > 0 || (outcome === undefined && given.length > 0))
+    throw new UsageError(`give one of ${OUTCOMES}`);
+  if (outcome === undefined) return undefined;
+  const wrong = given.find(([name]) => !ALLOWED[outcome]?.includes(name));
   if (wrong) throw new UsageError(`--${wrong[0]} must not be given with --${outcome}`);
   return { outcome, ...values } as unknown as Omit<Settlement, "receipt">;
 }

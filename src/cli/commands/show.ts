@@ -27,7 +27,7 @@ export function showCommand(running: Running): Command {
     running,
     command,
     async ({ api, out }: Session, options: ShowOptions, queue: string, id: string) => {
-      const path = `${pathOf(queue)}/tasks/${encodeURIComponent(id)}`;
+      const path = pathOf(queue, "tasks", { name: id, of: "<id>" });
       const query = options.payload ? { payload: true } : {};
       const found = await api.find<ShownTask>(path, "state", query);
       if (!found) throw new Refusal(`${queue} has no task ${id}; its record may have expired`);

@@ -32,14 +32,18 @@ export function statsCommand(running: Running): Command {
     command,
     async ({ api, out, io }: Session, { watch }: StatsOptions, queue: string) => {
       const interval = watch === true ? 2_000 : watch;
-      do {
+      const round = async () => {
         const counts: QueueCounts = await api.get(pathOf(queue), "pending");
-        const statistics: QueueStatistics = await api.get(`${pathOf(queue)}/statistics`, "minutes");
+        const statistics: QueueStatistics = await api.get(pathOf(queue, "statistics"), "minutes");
         if (interval !== undefined) out.clear();
         if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
         else show(out, counts, statistics);
-        if (interval !== undefined) await sleep(interval, io.interrupted);
-      } while (interval !== undefined && !io.interrupted.aborted);
+      };
+      if (interval === undefined) return round();
+      while (!io.interrupted.aborted) {
+        await round();
+        await sleep(interval, io.interrupted);
+      }
     },
   );
 }
@@ -60,11 +64,7 @@ function show(out: Output, counts: QueueCounts, { on, minutes, perMinute }: Queu
   const shown = queueEvents.filter((event) => minutes.some((minute) => minute[event] > 0));
   out.text("\n");
   out.rows(
-    [
-      ...minutes
-        .slice(-MINUTES)
-        .map((minute) => ({ ...minute, title: localTime(minute.startsAt).slice(11, 16) })),
-    ],
+    minutes.slice(-MINUTES).map((minute) => ({ ...minute, title: localTime(minute.startsAt).slice(11, 16) })),
     [
       { title: "MINUTE", of: ({ title }) => title },
       ...shown.map((event) => ({

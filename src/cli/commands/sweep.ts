@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { DeepSweepReport } from "../../queue/repair/deep-sweep.ts";
 import type { SweepReport } from "../../queue/sweep/sweep.ts";
 import { UsageError } from "../exit.ts";
+import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 interface SweepOptions {
@@ -36,7 +37,7 @@ export function sweepCommand(running: Running): Command {
     const { queues, promoted, reclaimed, rejected, expired, scheduled } = total;
     out.value(
       { ...total, failed: last.failed },
-      `Swept ${queues} queues: ${promoted} promoted, ${reclaimed} reclaimed, ${rejected} dead, ${scheduled} scheduled, ${expired} records expired.${failed}`,
+      `Swept ${counted(queues, "queue")}: ${promoted} promoted, ${reclaimed} reclaimed, ${rejected} dead, ${scheduled} scheduled, ${expired} records expired.${failed}`,
     );
   });
 }
@@ -48,11 +49,13 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
   const found = faults.map(
     ({ queue: of, fault, count, ids }) => `\n${of}: ${fault} ${count} (${ids.join(" ")})`,
   );
+  const repaired = faults.reduce((sum, { count }) => sum + count, 0);
   const wrong = failed.map(({ queue: of, code }) => `\n${of}: not checked, ${code}`);
-  const what = faults.length === 0 ? "no fault" : `repaired ${faults.length} kinds of faults:`;
+  const what = repaired === 0 ? "no fault" : `repaired ${counted(repaired, "fault")}`;
+  const checked = `${counted(entries, "entry", "entries")} of ${counted(queues, "queue")}`;
   out.value(
     { queues, entries, faults, failed },
-    `Checked ${entries} entries of ${queues} queues: ${what}${found.join("")}${wrong.join("")}`,
+    `Checked ${checked}: ${what}${found.join("")}${wrong.join("")}`,
   );
 }
 

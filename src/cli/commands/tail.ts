@@ -19,7 +19,7 @@ export function tailCommand(running: Running): Command {
     async (session: Session, _options: object, queues: readonly string[]) => {
       const { api, out } = session;
       for (const queue of queues) {
-        const { events }: QueueSettings = await api.get(`${pathOf(queue)}/settings`, "events");
+        const { events }: QueueSettings = await api.get(pathOf(queue, "settings"), "events");
         if (!events)
           throw new Refusal(
             `${queue} publishes no events; switch them on: sluice settings ${queue} events=on`,
@@ -32,7 +32,7 @@ export function tailCommand(running: Running): Command {
 }
 
 async function follow({ api, out }: Session, queue: string): Promise<void> {
-  for await (const found of api.events(`${pathOf(queue)}/events`)) {
+  for await (const found of api.events(pathOf(queue, "events"))) {
     const { event, at, ids } = found as PublishedEvent;
     if (out.json) out.line({ queue, event, at, ids });
     else out.text(`${out.colors.dim(localTime(at))}  ${queue}  ${event.padEnd(15)}  ${ids.join(" ")}\n`);

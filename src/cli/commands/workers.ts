@@ -14,14 +14,14 @@ export function workersCommand(running: Running): Command {
     running,
     command,
     async ({ api, out }: Session, { fail }: { fail?: string }, queue: string) => {
-      const path = `${pathOf(queue)}/workers`;
+      const path = pathOf(queue, "workers");
       if (fail !== undefined) {
         const total = { returned: 0, rejected: 0 };
         let more: boolean;
         do {
           const report: WorkerFailed = await api.send(
             "POST",
-            `${path}/${encodeURIComponent(fail)}/fail`,
+            pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail"),
             "returned",
           );
           total.returned += report.returned;

@@ -7,7 +7,12 @@ import {
 import { ClientQueue } from "../../client/queue.ts";
 import { SluiceError } from "../../errors.ts";
 import { given } from "../../pick.ts";
+import { networkError } from "../../retry.ts";
+import { sleep } from "../../sleep.ts";
 import { serverSentEvents } from "./server-sent-events.ts";
+
+/** How long to wait before a stream that the server ended is opened again, ms. Events of this time are missed. */
+const RECONNECT = 200;
 
 /** The query of a request. Undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -94,7 +99,7 @@ export class Api {
 
   /** A queue whose payloads are not decrypted. */
   queue(name: string): ClientQueue {
-    return new ClientQueue(this.#connection, name, { encryption: null } as object);
+    return new ClientQueue(this.#connection, name, { encryption: null });
   }
 
   /** Runs calls of {@link queue} with the same errors as the calls of this class. */
@@ -116,8 +121,12 @@ export class Api {
         yield* serverSentEvents(response.body);
       } catch (error) {
         if (signal.aborted) return;
-        throw this.#options.explain?.(error) ?? error;
+        const failure =
+          error instanceof SluiceError ? error : new SluiceError("unreachable", networkError(error).message);
+        throw this.#options.explain?.(failure) ?? failure;
       }
+      // A server that ends each stream at once must not get the next request at once.
+      await sleep(RECONNECT, signal);
     }
   }
 

@@ -48,7 +48,8 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
     fetch: async (url, init) => {
       const response = await app.fetch(new Request(url, init));
       // 424: the transport has resent already, so the client must not.
-      return response.status < 500 ? response : new Response(response.body, { ...response, status: 424 });
+      const { status, headers, body } = response;
+      return status < 500 ? response : new Response(body, { headers, status: 424 });
     },
     retry: { deadline: "1m", tryTimeout: "1m" },
     explain: (error) =>

@@ -1,15 +1,18 @@
 import { createReadStream, fstatSync, type Stats, statSync } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { Refusal } from "../exit.ts";
+import { messageOf } from "../../errors.ts";
+import { Refusal, UsageError } from "../exit.ts";
 import type { Io } from "../io.ts";
 
 /** A line of JSON. */
 export interface Line {
   /** Its number in the input, from 1. */
   readonly number: number;
+  readonly text: string;
   readonly value: unknown;
   /** Bytes of the input up to its end. */
+  readonly end: number;
+  /** Its own bytes. */
   readonly bytes: number;
 }
 
@@ -19,10 +22,17 @@ export interface Input {
   readonly size: number | undefined;
 }
 
-/** A file, or the standard input. */
+/**
+ * A file, or the standard input.
+ * @throws {UsageError} if the file cannot be opened
+ */
 export function openInput({ stdin }: Io, file: string | undefined): Input {
   if (file === undefined) return { stream: stdin, size: sizeOf(stdin.fd) };
-  return { stream: createReadStream(file), size: statSync(file).size };
+  try {
+    return { size: statSync(file).size, stream: createReadStream(file) };
+  } catch (error) {
+    throw new UsageError(`--file ${file} cannot be read: ${messageOf(error)}`);
+  }
 }
 
 /** The size of the file that is behind a file descriptor, if one is: of a pipe it is not known. */
@@ -33,14 +43,15 @@ function sizeOf(descriptor: number | undefined): number | undefined {
 
 /**
  * Reads JSON lines. Empty lines are skipped, and counted.
- * @throws {Refusal} for a line that is not JSON; it names the line and quotes nothing
+ * @throws {Refusal} for a line that is not JSON in UTF-8; it names the line and quotes nothing
  */
 export async function* jsonLines(stream: Readable): AsyncGenerator<Line, void> {
   let number = 0;
-  let bytes = 0;
-  for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+  let end = 0;
+  for await (const text of linesOf(stream)) {
     number++;
-    bytes += Buffer.byteLength(text) + 1;
+    const bytes = Buffer.byteLength(text) + 1;
+    end += bytes;
     if (text.trim() === "") continue;
     let value: unknown;
     try {
@@ -48,6 +59,32 @@ export async function* jsonLines(stream: Readable): AsyncGenerator<Line, void> {
     } catch {
       throw new Refusal(`line ${number} is not JSON`);
     }
-    yield { number, value, bytes };
+    yield { number, text, value, end, bytes };
+  }
+}
+
+/** Only `\n` ends a line: JSON may contain the other separators that Node's readline knows. */
+async function* linesOf(stream: Readable): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let begun: string[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+    const [rest = "", ...more] = decoded(decoder, Buffer.from(chunk)).split("\n");
+    begun.push(rest);
+    const last = more.pop();
+    if (last === undefined) continue;
+    yield begun.join("");
+    yield* more;
+    begun = [last];
+  }
+  const last = begun.join("") + decoded(decoder);
+  if (last !== "") yield last;
+}
+
+/** @param bytes undefined at the end of the input */
+function decoded(decoder: TextDecoder, bytes?: Buffer): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch {
+    throw new Refusal("the input is not text in UTF-8");
   }
 }

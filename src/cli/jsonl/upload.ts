@@ -1,13 +1,22 @@
-import { messageOf, SluiceError } from "../../errors.ts";
-import type { NewTask } from "../../queue/core/types.ts";
+import { SluiceError } from "../../errors.ts";
+import type { Enqueued, NewTask } from "../../queue/core/types.ts";
+import { UsageError } from "../exit.ts";
+import { counted } from "../output/counted.ts";
 import { progressLine } from "../output/progress-bar.ts";
 import type { Session } from "../session.ts";
 import { type Input, jsonLines, type Line } from "./lines.ts";
-import { keepProgress, readProgress } from "./resume-file.ts";
+import { withLine } from "./line-error.ts";
+import { ResumeFile } from "./resume-file.ts";
 
 /** Most tasks, and about most bytes, of one request. */
 const MOST_TASKS = 500;
 const MOST_BYTES = 4_000_000;
+
+/**
+ * How long the ids of an upload that can continue are refused, ms. Without it, tasks of the last request could come
+ * again after their records have expired.
+ */
+const UNIQUE = 86_400_000;
 
 export interface UploadOptions {
   readonly queue: string;
@@ -21,70 +30,92 @@ export interface UploadOptions {
 /**
  * Enqueues a task for each line. A task without an id gets one from the upload's key and its line, so that a second
  * try of the same lines enqueues none twice.
- * @throws the error of the line or request at which it stopped; the message says how to continue
+ * @throws the error of the line or request at which it stopped; a note says how to continue
  */
 export async function upload(session: Session, options: UploadOptions): Promise<void> {
-  const { queue, input, taskOf, resume } = options;
-  const { api, out } = session;
-  let progress = readProgress(resume, queue);
-  const { key, lines: skipped } = progress;
-  const since = performance.now();
+  const { queue, input, resume } = options;
+  const { out } = session;
+  const progress = new ResumeFile(resume, queue);
+  const earlier = progress.lines;
   const counts = { enqueued: 0, known: 0 };
+  const since = performance.now();
+  let begin = 0;
   let lines: Line[] = [];
+  let bytes = 0;
   const flush = async () => {
+    progress.check();
     const last = lines.at(-1);
     if (!last) return;
-    const tasks = lines.map((line) => {
-      const task = taskOf(line);
-      return { ...task, id: task.id ?? `${key}-${line.number}` };
-    });
-    const results = await api
-      .run((request) => api.queue(queue).enqueueMany(tasks, request))
-      .catch((error: unknown) => {
-        throw withLine(error, lines);
-      });
+    const results = await enqueue(session, options, lines, progress.key);
     const created = results.filter((result) => result.created).length;
     counts.enqueued += created;
     counts.known += results.length - created;
-    progress = { ...progress, lines: last.number };
-    if (resume !== undefined) keepProgress(resume, progress);
-    const share = input.size === undefined ? undefined : Math.min(1, last.bytes / input.size);
+    progress.take(lines);
+    const share = input.size && Math.min(1, (last.end - begin) / (input.size - begin));
     out.progress(progressLine(counts.enqueued + counts.known, { since, share }));
     lines = [];
+    bytes = 0;
   };
   try {
     for await (const line of jsonLines(input.stream)) {
-      if (line.number <= skipped) continue;
-      if (lines.length >= MOST_TASKS || line.bytes - (lines[0]?.bytes ?? line.bytes) > MOST_BYTES)
-        await flush();
+      if (line.number <= earlier) {
+        progress.skip(line);
+        begin = line.end;
+        continue;
+      }
+      if (lines.length >= MOST_TASKS || bytes + line.bytes > MOST_BYTES) await flush();
       lines.push(line);
+      bytes += line.bytes;
     }
     await flush();
   } catch (error) {
     out.progress("");
-    out.note(stopped(progress.lines, resume));
+    if (!(error instanceof UsageError)) out.note(stopped(progress.lines, lines, error, resume));
     throw error;
   }
   out.progress("");
-  const earlier = skipped > 0 ? ` ${skipped} lines had been enqueued before.` : "";
   const known = counts.known > 0 ? ` ${counts.known} were known by their ids.` : "";
+  const before = earlier > 0 ? ` ${counted(earlier, "line")} had been enqueued before.` : "";
   out.value(
-    { queue, ...counts, skipped },
-    `Enqueued ${counts.enqueued} tasks in ${queue}.${known}${earlier}`,
+    { queue, ...counts, skipped: earlier },
+    `Enqueued ${counted(counts.enqueued, "task")} in ${queue}.${known}${before}`,
   );
 }
 
-/** The error of a request, with the line of the input instead of the place in the request. */
-function withLine(error: unknown, lines: readonly Line[]): unknown {
-  const place = error instanceof SluiceError ? /^tasks\[(\d+)\]\.?(.*)$/.exec(error.path ?? "") : null;
-  const line = place && lines[Number(place[1])];
-  if (!line) return error;
-  const message = messageOf(error).replace(/^.*?tasks\[\d+\]\.?/, "");
-  return new SluiceError("invalid_argument", `line ${line.number}: ${message}`);
+async function enqueue(
+  { api }: Session,
+  { queue, taskOf, resume }: UploadOptions,
+  lines: readonly Line[],
+  key: string,
+): Promise<Enqueued[]> {
+  const tasks = lines.map((line): NewTask<unknown> => {
+    const { id = `${key}-${line.number}`, ...task } = taskOf(line);
+    const unique = task.unique ?? (resume === undefined || task.again ? undefined : UNIQUE);
+    return { ...task, id, unique };
+  });
+  try {
+    return await api.run((request) => api.queue(queue).enqueueMany(tasks, request));
+  } catch (error) {
+    throw withLine(error, lines);
+  }
 }
 
-function stopped(lines: number, resume: string | undefined): string {
+/** After these errors the lines of the last request may be enqueued. */
+const UNSURE: ReadonlySet<string> = new Set([
+  "unreachable",
+  "redis_unreachable",
+  "unexpected_reply",
+  "aborted",
+]);
+
+/** What is enqueued, and how to continue. */
+function stopped(done: number, lines: readonly Line[], error: unknown, resume: string | undefined): string {
+  const isUnsure = error instanceof SluiceError && UNSURE.has(error.code) && lines.length > 0;
+  const perhaps = isUnsure ? `, and those up to ${lines.at(-1)?.number} perhaps` : "";
+  const found =
+    done === 0 ? `No line is enqueued${isUnsure ? " for certain" : ""}` : `Lines 1 to ${done} are enqueued`;
   if (resume !== undefined)
-    return `Stopped. ${lines} lines are enqueued. To continue, run the same command with the same input again.`;
-  return `Stopped. ${lines} lines are enqueued. The next time, add --resume <file> to be able to continue.`;
+    return `${found}${perhaps}. To continue, run the same command again: it enqueues no line twice.`;
+  if (done === 0) return `${found}${perhaps}.`;
+  return `${found}${perhaps}. To continue, leave these lines out, such as with tail -n +${done + 1}.`;
 }

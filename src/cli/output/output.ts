@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import type { Io } from "../io.ts";
+import { printableJson } from "./printable.ts";
 import { type Column, tableOf } from "./table.ts";
 
 /** Width if the terminal does not say. */
@@ -34,21 +35,22 @@ export class Output {
 
   /** Prints a value as a line of JSON. */
   line(value: unknown): void {
-    this.text(`${JSON.stringify(value)}\n`);
+    this.text(`${printableJson(value)}\n`);
   }
 
   text(text: string): void {
     this.#io.stdout.write(text);
   }
 
-  /** Tells a person something that is no result. It goes to the standard error output, so pipes stay clean. */
+  /** Writes a note for a person. It goes to the standard error output, so pipes stay clean. */
   note(text: string): void {
     this.#io.stderr.write(`${text}\n`);
   }
 
-  /** Shows a line that the next one replaces, such as progress. Nothing if no person reads it. */
+  /** Shows a line that the next one replaces, such as progress. Nothing if no person reads it, or JSON is between. */
   progress(text: string): void {
-    if (this.#io.stderr.isTTY) this.#io.stderr.write(`\r\u001b[K${text}`);
+    if (this.#io.stderr.isTTY && !(this.json && this.#io.stdout.isTTY))
+      this.#io.stderr.write(`\r\u001b[K${text}`);
   }
 
   /** Clears the screen for the next picture of a command that watches. */

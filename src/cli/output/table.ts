@@ -1,5 +1,5 @@
 import { Table } from "console-table-printer";
-import { shortened } from "./printable.ts";
+import { printable, shortened } from "./printable.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -16,6 +16,12 @@ export interface Column<Row> {
 const none = { left: "", mid: "", right: "", other: "" };
 const style = { headerTop: none, headerBottom: none, tableBottom: none, rowSeparator: none, vertical: "" };
 
+/** The least width of the column that fills. */
+const LEAST = 10;
+
+/** The most characters of a cell: a payload may have a million. */
+const MOST = 1_000;
+
 /** A table of plain columns, as wide as the terminal at most. */
 export function tableOf<Row>(
   all: readonly Column<Row>[],
@@ -24,11 +30,11 @@ export function tableOf<Row>(
   title: (text: string) => string,
 ): string {
   const columns = all.filter(({ optional, of }) => !optional || rows.some((row) => of(row)));
-  const texts = rows.map((row) => columns.map(({ of }) => String(of(row) ?? "")));
-  const widthOf = (at: number) =>
-    Math.max(columns[at]?.title.length ?? 0, ...texts.map((cells) => Array.from(cells[at] ?? "").length));
-  const filling = columns.findIndex(({ fills }) => fills);
-  const others = columns.reduce((sum, _, at) => sum + (at === filling ? 0 : widthOf(at) + 2), 0);
+  const texts = rows.map((row) => columns.map(({ of }) => printable(shortened(String(of(row) ?? ""), MOST))));
+  const widths = columns.map(({ title: name }, at) =>
+    texts.reduce((most, cells) => Math.max(most, Array.from(cells[at] ?? "").length), name.length),
+  );
+  const others = columns.reduce((sum, { fills }, at) => sum + (fills ? 0 : (widths[at] ?? 0) + 2), 0);
   const table = new Table({
     style,
     shouldDisableColors: true,
@@ -41,7 +47,7 @@ export function tableOf<Row>(
   for (const [i, row] of rows.entries()) {
     const cells = columns.map(({ color, fills }, at) => {
       const text = texts[i]?.[at] ?? "";
-      const cell = fills ? shortened(text, Math.max(10, width - others - 2)) : text;
+      const cell = fills ? shortened(text, Math.max(LEAST, width - others - 2)) : text;
       return [String(at), color && cell !== "" ? color(cell, row) : cell] as const;
     });
     table.addRow(Object.fromEntries(cells));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ListTasksOptions, TaskState } from "../../../src/index.ts";
+import type { ListTasksOptions, RejectReason, TaskState } from "../../../src/index.ts";
 import { bury } from "../../support/dead-letters.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 import { named, sortedIds } from "../../support/new-tasks.ts";
@@ -48,6 +48,26 @@ describe("the tasks of a state", () => {
     expect(await payloads("rejected")).toEqual([
       ["rejected", "rejected", undefined, undefined, "no such address"],
     ]);
+  });
+
+  test("match one of several reasons", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      { id: "rejected", payload: 1 },
+      { id: "exhausted", payload: 1, maxAttempts: 1 },
+      { id: "expired", payload: 1, maxAttempts: 1 },
+    ]);
+    const [rejected, exhausted] = await queue.dequeue({ max: 3, lease: "1s" });
+    await rejected?.reject("bad");
+    await exhausted?.requeue({ error: "again" });
+    rig.now += 2_000;
+    await rig.sweepOnce();
+    const dead = async (...reason: RejectReason[]) =>
+      (await listed({ state: "rejected", reason })).toSorted();
+    expect(await dead("attempts_exhausted", "lease_expired")).toEqual(["exhausted", "expired"]);
+    expect(await dead("rejected")).toEqual(["rejected"]);
+    expect(await dead("rejected", "lease_expired")).toEqual(["expired", "rejected"]);
+    expect(await dead("cancelled")).toEqual([]);
   });
 
   test("include cancelled tasks only if their reason is asked for", async () => {
@@ -174,6 +194,9 @@ describe("page by page", () => {
       ["text", "x".repeat(1_001)],
       ["group", "no group"],
       ["reason", "bored"],
+      ["reason", []],
+      ["reason", ["rejected", "bored"]],
+      ["reason", ["rejected", "cancelled"]],
       ["endedSince", -1],
       ["endedUntil", 1.5],
       ["enqueuedSince", "yesterday"],

@@ -111,6 +111,7 @@ describe("a redrive", () => {
     expect(await redrive({ endedUntil: START + 1_000 })).toEqual(["a", "b"]);
     expect(await redrive({ reason: "rejected", enqueuedUntil: START + 1 })).toEqual(["a", "b"]);
     expect(await redrive({ reason: "lease_expired" })).toEqual([]);
+    expect(await redrive({ reason: ["lease_expired", "attempts_exhausted"] })).toEqual([]);
     expect(await redrive({})).toHaveLength(3);
   });
 

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { type Target, targets, useCli } from "./rig.ts";
+
+const rig = useCli();
+
+describe.each(targets)("with %s", (target: Target) => {
+  const sluice = (...args: string[]) => rig.sluice(target, args);
+  const onTerminal = (...args: string[]) => rig.sluice(target, args, { terminal: true });
+  const answering = (answer: string, ...args: string[]) =>
+    rig.sluice(target, args, { terminal: true, answer });
+
+  test("cancel cancels tasks, asks consumers to stop, and ends with 1 if one cannot be cancelled", async () => {
+    await rig.queue().enqueueMany([
+      { payload: 1, id: "working" },
+      { payload: 1, id: "pending" },
+    ]);
+    await rig.queue().dequeue();
+    const { code, text } = await onTerminal("cancel", "emails", "pending", "working", "nope");
+    expect(code).toBe(1);
+    expect(text).toBe("ID       RESULT\npending  cancelled\nworking  cancel requested\nnope     not_found\n");
+    expect(await rig.queue().get("working")).toMatchObject({ cancelRequested: true });
+    expect(await sluice("cancel", "emails", "working")).toMatchObject({
+      code: 0,
+      out: '{"id":"working","ok":true,"result":"cancel requested"}\n',
+    });
+    expect((await sluice("dead", "emails")).rows).toEqual([]);
+  });
+
+  test("purge asks on a terminal what it would delete, and purges after y", async () => {
+    for (const id of ["a", "b"]) await rig.die(id);
+    const question = "Purge all 2 dead letters of emails? [y/N] ";
+    for (const answer of ["n\n", "\n", "yess\n"])
+      expect(await answering(answer, "purge", "emails", "--state", "rejected")).toMatchObject({
+        code: 0,
+        out: "",
+        err: `${question}Nothing was purged.\n`,
+      });
+    // Ctrl-D.
+    expect(await answering("", "purge", "emails", "--state", "rejected")).toMatchObject({
+      code: 0,
+      err: `${question}\nNothing was purged.\n`,
+    });
+    expect(await rig.queue().counts()).toMatchObject({ rejected: 2 });
+    const limited = await answering("y\n", "purge", "emails", "--state", "rejected", "--limit", "1");
+    expect(limited.err).toMatch(/^Purge at most 1 of all 2 dead letters of emails\? /);
+    expect(limited.out).toBe("Purged 1 dead letter of emails.\n");
+    expect((await answering("YES\n", "purge", "emails", "--state", "rejected")).code).toBe(0);
+    expect(await rig.queue().counts()).toMatchObject({ rejected: 0 });
+  });
+
+  test("purge ends with 130 and purges nothing if Ctrl-C answers its question", async () => {
+    await rig.die("a");
+    const interrupt = new AbortController();
+    const ended = rig.sluice(target, ["purge", "emails", "--state", "rejected"], {
+      terminal: true,
+      answer: new Promise<string>(() => {}),
+      interrupted: interrupt.signal,
+      onError: (err) => err.includes("[y/N]") && interrupt.abort(),
+    });
+    expect(await ended).toMatchObject({ code: 130, out: "" });
+    expect(await rig.queue().counts()).toMatchObject({ rejected: 1 });
+  });
+
+  test("purge without a terminal needs --yes", async () => {
+    await rig.queue().enqueueMany([
+      { payload: 1, group: "a" },
+      { payload: 1, group: "b" },
+    ]);
+    await rig.queue().enqueue(1, { delay: "1h" });
+    expect(await sluice("purge", "emails", "--state", "pending")).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("add --yes"),
+    });
+    expect(await sluice("purge", "emails", "--yes")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--state <state> is required"),
+    });
+    expect(await rig.queue().counts()).toMatchObject({ pending: 2, delayed: 1 });
+    const purged = async (...args: string[]) =>
+      (await sluice("purge", "emails", "--yes", "--state", ...args)).rows[0]?.purged;
+    expect(await purged("pending", "--group", "a")).toBe(1);
+    expect(await purged("delayed")).toBe(1);
+    expect(await purged("pending")).toBe(1);
+    expect(await sluice("purge", "emails", "--yes", "--state", "pending", "--text", "x")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("group must be given with a filter of pending tasks"),
+    });
+    expect((await sluice("purge", "emails", "--yes", "--state", "working")).code).toBe(2);
+  });
+
+  test("purge goes on until all is purged, and reports what it cannot read", async () => {
+    await rig.queue().enqueueMany(Array.from({ length: 1_000 }, () => ({ payload: 1 })));
+    for (const task of await rig.queue().dequeue({ max: 1_000 })) await task.complete();
+    expect(await answering("y\n", "purge", "emails", "--state", "completed")).toMatchObject({
+      out: "Purged 1000 completed tasks of emails.\n",
+      err: expect.stringMatching(/^Purge all completed tasks of emails\? /),
+    });
+    await rig.die("broken");
+    await rig.raw(["HSET", "sluice:{emails}:tasks", "broken", "9;unknown"]);
+    expect(await sluice("purge", "emails", "--yes", "--state", "rejected", "--text", "x")).toMatchObject({
+      code: 1,
+      out: '{"queue":"emails","state":"rejected","purged":0}\n',
+      err: expect.stringContaining("1 task cannot be read"),
+    });
+  });
+
+  test("pause stops the deliveries of queues, and resume goes on", async () => {
+    await rig.queue().enqueue(1);
+    expect((await sluice("pause", "emails", "reports")).rows).toEqual([
+      { queue: "emails", state: "paused" },
+      { queue: "reports", state: "paused" },
+    ]);
+    expect(await rig.queue().dequeue()).toHaveLength(0);
+    expect((await onTerminal("queues")).text).toMatch(/\nemails .* paused\n/);
+    expect(await onTerminal("resume", "emails", "reports")).toMatchObject({
+      code: 0,
+      text: "QUEUE    STATE\nemails   running\nreports  running\n",
+    });
+    expect(await rig.queue().dequeue()).toHaveLength(1);
+  });
+
+  test("settings shows and changes those of a queue, in the form that it takes", async () => {
+    expect((await onTerminal("settings", "emails")).text).toMatch(
+      /^paused +off\nmaxWorking +none\nrate +none\nmaxPending +none\nevents +off\nstatistics +off\n$/,
+    );
+    const changes = ["rate=5/1500ms", "maxWorking=10", "maxPending=100", "events=on", "statistics=on"];
+    expect((await onTerminal("settings", "emails", ...changes)).text).toMatch(
+      /\nmaxWorking +10\nrate +5\/1500ms\nmaxPending +100\nevents +on\nstatistics +on\n$/,
+    );
+    const { rows } = await sluice("settings", "emails", "maxWorking=none", "rate=7/2s", "events=off");
+    expect(rows).toMatchObject([{ maxWorking: null, rate: { most: 7, per: 2_000 }, events: false }]);
+    expect((await onTerminal("settings", "emails")).text).toMatch(/\nrate +7\/2s\n/);
+  });
+
+  test("settings --group shows and changes those of a group", async () => {
+    expect((await sluice("settings", "emails", "weight=3", "maxWorking=1", "--group", "g")).rows).toEqual([
+      expect.objectContaining({ weight: 3, maxWorking: 1, rate: null }),
+    ]);
+    expect((await onTerminal("settings", "emails", "--group", "g")).text).toMatch(/\nweight +3\n/);
+    expect((await sluice("settings", "emails", "--group", "g", "maxPending=1")).code).toBe(2);
+  });
+
+  test.each([
+    [["maxWorkers=1"], "maxWorkers=1 must be one of maxWorking, rate, maxPending, events, statistics"],
+    [["maxWorking"], "maxWorking must be one of"],
+    [["maxWorking=-1"], "maxWorking=-1 must be maxWorking=<number> or maxWorking=none"],
+    [["maxWorking=0"], "maxWorking must be"],
+    [["rate=5"], "rate=5 must be rate=<number>/<duration>, such as rate=5/1s"],
+    [["rate=5/1x"], "rate.per must be"],
+    [["events=true"], "events=true must be events=on or events=off"],
+  ])("settings refuses %j", async (given, message) => {
+    const { code, err } = await sluice("settings", "emails", ...given);
+    expect(err).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test("sweep promotes, reclaims and counts", async () => {
+    await rig.queue().enqueue(1, { delay: 1 });
+    await rig.queue("reports").enqueue(1, { lease: 1 });
+    await rig.queue("reports").dequeue();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await onTerminal("sweep")).toMatchObject({
+      code: 0,
+      text: "Swept 2 queues: 1 promoted, 1 reclaimed, 0 dead, 0 scheduled, 0 records expired.\n",
+    });
+    expect((await sluice("sweep")).rows).toMatchObject([{ queues: 2, promoted: 0, failed: [] }]);
+    expect((await sluice("sweep", "--queue", "emails")).code).toBe(2);
+  });
+
+  test("sweep --deep finds and repairs what a failover has broken", async () => {
+    await rig.queue().enqueue(1, { id: "lost" });
+    await rig.queue("reports").enqueue(1);
+    await rig.raw(["DEL", "sluice:{emails}:pending"]);
+    expect((await onTerminal("sweep", "--deep", "--queue", "reports")).text).toMatch(
+      /^Checked \d+ entr(?:y|ies) of 1 queue: no fault\n$/,
+    );
+    const { code, text } = await onTerminal("sweep", "--deep");
+    expect(code).toBe(0);
+    expect(text).toMatch(/^Checked \d+ entries of 2 queues: repaired 1 fault\nemails: \w+ 1 \(lost\)\n$/);
+    expect((await rig.queue().dequeue()).map(({ id }) => id)).toEqual(["lost"]);
+    expect((await sluice("sweep", "--deep")).rows).toMatchObject([{ faults: [], failed: [] }]);
+  });
+});

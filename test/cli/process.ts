@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface EndedProcess {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Starts `sluice` in a process of its own. Its standard input is empty unless `stdin` is given. */
+export function startSluice(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  stdin = "",
+): { readonly child: ChildProcess; readonly ended: Promise<EndedProcess> } {
+  return startProcess([process.execPath, join(root, "src/cli/main.ts"), ...args], env, stdin);
+}
+
+/** Runs commands of bash, in which `sluice` is the program. */
+export function runBash(script: string, env: Readonly<Record<string, string>> = {}): Promise<EndedProcess> {
+  const sluice = `sluice() { '${process.execPath}' '${join(root, "src/cli/main.ts")}' "$@"; }`;
+  return startProcess(["bash", "--norc", "-c", `${sluice}\n${script}`], env, "").ended;
+}
+
+function startProcess(
+  [program = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  stdin: string,
+) {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(program, args, {
+    env: { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...env },
+  });
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output.err += chunk.toString()));
+  // The process may end before it has read all.
+  child.stdin.on("error", () => {});
+  child.stdin.end(stdin);
+  const ended = once(child, "close").then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+    ...output,
+  }));
+  return { child, ended };
+}

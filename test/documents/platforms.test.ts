@@ -1,0 +1,98 @@
+// The first task of each platform's page: the same code everywhere, and it prints what the page says.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { testDeployment } from "sluice-queue/testing";
+import { describe, expect, test, vi } from "vitest";
+import { startGateway } from "../../src/local/index.ts";
+import { end } from "../runtime/process/deployed.ts";
+import { Project, root, type Runtime } from "../runtime/process/project.ts";
+import { blocksOf, commandsOf } from "../runtime/quick-start.ts";
+import app from "./first-task.ts";
+
+const code = readFileSync(join(root, "test/documents/first-task.ts"), "utf8").trimEnd();
+const marker = "<!-- test/documents/platforms.test.ts runs this code -->";
+const enqueued = /^\{"id":"\w{20}","created":true\}$/;
+
+/** What each page writes in place of the Cloudflare code's import, first and last line. */
+const variants: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  cloudflare: [],
+  vercel: [["export default sluice(", "export const { GET, POST } = sluice("]],
+  lambda: [["export default sluice(", "export const handler = sluice("]],
+  netlify: [["export default sluice(", "export const welcome = sluice("]],
+  ...Object.fromEntries(
+    ["node", "bun", "deno"].map((runtime) => [
+      runtime,
+      [
+        ["import { sluice }", "import { serve }"],
+        ["export default sluice(", "const { url } = await serve("],
+      ],
+    ]),
+  ),
+};
+
+/** The code of a page's first task. */
+function firstTaskOf(platform: string): string {
+  const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
+  const [, shown = "none"] = new RegExp(`${marker}\n\`\`\`ts\n([\\s\\S]*?)\n\`\`\``).exec(page) ?? [];
+  return shown;
+}
+
+/** What the page says that the request and the program print. */
+function printedOf(platform: string) {
+  const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
+  const [, request = "", program = ""] =
+    /```json\n(\{"id".*)\n```\n[\s\S]*?\n```\n([\s\S]*?)\n```/.exec(page) ?? [];
+  return { request, program };
+}
+
+describe.each(Object.keys(variants))("the first task on %s", (platform) => {
+  test("has the code that is type checked", () => {
+    const own = (variants[platform] ?? []).reduce((text, [from, to]) => text.replace(from, to), code);
+    expect(firstTaskOf(platform)).toContain(own.replace("/cloudflare", `/${platform}`));
+  });
+
+  test("says what it prints", () => {
+    const { request, program } = printedOf(platform);
+    expect(request).toMatch(enqueued);
+    expect(program).toContain('a mail to a@example.com\n{"drain":"emails","completed":1,');
+  });
+});
+
+test("the first task prints what the pages say", async () => {
+  const print = vi.spyOn(console, "log").mockImplementation(() => {});
+  const deployment = testDeployment(app);
+  const response = await deployment.fetch("/signup?to=a@example.com");
+  expect(await response.text()).toMatch(enqueued);
+  expect(print.mock.calls).toEqual([["a mail to a@example.com"]]);
+  print.mockRestore();
+});
+
+test.each<Runtime>(["node", "bun", "deno"])(
+  "the commands of the page on %s print what it says",
+  async (runtime) => {
+    const page = `docs/platforms/${runtime}.md`;
+    const typed = commandsOf(page);
+    const main = runtime === "deno" ? "main.ts" : "server.ts";
+    const command = (found: RegExp) => typed.find((line) => found.test(line)) ?? `echo no ${found}; false`;
+    // Instead of the page's gateway, a process of its own.
+    expect(command(/gateway/)).toMatch(/sluice gateway --embedded --token local$/);
+    const gateway = await startGateway({ token: "local" });
+    const project = await Project.open(undefined, {
+      packages: runtime === "node" ? ["@hono/node-server"] : [],
+    });
+    try {
+      await project.write(main, firstTaskOf(runtime));
+      const settings = blocksOf(page, "ini")[0] ?? "";
+      await project.write(".env", settings.replace("http://127.0.0.1:8079", gateway.url));
+      const server = await project.start(command(new RegExp(` ${main}$`)));
+      const signUp = command(/^curl "http:\/\/127/).replace("http://127.0.0.1:8787", server.url);
+      const { body } = JSON.parse(await project.run(signUp)) as { body: unknown };
+      const { request, program } = printedOf(runtime);
+      expect(Object.keys(body as object)).toEqual(Object.keys(JSON.parse(request) as object));
+      await expect.poll(() => server.printed()).toContain(program);
+      await end(server);
+    } finally {
+      await project.close();
+    }
+  },
+);

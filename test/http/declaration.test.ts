@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { expectProblem, servedQueue } from "./served.ts";
+
+const { ask, path } = servedQueue();
+
+const declare = (json: unknown) => ask("PUT", `${path()}/declaration`, { json });
+const settings = async () => (await ask("GET", `${path()}/settings`)).body;
+const schedules = async () =>
+  (await ask("GET", `${path()}/schedules`)).body.schedules
+    .map(({ name }: { name: string }) => name)
+    .toSorted();
+
+describe("the declaration of a queue", () => {
+  it("is applied once; what it no longer has is removed, what others have set stays", async () => {
+    const digest = { name: "digest", cron: "0 9 * * 1", payload: { to: "team" } };
+    const beat = { name: "constructor", every: "1m", payload: "AAEC/w==", encoding: "base64" };
+    const first = { settings: { rate: { most: 5, per: "1s" }, events: true }, schedules: [digest, beat] };
+    expect((await declare(first)).body).toMatchObject({ status: "applied" });
+    expect((await declare(first)).body).toMatchObject({ status: "unchanged" });
+    expect(await settings()).toMatchObject({ rate: { most: 5, per: 1_000 }, events: true });
+    expect(await schedules()).toEqual(["constructor", "digest"]);
+    expect((await ask("GET", `${path()}/schedules/constructor`)).body).toMatchObject({
+      payload: "AAEC/w==",
+      encoding: "base64",
+    });
+
+    await ask("PATCH", `${path()}/settings`, { json: { maxPending: 7 } });
+    await ask("PUT", `${path()}/schedules/own`, { json: { every: "1h", payload: 1 } });
+    expect((await declare({ settings: { events: true } })).body).toMatchObject({ status: "applied" });
+    expect(await settings()).toMatchObject({ rate: null, events: true, maxPending: 7 });
+    expect(await schedules()).toEqual(["own"]);
+  });
+
+  it("gives its defaults to the tasks of its schedules", async () => {
+    const schedule = { name: "s", every: "1h", payload: 1 };
+    await declare({ schedules: [schedule], defaults: { maxAttempts: 3, resultTtl: "2h" } });
+    expect((await ask("GET", `${path()}/schedules/s`)).body).toMatchObject({
+      maxAttempts: 3,
+      resultTtl: 7_200_000,
+    });
+  });
+
+  it("counts null as left out", async () => {
+    expect((await declare({ settings: { rate: null } })).body).toMatchObject({ status: "unchanged" });
+  });
+
+  it.each([
+    [{ settings: { speed: 1 } }, "settings.speed"],
+    [{ settings: { maxWorking: 0 } }, "settings.maxWorking"],
+    [{ schedules: [{ every: "1h", payload: 1 }] }, "schedules[0].name"],
+    [{ schedules: [{ name: "s", every: "1h" }] }, "schedules[0].payload"],
+    [{ defaults: { group: "g" } }, "defaults.group"],
+    [{ limits: {} }, "limits"],
+  ])("is refused if it is %j, and nothing is written", async (json, wrong) => {
+    const { errors } = expectProblem(await declare(json), "invalid_request");
+    expect(errors).toEqual([{ path: wrong, message: expect.any(String) }]);
+    expect(await schedules()).toEqual([]);
+  });
+
+  it("is refused if a schedule has neither cron nor every, or a wrong cron", async () => {
+    for (const recurrence of [{}, { cron: "every day" }, { cron: "* * * * *", every: "1h" }]) {
+      expectProblem(
+        await declare({ schedules: [{ name: "s", payload: 1, ...recurrence }] }),
+        "invalid_request",
+      );
+    }
+    expect(await schedules()).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { createClient } from "@redis/client";
+import { describe, expect, it } from "vitest";
+import { createApp } from "../../src/http/app.ts";
+import { startGateway } from "../../src/local/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { asker, servedQueue, tokens } from "./served.ts";
+
+const { ask, redis, queue, path, enqueue, pull } = servedQueue();
+
+describe("GET /v1/token", () => {
+  it("says what the caller's token may do, entry by entry", async () => {
+    expect((await ask("GET", "/v1/token")).body).toEqual({
+      grants: [{ scopes: ["enqueue", "consume", "admin"], queues: "*" }],
+    });
+    expect((await ask("GET", "/v1/token", { as: "mixed" })).body).toEqual({
+      grants: [
+        { scopes: ["enqueue"], queues: "in" },
+        { scopes: ["consume"], queues: "out" },
+      ],
+    });
+  });
+});
+
+describe("GET /v1/diagnostics", () => {
+  it("has what Redis reports of itself", async () => {
+    const { status, body } = await ask("GET", "/v1/diagnostics");
+    expect([status, body]).toEqual([
+      200,
+      {
+        now: expect.any(Number),
+        roundTrip: expect.any(Number),
+        version: expect.stringMatching(/^\d+\.\d+/),
+        evictionPolicy: "noeviction",
+        usedMemory: expect.any(Number),
+        maxMemory: expect.any(Number),
+        appendOnly: expect.any(Boolean),
+      },
+    ]);
+    expect(Math.abs(body.now - Date.now())).toBeLessThan(60_000);
+  });
+
+  it("has null for what the store does not report", async () => {
+    const gateway = await startGateway();
+    try {
+      const app = createApp({ transport: upstash(gateway), tokens });
+      const { body } = await asker((request) => app.fetch(request))("GET", "/v1/diagnostics");
+      expect(body).toMatchObject({ evictionPolicy: null, usedMemory: null, appendOnly: null });
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describe("GET /v1/queues/:queue/diagnostics", () => {
+  it("has sizes, and says that all entries are valid", async () => {
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
+    await pull();
+    const { body } = await ask("GET", `${path()}/diagnostics`);
+    expect(body).toEqual({
+      queue: queue(),
+      fields: expect.any(Number),
+      bytes: expect.any(Number),
+      valid: true,
+      entries: expect.any(Number),
+    });
+    expect(body.fields).toBeGreaterThan(2);
+    expect(body.bytes).toBeGreaterThan(100);
+  });
+
+  it("says that a queue with a fault is not valid, and changes nothing", async () => {
+    await enqueue({ id: "lost", payload: 1 });
+    const client = await createClient({ url: redis().url }).connect();
+    await client.lRem(`sluice:{${queue()}}:pending`, 0, "lost");
+    expect((await ask("GET", `${path()}/diagnostics`)).body).toMatchObject({ valid: false, entries: 0 });
+    expect(await client.lLen(`sluice:{${queue()}}:pending`)).toBe(0);
+    await client.close();
+    // The invariants hold again.
+    await ask("POST", "/v1/sweep", { json: { deep: true, queue: queue() } });
+  });
+
+  it("of a queue that does not exist is valid and empty", async () => {
+    expect((await ask("GET", "/v1/queues/nothing-here/diagnostics")).body).toEqual({
+      queue: "nothing-here",
+      fields: 0,
+      bytes: 0,
+      valid: true,
+      entries: 0,
+    });
+  });
+});
