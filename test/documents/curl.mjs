@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The part of curl that the pages use, for machines without curl. With CURL_STATUS it prints status and body as one line
-// of JSON, otherwise the body.
+// The part of curl that the pages use, for machines without curl. Prints status and body as one line of JSON; with
+// CURL_PLAIN the body alone, as curl does.
 /** @type {Record<string, string>} */
 const headers = {};
 let method, body, url;
@@ -22,7 +22,9 @@ const response = await fetch(url ?? "", {
   body: body ?? null,
 });
 const text = await response.text();
-if (process.env["CURL_STATUS"]) {
+if (process.env["CURL_PLAIN"]) process.stdout.write(text);
+else {
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
-  console.log(JSON.stringify({ status: response.status, body: isJson ? JSON.parse(text) : text }));
-} else process.stdout.write(text);
+  const answer = isJson ? JSON.parse(text) : text;
+  console.log(JSON.stringify({ status: response.status, body: answer }));
+}

@@ -120,15 +120,13 @@ describe("each request of docs/http.md, in the order of the page", () => {
   });
 
   async function run(command: string): Promise<{ status: number; body: unknown }> {
-    const path = `${bin}:${process.env["PATH"]}`;
-    const env = { PATH: path, CURL_STATUS: "1", SLUICE_URL: url, ...secrets, RECEIPT: receipt };
+    const env = { PATH: `${bin}:${process.env["PATH"]}`, SLUICE_URL: url, ...secrets, RECEIPT: receipt };
     const { stdout } = await promisify(execFile)("sh", ["-c", command], { env });
     return JSON.parse(stdout) as { status: number; body: unknown };
   }
 
   /** Enqueues until the request is answered, so that a stream of events has some. */
   async function enqueueDuring<T>(request: Promise<T>): Promise<T> {
-    // A transport of its own: one that enqueued before the setting changed publishes events a minute later.
     const queue = new Queue("emails", { transport: upstash(gateway) });
     const timer = setInterval(() => void queue.enqueue(null), 200);
     return request.finally(() => clearInterval(timer));

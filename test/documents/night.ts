@@ -9,13 +9,15 @@ import { Terminal } from "./terminal.ts";
 export interface Night {
   readonly terminal: Terminal;
   readonly database: EmbeddedDatabase;
+  /** The Upstash REST protocol in front of it, which counts commands. */
+  readonly gateway: Gateway;
   /** The variables with which `sluice` reaches the database. */
   readonly env: Readonly<Record<string, string>>;
   /** Sets the clock of the database and of `sluice` to a time of this night, such as `01:40:00`. */
   at(time: string): void;
   /** Lets the clocks be right again, for situations with a real Redis. */
   byDay(): void;
-  /** A new transport, because a transport remembers which queues are registered, with their settings. */
+  /** A new transport, without memory of which queues are registered and with what settings. */
   transport(): Transport;
   queue(name?: string): Queue;
   operator(name?: string): Operator;
@@ -31,11 +33,14 @@ export interface Night {
 /** Registers a night with vitest. Local time is UTC. */
 export function useNight(): Night {
   process.env["TZ"] = "UTC";
-  let gateway: Gateway;
   const night = { database: new EmbeddedDatabase({ now: () => Date.now() }) } as {
     -readonly [Name in keyof Night]: Night[Name];
   };
-  night.transport = () => upstash(gateway);
+  night.transport = () => {
+    // Queues of a database that has no name are remembered by the transport, so not here.
+    const { database: _, ...transport } = upstash(night.gateway);
+    return transport;
+  };
   const own = () => ({ transport: night.transport() });
   night.at = (time) => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date(`2026-11-23T${time}Z`) });
@@ -56,14 +61,15 @@ export function useNight(): Night {
     for (const task of await night.queue(name).dequeue({ max: 100 })) await task.complete();
   };
   beforeAll(async () => {
-    gateway = await startGateway({ database: night.database });
-    night.env = { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token };
+    night.gateway = await startGateway({ database: night.database });
+    const { url, token } = night.gateway;
+    night.env = { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token };
     night.terminal = await Terminal.open();
   });
   afterAll(async () => {
     vi.useRealTimers();
     await night.terminal.close();
-    await gateway.close();
+    await night.gateway.close();
   });
   return night;
 }
