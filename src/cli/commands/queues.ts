@@ -40,7 +40,9 @@ export function queuesCommand(running: Running): Command {
         },
         { title: "STATE", optional: true, of: stateOf, color: (cell) => colors.yellow(cell) },
       ],
-      "There is no queue. A queue is listed after its first enqueue.",
+      pattern === undefined
+        ? "There is no queue. A queue is listed after its first enqueue."
+        : `No queue has a name that contains "${pattern}".`,
     );
   });
 }
