@@ -18,6 +18,8 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/(?<=127\.0\.0\.1|localhost):\d+/g, ":PORT"],
   [/\b\d+ ms a call/g, "1 ms a call"],
   [/\b\d+ [KM]B\b/g, "1 MB"],
+  [/\bin \d+ tries over \d+ ms/g, "in 10 tries over 9900 ms"],
+  [/\burn:uuid:[\w-]+/g, "UUID"],
   // Columns are as wide as what they hold.
   [/ {2,}/g, "  "],
 ];

@@ -96,6 +96,7 @@ export class Terminal {
     const { port } = this.#server.address() as AddressInfo;
     const own = {
       PATH: `${this.#bin}:${process.env["PATH"]}`,
+      CURL_PLAIN: "1",
       SLUICE_TERMINAL: `http://127.0.0.1:${port}`,
       SLUICE_SCREEN: String(fstatSync(screen).ino),
     };
