@@ -1,7 +1,8 @@
 import { Command, Option } from "commander";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
+import { counted } from "../output/counted.ts";
 import { errorLine } from "../output/printable.ts";
-import { localTime } from "../output/times.ts";
+import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
 import { allQueues } from "./queues.ts";
@@ -32,8 +33,10 @@ export function deadCommand(running: Running): Command {
     const latest = tasks.toReversed().slice(0, options.limit);
     if (out.json)
       return out.rows(command.getOptionValueSource("limit") === "cli" ? latest : tasks.toReversed(), [], "");
-    const more = tasks.length === SUMMARIZED ? " or more" : "";
-    out.text(`${out.colors.bold(`${tasks.length}${more} dead letters of ${queue}`)}\n`);
+    const title = `${counted(tasks.length, "dead letter")} of ${queue}`;
+    const isCut = tasks.length === SUMMARIZED;
+    out.text(`${out.colors.bold(isCut ? `The oldest ${title}` : title)}\n`);
+    if (isCut) out.note("There may be more. To see later ones, add --since, such as --since 1h.");
     if (tasks.length === 0) return;
     out.text("\n");
     out.rows(
@@ -41,8 +44,8 @@ export function deadCommand(running: Running): Command {
       [
         { title: "COUNT", align: "right", of: ({ count }) => count },
         { title: "REASON", of: ({ reason }) => reason },
-        { title: "FIRST", of: ({ first }) => localTime(first) },
-        { title: "LAST", of: ({ last }) => localTime(last) },
+        { title: "FIRST", of: ({ first }) => shortTime(first) },
+        { title: "LAST", of: ({ last }) => shortTime(last) },
         { title: "ERROR", fills: true, of: ({ error }) => error, color: (cell) => out.colors.red(cell) },
       ],
       "",
@@ -52,7 +55,7 @@ export function deadCommand(running: Running): Command {
       latest,
       [
         { title: "ID", of: ({ id }) => id },
-        { title: "DIED", of: ({ endedAt }) => localTime(endedAt ?? 0) },
+        { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
         { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
         { title: "GROUP", optional: true, of: ({ group }) => group },
         { title: "ERROR", fills: true, of: causeOf },

@@ -3,7 +3,7 @@ import { taskStates, type TaskState } from "../../queue/core/types.ts";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
 import { errorLine } from "../output/printable.ts";
 import type { Column } from "../output/table.ts";
-import { localTime } from "../output/times.ts";
+import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
 
@@ -35,7 +35,7 @@ export function lsCommand(running: Running): Command {
     const columns: Column<ShownTask>[] = [
       { title: "ID", of: ({ id }) => id },
       { title: "STATE", of: ({ state: of }) => of },
-      { title: "SINCE", of: (task) => localTime(since(task)) },
+      { title: "SINCE", of: (task) => shortTime(since(task)) },
       { title: "UNTIL", optional: true, of: ({ dueAt, deadlineAt }) => timeOrNothing(dueAt ?? deadlineAt) },
       { title: "ATTEMPT", align: "right", of: ({ attempt }) => attempt },
       { title: "GROUP", optional: true, of: ({ group }) => group },
@@ -56,5 +56,5 @@ function since({ transitions, enqueuedAt }: ShownTask): number {
 }
 
 function timeOrNothing(at: number | undefined): string {
-  return at === undefined ? "" : localTime(at);
+  return at === undefined ? "" : shortTime(at);
 }

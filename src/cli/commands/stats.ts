@@ -6,6 +6,7 @@ import { sleep } from "../../sleep.ts";
 import { duration } from "../options.ts";
 import type { Output } from "../output/output.ts";
 import { localTime, span } from "../output/times.ts";
+import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -55,7 +56,7 @@ function show(out: Output, counts: QueueCounts, { on, minutes, perMinute }: Queu
     `${delayed} delayed`,
     `${working} working`,
     `${rejected} dead`,
-    `${workers} workers`,
+    counted(workers, "worker"),
     ...(oldestAge === null ? [] : [`oldest ${span(oldestAge)}`]),
     ...(paused ? ["paused"] : []),
   ];

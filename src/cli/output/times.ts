@@ -7,6 +7,12 @@ export function localTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** An instant in local time for a table: without the day if it is today, otherwise without the seconds. */
+export function shortTime(at: number): string {
+  const text = localTime(at);
+  return text.slice(0, 10) === localTime(Date.now()).slice(0, 10) ? text.slice(11) : text.slice(0, 16);
+}
+
 const UNITS = [
   [86_400_000, "d"],
   [3_600_000, "h"],
