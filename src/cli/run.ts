@@ -21,9 +21,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       program.outputHelp({ error: true });
       return EXIT.usage;
     }
-    if (args[0] === "help" && args[1] !== undefined && !isKnown(args[1]))
-      throw new UsageError(`unknown command '${args[1]}'`);
-    await program.parseAsync([...args], { from: "user" });
+    const [name = "", of] = args;
+    if (name === "help" && of !== undefined && !isKnown(of)) throw new UsageError(`unknown command '${of}'`);
+    // With an unknown command and --help, commander shows the general help, and the exit code is 0.
+    const isMeant = name.startsWith("-") || name === "help" || isKnown(name);
+    await program.parseAsync(isMeant ? [...args] : [name], { from: "user" });
     return io.interrupted.aborted ? EXIT.interrupted : running.exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;

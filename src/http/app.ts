@@ -140,7 +140,8 @@ export function createApp(options: AppOptions): App {
 
   app.use(async (c, next) => {
     const isPublic = publicPaths.includes(c.req.path);
-    if (!isPublic && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
+    const isClosed = c.req.path.startsWith("/v1/") && !authenticator.isConfiguredFor("cron");
+    if (isClosed) throw new Problem("auth_not_configured");
     requireReadablePath(c.req.url);
     // The router ignores a trailing slash. Here each resource has exactly one URL.
     if (c.req.path.endsWith("/") && !isPublic) return c.notFound();

@@ -56,6 +56,13 @@ describe.each(targets)("with %s", (target: Target) => {
       ["later", "delayed"],
       ["d", "rejected"],
     ]);
+    await rig.queue().cancel("a");
+    expect((await sluice("ls", "emails", "--state", "rejected")).rows).toMatchObject([
+      { id: "d" },
+      { id: "a", reason: "cancelled" },
+    ]);
+    expect((await onTerminal("ls", "emails")).text).toMatch(/\na +cancelled /);
+    await rig.queue().enqueue({ n: 1 }, { id: "a", again: true });
     expect((await sluice("ls", "emails", "--state", "delayed", "--payloads")).rows).toMatchObject([
       { id: "later", payload: { n: 3 } },
     ]);
@@ -64,7 +71,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await sluice("ls", "emails", "--limit", "1")).rows).toHaveLength(3);
     const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
     expect(text).toMatch(
-      /^ID +STATE +SINCE +UNTIL +ATTEMPT +PAYLOAD\nlater +delayed +[\d: -]+ +0 +\{"n":3\}\n$/,
+      /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
     );
   });
 
@@ -124,7 +131,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(text).toMatch(
       /\n +3 {2}attempts_exhausted .* Error: HTTP 503 for …\n +1 {2}attempts_exhausted .* bad address\n/,
     );
-    expect(text).toMatch(/\nID +DIED +DELIVERIES +ERROR\nb +[\d: -]+ +1 +bad address\na3 /);
+    expect(text).toMatch(/\nID +DIED +DELIVERIES +ERROR\nb +\S+ \S+ +1 +bad address\na3 /);
     expect(err).toContain("sluice redrive emails --dry-run");
   });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -43,4 +43,18 @@ describe("each shipped configuration with a cron runs it every minute", () => {
     "Deno, whose entry sets the cron: %s",
     (file) => expect(JSON.parse(text(file))).toMatchObject({ unstable: ["cron"] }),
   );
+});
+
+/** Code without its layout, which differs by indentation. */
+const tokensOf = (code: string) => code.replaceAll(/\s+/g, "");
+
+test.each(["docs/deployments.md", "docs/testing.md"])("all code of %s is type checked", (page) => {
+  const blocks = Array.from(text(page).matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code = ""]) => code);
+  expect(blocks.length).toBeGreaterThan(2);
+  const files = globSync(["test/documents/*.ts", "examples/testing/*.ts"], { cwd: root });
+  const checked = files.map((file) => tokensOf(text(file)));
+  // A page may show a part of a file: its imports, and some of what follows.
+  const isChecked = (block: string) =>
+    checked.some((file) => block.split("\n\n").every((part) => file.includes(tokensOf(part))));
+  expect(blocks.filter((block) => !isChecked(block))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The part of curl that the README uses, for machines without curl. Prints status and body.
+// The part of curl that the pages use, for machines without curl. Prints status and body as one line of JSON.
 /** @type {Record<string, string>} */
 const headers = {};
 let method, body, url;
@@ -21,9 +21,6 @@ const response = await fetch(url ?? "", {
   body: body ?? null,
 });
 const isJson = /json/.test(response.headers.get("content-type") ?? "");
-const answer = isJson
-  ? await response.json()
-  : response.status === 204
-    ? {}
-    : { text: await response.text() };
+const text = await response.text();
+const answer = isJson ? JSON.parse(text) : text;
 console.log(JSON.stringify({ status: response.status, body: answer }));

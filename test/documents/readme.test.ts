@@ -1,16 +1,14 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
-import { createApp } from "../../src/http/index.ts";
 import { Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
@@ -145,119 +143,5 @@ describe("the library's first use", () => {
       await server.close();
       mailer.close();
     }
-  });
-});
-
-describe("the curl lines of docs/http.md", () => {
-  const token = "a-token-for-the-readme";
-  const bin = mkdtempSync(join(tmpdir(), "sluice-readme-"));
-  const shim = join(root, "test/documents/curl.mjs");
-  let url: string;
-  let close: () => void;
-
-  beforeAll(async () => {
-    chmodSync(shim, 0o755);
-    symlinkSync(shim, join(bin, "curl"));
-    const app = createApp({
-      transport: upstash({ url: gateway.url, token: gateway.token }),
-      tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
-      prefix: "readme",
-    });
-    const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
-    await once(server, "listening");
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    close = () => server.close();
-  });
-  afterAll(() => {
-    close();
-    rmSync(bin, { recursive: true });
-  });
-
-  const linesOf = (marker: string) =>
-    block("docs/http.md", `test/documents/readme.test.ts runs these${marker}`, "sh")
-      .replaceAll("\\\n", " ")
-      .split("\n")
-      .filter((line) => line.startsWith("curl "));
-  const commands = linesOf(" commands");
-
-  async function run(
-    command: string,
-    receipt = "",
-  ): Promise<{ status: number; body: Record<string, unknown> }> {
-    const env = {
-      PATH: `${bin}:${process.env["PATH"]}`,
-      SLUICE_URL: url,
-      SLUICE_TOKEN: token,
-      RECEIPT: receipt,
-    };
-    const { stdout } = await promisify(execFile)("sh", ["-c", command], { env });
-    return JSON.parse(stdout) as { status: number; body: Record<string, unknown> };
-  }
-
-  test("take a task all the way, each unchanged", async () => {
-    const [enqueue, pull, extend, complete, look, count, list, cancel, sweep, ...more] = commands as [
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-      ...string[],
-    ];
-    expect(more).toEqual([]);
-    expect(await run(enqueue)).toEqual({ status: 201, body: { id: "welcome-17", created: true } });
-    expect(await run(enqueue)).toEqual({ status: 201, body: { id: "welcome-17", created: true } });
-    expect(await run(look)).toMatchObject({ status: 200, body: { state: "pending" } });
-    const pulled = await run(pull);
-    expect(pulled).toMatchObject({
-      status: 200,
-      body: { tasks: [{ id: "welcome-17", payload: { to: "a@example.com" } }] },
-    });
-    const [{ receipt }] = pulled.body["tasks"] as [{ receipt: string }];
-    expect(await run(extend, receipt)).toMatchObject({
-      status: 200,
-      body: { results: [{ ok: true, state: "working" }] },
-    });
-    expect(await run(complete, receipt)).toMatchObject({
-      status: 200,
-      body: { results: [{ ok: true, state: "completed" }], pull: { tasks: [] } },
-    });
-    expect(await run(look)).toMatchObject({ status: 200, body: { state: "completed", result: "sent" } });
-    expect(await run(count)).toMatchObject({ status: 200, body: { pending: 0, delayed: 0, working: 0 } });
-    expect(await run(list)).toMatchObject({ status: 200, body: { queues: [{ name: "emails" }] } });
-    expect(await run(cancel)).toMatchObject({ status: 409, body: { code: "already_ended" } });
-    expect(await run(sweep)).toMatchObject({ status: 200, body: { queues: 1, promoted: 0 } });
-  });
-
-  test("of operating a queue are each answered as documented", async () => {
-    // The task that the first lines left, which has ended.
-    await run(commands[0] as string);
-    const [pulled] = ((await run(commands[1] as string)).body["tasks"] as { receipt: string }[]) ?? [];
-    if (pulled) await run(commands[3] as string, pulled.receipt);
-
-    const answers: unknown[] = [];
-    for (const command of linesOf(", too")) {
-      const { status, body } = await run(command);
-      answers.push({ status, fields: Object.keys(body).toSorted() });
-    }
-    const [events, waited, enqueued, settings, group, paused, resumed, peeked, ...rest] = answers;
-    const set = ["events", "maxPending", "maxWorking", "paused", "rate", "statistics"];
-    expect(events).toEqual({ status: 200, fields: ["text"] });
-    expect(waited).toMatchObject({
-      status: 200,
-      fields: expect.arrayContaining(["state", "transitions"]) as unknown,
-    });
-    expect(enqueued).toEqual({ status: 201, fields: ["created", "id"] });
-    for (const answer of [settings, paused, resumed]) expect(answer).toEqual({ status: 200, fields: set });
-    expect(group).toMatchObject({
-      status: 200,
-      fields: expect.arrayContaining(["maxWorking", "weight"]) as unknown,
-    });
-    expect(peeked).toEqual({ status: 200, fields: ["cursor", "tasks", "unreadable"] });
-    expect(rest).toHaveLength(10);
-    for (const answer of rest) expect(answer).toMatchObject({ status: 200 });
   });
 });

@@ -195,12 +195,14 @@ describe("without any token", () => {
     expect((await app.request("/health")).status).toBe(200);
     expect((await app.request("/openapi.json")).status).toBe(200);
     expect((await app.request("/docs")).status).toBe(200);
+    // A path that is not of the interface: its caller needs no token to hear so.
+    expect((await app.request("/nowhere")).status).toBe(404);
     const closed: [string, string][] = [
       ...routes.map(({ method, path }): [string, string] => [method, `/v1/queues/untouched${path}`]),
       ["GET", "/v1/queues"],
       ["POST", "/v1/sweep"],
       ["GET", "/v1/sweep"],
-      ["GET", "/nowhere"],
+      ["GET", "/v1/nowhere"],
       ["OPTIONS", "/v1/queues"],
       ["DELETE", "/v1/queues"],
     ];

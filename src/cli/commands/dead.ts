@@ -23,12 +23,13 @@ export function deadCommand(running: Running): Command {
       )
       .argument("[queue]")
       .addOption(new Option("--limit <number>", "list at most this many").argParser(whole(0)).default(10)),
+    "dead letters",
   );
   return operation(running, command, async (session: Session, options: DeadOptions, queue?: string) => {
     if (queue === undefined) return queuesWithDeadLetters(session);
-    const { out, io } = session;
-    const query = { state: "rejected", size: 1_000, ...filterOf(options) };
-    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(session, queue, query as never)));
+    const { out, io, where } = session;
+    const query = { state: "rejected", size: 1_000, ...filterOf(options) } as const;
+    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(session, queue, query)));
     // The oldest come first from Redis; a person looks for the latest.
     const latest = tasks.toReversed().slice(0, options.limit);
     if (out.json)
@@ -62,7 +63,7 @@ export function deadCommand(running: Running): Command {
       ],
       "",
     );
-    if (io.stdout.isTTY) out.note(nextSteps(queue, latest[0]?.id ?? tasks[0]?.id ?? ""));
+    if (io.stdout.isTTY) out.note(nextSteps(queue, tasks, where));
   });
 }
 
@@ -113,8 +114,11 @@ function withoutNumbers(text: string): string {
   return text.replace(/\b(?=[\w-]*\d)[\w-]{12,}\b|\d{5,}/g, "…");
 }
 
-function nextSteps(queue: string, id: string): string {
+/** What to look at and do next: commands that can be copied. */
+function nextSteps(queue: string, tasks: readonly ShownTask[], where: string): string {
+  const isFinal = tasks.every(({ reason }) => reason === "rejected");
+  const rejected = isFinal ? " --rejected" : "";
   return `
-One of them, with history and payload:  sluice show ${queue} ${id}
-What a redrive would take:              sluice redrive ${queue} --dry-run`;
+One of them, with history and payload:  sluice show ${queue} ${tasks.at(-1)?.id}${where}
+What a redrive would take:              sluice redrive ${queue}${rejected} --dry-run${where}`;
 }

@@ -23,6 +23,7 @@ export function exportCommand(running: Running): Command {
           .argParser(states)
           .default(["pending", "delayed"], "pending,delayed"),
       ),
+    "tasks",
   );
   return operation(running, command, async (session: Session, options: ExportOptions, queue: string) => {
     const { out, io } = session;
@@ -31,7 +32,7 @@ export function exportCommand(running: Running): Command {
     let written = 0;
     for (const state of options.state) {
       const query = { state, payloads: true, size: 500, ...filterOf(options) };
-      for await (const task of tasksOf(session, queue, query as never)) {
+      for await (const task of tasksOf(session, queue, query)) {
         out.line(exported(task));
         if (++written % 100 === 0) progress(`${written} tasks`);
       }

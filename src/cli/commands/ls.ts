@@ -3,7 +3,7 @@ import { taskStates, type TaskState } from "../../queue/core/types.ts";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
 import { errorLine } from "../output/printable.ts";
 import type { Column } from "../output/table.ts";
-import { shortTime } from "../output/times.ts";
+import { localTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
 
@@ -24,20 +24,26 @@ export function lsCommand(running: Running): Command {
         new Option("--limit <number>", "at most this many of each state").argParser(whole(1)).default(50),
       )
       .option("--payloads", "with payloads"),
+    "tasks",
   );
   return operation(running, command, async (session: Session, options: ListOptions, queue: string) => {
     const { state, limit, payloads } = options;
     const tasks: ShownTask[] = [];
     for (const each of state ? [state] : STATES) {
       const query = { state: each, payloads, size: Math.min(limit, 1_000), ...filterOf(options) };
-      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query as never)))));
+      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query)))));
+    }
+    if (options.reason === undefined && (state ?? "rejected") === "rejected") {
+      // Cancelled tasks are no dead letters, so a list of rejected tasks has them only by their reason.
+      const query = { ...filterOf(options), state: "rejected", reason: "cancelled", payloads } as const;
+      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query)))));
     }
     const columns: Column<ShownTask>[] = [
       { title: "ID", of: ({ id }) => id },
-      { title: "STATE", of: ({ state: of }) => of },
-      { title: "SINCE", of: (task) => shortTime(since(task)) },
+      { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
+      { title: "SINCE", of: (task) => localTime(since(task)) },
       { title: "UNTIL", optional: true, of: ({ dueAt, deadlineAt }) => timeOrNothing(dueAt ?? deadlineAt) },
-      { title: "ATTEMPT", align: "right", of: ({ attempt }) => attempt },
+      { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
       { title: "GROUP", optional: true, of: ({ group }) => group },
       payloads
         ? { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) }
@@ -56,5 +62,5 @@ function since({ transitions, enqueuedAt }: ShownTask): number {
 }
 
 function timeOrNothing(at: number | undefined): string {
-  return at === undefined ? "" : shortTime(at);
+  return at === undefined ? "" : localTime(at);
 }

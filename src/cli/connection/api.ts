@@ -25,6 +25,8 @@ export interface ApiOptions extends ConnectionOptions {
   readonly name: string;
   /** True if the HTTP interface runs in this process. */
   readonly isDatabase: boolean;
+  /** False if no consumer is woken when a task becomes pending. */
+  readonly wakes: boolean;
   /** Aborts all requests. */
   readonly signal: AbortSignal;
   /** Replaces an error by one that says more. @default the error itself */
@@ -36,6 +38,7 @@ export interface ApiOptions extends ConnectionOptions {
 export class Api {
   readonly name: string;
   readonly isDatabase: boolean;
+  readonly wakes: boolean;
   readonly #options: ApiOptions;
   readonly #connection: Connection;
 
@@ -43,6 +46,7 @@ export class Api {
     const { url, token, fetch, retry } = options;
     this.name = options.name;
     this.isDatabase = options.isDatabase;
+    this.wakes = options.wakes;
     this.#options = options;
     this.#connection = new Connection({ url, token, fetch, retry });
   }

@@ -50,6 +50,8 @@ function deployment(url: string, env: Variables, signal: AbortSignal): Api {
     token,
     name: url,
     isDatabase: false,
+    // If it has a consumer or a wake URL.
+    wakes: true,
     signal,
     fetch: (to, init) => globalThis.fetch(to, init),
     // A deployment answers within 10 s that its Redis does not.

@@ -7,10 +7,9 @@ export function localTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** An instant in local time for a table: without the day if it is today, otherwise without the seconds. */
+/** An instant in local time without year and seconds, such as `11-23 02:14`, for narrow columns. */
 export function shortTime(at: number): string {
-  const text = localTime(at);
-  return text.slice(0, 10) === localTime(Date.now()).slice(0, 10) ? text.slice(11) : text.slice(0, 16);
+  return localTime(at).slice(5, 16);
 }
 
 const UNITS = [

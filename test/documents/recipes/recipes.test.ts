@@ -1,4 +1,4 @@
-// Each page of the recipes shows whole files of its folder of tests, which are type checked and run.
+// Each page of the recipes, and on moving, shows whole files of its folder of tests, which are type checked.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-describe.each(["recipes"])("the code of docs/%s", (folder) => {
+describe.each(["recipes", "moving"])("the code of docs/%s", (folder) => {
   const pages = globSync(`docs/${folder}/*.md`, { cwd: root }).toSorted();
   const marked = new RegExp(
     `<!-- (test/documents/${folder}/[\\w-]+\\.ts) -->\n\`\`\`ts\n([\\s\\S]*?)\n\`\`\``,

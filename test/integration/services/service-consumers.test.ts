@@ -218,7 +218,7 @@ describe("the deployment's request handler", () => {
   test("may return nothing, which is answered like a deployment without a handler", async () => {
     const { fetch } = deployment({ fetch: async () => undefined });
     const [answer, none] = [await fetch("/elsewhere"), await deployment({}).fetch("/elsewhere")];
-    expect([answer.status, none.status]).toEqual([none.status, 503]);
+    expect([answer.status, none.status]).toEqual([none.status, 404]);
     expect(await answer.json()).toEqual(await none.json());
   });
 

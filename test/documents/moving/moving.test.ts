@@ -1,0 +1,177 @@
+// What the pages on moving promise of the code that they show.
+import { createClient } from "@redis/client";
+import { Queue as BullQueue } from "bullmq";
+import type { ServiceOptions } from "sluice-queue/cloudflare";
+import { testDeployment, testQueue, type TestDeployment } from "sluice-queue/testing";
+import { afterEach, expect, test, vi } from "vitest";
+import { startRedis } from "../../support/redis.ts";
+import { answerRequests } from "../recipes/requests.ts";
+import { forward as forwardJobs } from "./bullmq-forward.ts";
+import forwarder from "./cloudflare-forward.ts";
+import cloudflareApp, { emails as cloudflareEmails } from "./cloudflare-queues.ts";
+import unchangedWorker from "./cloudflare-unchanged.ts";
+import { forward as forwardCalls } from "./qstash-forward.ts";
+import { GET, emails as qstashEmails } from "./qstash.ts";
+import { handler as forwardMessages } from "./sqs-forward.ts";
+import { cron } from "./sqs-unchanged.ts";
+import { handler as lambdaApp, emails as sqsEmails } from "./sqs.ts";
+
+const over = vi.hoisted(() => ({
+  transport: undefined as unknown,
+  serve: (_: object): unknown => undefined,
+}));
+vi.mock("sluice-queue/upstash", () => ({ upstash: () => over.transport }));
+vi.mock("sluice-queue/node", () => ({ serve: (options: object) => over.serve(options) }));
+
+afterEach(() => void vi.restoreAllMocks());
+
+const quietly = () => vi.spyOn(console, "error").mockImplementation(() => {});
+
+/** When a failing service got the requests of one task, ms after the first one. */
+async function attemptsOf(
+  deployment: Pick<TestDeployment, "now" | "runToEnd">,
+  status = 503,
+): Promise<number[]> {
+  const at: number[] = [];
+  vi.spyOn(globalThis, "fetch").mockImplementation(async () => {
+    at.push(deployment.now);
+    return new Response(null, { status });
+  });
+  await deployment.runToEnd();
+  return at.map((one) => one - (at[0] ?? 0));
+}
+
+test("the queue that was BullMQ's delays, retries, schedules and reports as before", async () => {
+  const log = quietly();
+  let deployment = undefined as unknown as TestDeployment<object>;
+  over.serve = (options) => (deployment = testDeployment(options as ServiceOptions<object>));
+  const { emails } = await import("./bullmq.ts");
+  const start = deployment.now;
+  expect(await deployment.tasks(emails)).toMatchObject([{ id: "welcome-17", dueAt: start + 600_000 }]);
+  const at = await attemptsOf(deployment);
+  expect(at).toHaveLength(5);
+  for (const [i, one] of [0, 1_000, 3_000, 7_000, 15_000].entries()) {
+    expect(at[i]).toBeLessThanOrEqual(one);
+    expect(at[i]).toBeGreaterThanOrEqual(one / 2);
+  }
+  expect(log).toHaveBeenCalledWith("welcome-17", "HTTP 503");
+  const schedules = await deployment.tools().schedules(emails).list();
+  expect(schedules.schedules).toMatchObject([{ name: "digest" }]);
+});
+
+test("BullMQ's jobs become tasks, each once", async () => {
+  const redis = await startRedis();
+  const clients = [createClient({ url: redis.url }), createClient({ url: redis.url })] as const;
+  const jobs = new BullQueue<{ to: string }>("emails", { connection: clients[0] });
+  const emails = testQueue<{ to: string }>("emails");
+  try {
+    await jobs.add("welcome", { to: "a@example.com" }, { jobId: "welcome-17" });
+    await jobs.add("welcome", { to: "b@example.com" }, { delay: 100 });
+    // The task of a job that was forwarded before a crash.
+    await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" });
+    const worker = forwardJobs(emails.queue, clients[1]);
+    await expect.poll(() => jobs.getJobCountByTypes("completed")).toBe(2);
+    await worker.close();
+    await jobs.close();
+    expect(emails.enqueued.map(({ payload }) => payload.to)).toEqual(["a@example.com", "b@example.com"]);
+  } finally {
+    for (const client of clients) client.destroy();
+    await redis.stop();
+  }
+});
+
+test("an unchanged handler of SQS works on tasks, and its failures are tried again", async () => {
+  const emails = testQueue("emails");
+  over.transport = emails.transport;
+  let down = true;
+  const sent = answerRequests(() => new Response(null, { status: down ? 503 : 200 }));
+  await emails.enqueue({ to: "a@example.com" });
+  await emails.enqueue("a text");
+  expect(await cron()).toMatchObject({ requeued: 2, completed: 0 });
+  down = false;
+  await emails.advance("10s");
+  expect(await cron()).toMatchObject({ completed: 2 });
+  expect(
+    sent
+      .map(({ body }) => body)
+      .toSorted()
+      .slice(2),
+  ).toEqual(['{"to":"a@example.com"}', '{"to":"a@example.com"}']);
+});
+
+test("an unchanged consumer of Cloudflare Queues works on tasks, and its retries wait", async () => {
+  const emails = testQueue<{ to: string }>("emails");
+  over.transport = emails.transport;
+  let down = true;
+  const sent = answerRequests(() => new Response(null, { status: down ? 503 : 200 }));
+  const pending: Promise<unknown>[] = [];
+  const ctx = {
+    waitUntil: (work: Promise<unknown>) => void pending.push(work),
+    passThroughOnException() {},
+    props: {},
+  };
+  const env = { UPSTASH_REDIS_REST_URL: "", UPSTASH_REDIS_REST_TOKEN: "", MAIL_URL: "https://mail.test" };
+  const response = await unchangedWorker.fetch(new Request("https://app.test/?to=a@example.com"), env, ctx);
+  expect(response.status).toBe(200);
+  await Promise.all(pending);
+  expect(await emails.tasks()).toMatchObject([{ state: "delayed", dueAt: emails.now + 60_000 }]);
+  down = false;
+  await emails.advance("1m");
+  await unchangedWorker.scheduled({}, env, ctx);
+  expect(sent).toHaveLength(2);
+  expect(await emails.tasks()).toMatchObject([{ state: "completed" }]);
+});
+
+test.each([
+  { status: 503, minutes: [0, 1, 2, 3] },
+  { status: 429, minutes: [0, 5, 10, 15] },
+])(
+  "what was a Cloudflare consumer tries again after HTTP $status as its retry did",
+  async ({ status, minutes }) => {
+    const log = quietly();
+    const deployment = testDeployment(cloudflareApp, { env: { MAIL_URL: "https://mail.test" } });
+    await deployment.queue(cloudflareEmails).enqueue({ to: "a@example.com" }, { id: "m-1" });
+    expect(await attemptsOf(deployment, status)).toEqual(minutes.map((one) => one * 60_000));
+    expect(log).toHaveBeenCalledWith("m-1", expect.anything());
+  },
+);
+
+test("what was a function of SQS makes a dead letter after five attempts", async () => {
+  const log = quietly();
+  const deployment = testDeployment(lambdaApp);
+  const body = JSON.stringify({ user: "17", to: "a@example.com" });
+  await deployment.fetch("/", { method: "POST", body });
+  expect(await deployment.tasks(sqsEmails)).toMatchObject([{ dueAt: deployment.now + 600_000, group: "17" }]);
+  expect(await attemptsOf(deployment)).toHaveLength(5);
+  expect(log).toHaveBeenCalledWith("welcome-17", "HTTP 503");
+});
+
+test("what was an endpoint of QStash is tried again as QStash does", async () => {
+  quietly();
+  const deployment = testDeployment(GET);
+  const body = JSON.stringify({ user: "17", to: "a@example.com" });
+  await deployment.fetch("/", { method: "POST", body });
+  const at = await attemptsOf(deployment);
+  expect(at).toEqual([0, 12_000, 160_000, 1_960_000]);
+  expect(await deployment.deadLetters(qstashEmails)).toMatchObject([{ id: "welcome-17" }]);
+});
+
+test("what SQS, Cloudflare Queues and QStash deliver twice becomes one task", async () => {
+  const emails = testQueue<{ to: string }>("emails");
+  over.transport = emails.transport;
+  const to = "a@example.com";
+  const records = { Records: [{ messageId: "sqs-1", body: JSON.stringify({ to }) }] };
+  const batch = { messages: [{ id: "cf-1", body: { to } }] };
+  const env = { UPSTASH_REDIS_REST_URL: "", UPSTASH_REDIS_REST_TOKEN: "" };
+  const call = () => {
+    const headers = { "upstash-message-id": "msg_1" };
+    return new Request("https://app.test", { method: "POST", headers, body: JSON.stringify({ to }) });
+  };
+  for (let i = 0; i < 2; i++) {
+    await forwardMessages(records as Parameters<typeof forwardMessages>[0]);
+    await forwarder.queue(batch as unknown as Parameters<typeof forwarder.queue>[0], env);
+    expect((await forwardCalls(call())).status).toBe(200);
+  }
+  const tasks = await emails.tasks("pending");
+  expect(tasks.map(({ id }) => id)).toEqual(["sqs-1", "cf-1", "msg_1"]);
+});
