@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseEnv } from "node:util";
+import util from "node:util";
 import { Command, Option } from "commander";
 import { messageOf } from "../errors.ts";
 import { type Api } from "./connection/api.ts";
@@ -76,8 +76,9 @@ function whereOf({ url, database, envFile }: SharedOptions): string {
 function environment({ env }: Io, file: string | undefined): Io["env"] {
   if (file === undefined) return env;
   try {
+    // Node before 20.12 has no parseEnv: only this option fails there.
     const set = Object.entries(env).filter(([, value]) => value !== "");
-    return { ...parseEnv(readFileSync(file, "utf8")), ...Object.fromEntries(set) };
+    return { ...util.parseEnv(readFileSync(file, "utf8")), ...Object.fromEntries(set) };
   } catch (error) {
     throw new UsageError(`--env-file ${file} cannot be read: ${messageOf(error)}`);
   }

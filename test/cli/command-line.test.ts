@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
+import { Schedules } from "../../src/index.ts";
+import { resp } from "../../src/transport/resp.ts";
 import { runBash, startSluice } from "./process.ts";
 import { runHere, targets, useCli } from "./rig.ts";
 
@@ -69,6 +71,29 @@ describe.each(targets)("with %s", (target) => {
     expect((await sluice("show", "emails", "a/b")).err).toBe(
       "sluice: emails has no task a/b; its record may have expired\n",
     );
+  });
+
+  test("groups, workers and schedules with such names, too", async () => {
+    const name = "a/../b%2F?c;#";
+    await rig.queue().enqueue(1, { group: name });
+    await rig.queue().dequeue({ worker: { name } });
+    expect((await sluice("settings", "emails", "--group", name, "weight=2")).rows).toMatchObject([
+      { weight: 2 },
+    ]);
+    expect((await sluice("settings", "emails", "--group", name)).rows).toMatchObject([
+      { group: name, working: 1 },
+    ]);
+    expect((await sluice("workers", "emails", "--fail", name)).rows).toMatchObject([
+      { worker: name, returned: 1 },
+    ]);
+    expect((await sluice("ls", "emails", "--group", name)).rows).toMatchObject([{ group: name }]);
+    const transport = resp(rig.redis.url);
+    await new Schedules("emails", { transport }).put(name, { every: "1h", payload: 1 });
+    await transport.close();
+    expect((await sluice("schedules", "emails", "--pause", name)).rows).toMatchObject([
+      { name, paused: true },
+    ]);
+    expect((await sluice("schedules", "emails", "--remove", name)).rows).toEqual([]);
   });
 
   test("control characters of others never reach the terminal", async () => {

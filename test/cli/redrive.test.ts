@@ -19,7 +19,7 @@ describe.each(targets)("with %s", (target: Target) => {
 
     const dry = await onTerminal("redrive", "emails", "--dry-run");
     expect(dry.text).toMatch(
-      /^ID +DIED +REASON +ERROR\nfails +\S+ \S+ +attempts_exhausted +Error: HTTP 503\n$/,
+      /^ID +DIED +REASON +ERROR\nfails +[\d: -]+ +attempts_exhausted +Error: HTTP 503\n$/,
     );
     const stays = "1 dead letter that a consumer rejected for good stays; --rejected takes it too.\n";
     expect([dry.code, dry.err]).toEqual([
@@ -53,7 +53,9 @@ describe.each(targets)("with %s", (target: Target) => {
     await rig.die("exhausted");
     await rig.queue().enqueue(1, { id: "expired", maxAttempts: 1, lease: 1 });
     await rig.queue().dequeue();
-    await expect.poll(() => sluice("sweep").then(() => stateOf("expired"))).toBe("rejected");
+    await expect
+      .poll(() => sluice("sweep").then(() => stateOf("expired")), { timeout: 10_000 })
+      .toBe("rejected");
     expect((await sluice("redrive", "emails", "--reason", "rejected, lease_expired")).rows).toEqual([
       { queue: "emails", redriven: 2 },
     ]);
@@ -166,7 +168,7 @@ describe.each(targets)("with %s", (target: Target) => {
       { budget: "20s", wait: "10s", signal: stop.signal },
     );
     expect((await sluice("redrive", "emails")).rows).toEqual([{ queue: "emails", redriven: 200 }]);
-    await expect.poll(() => rig.queue().counts()).toMatchObject({ rejected: 200 });
+    await expect.poll(() => rig.queue().counts(), { timeout: 20_000 }).toMatchObject({ rejected: 200 });
     stop.abort();
     await dying;
   });

@@ -135,6 +135,22 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(err).toContain("sluice redrive emails --dry-run");
   });
 
+  test("dead of more dead letters than it reads says that it shows the oldest", async () => {
+    const queue = rig.queue("emails", { maxAttempts: 1 });
+    const tasks = Array.from({ length: 1_000 }, () => ({ payload: 1 }));
+    for (let batch = 0; batch <= 10; batch++) {
+      await queue.enqueueMany(batch < 10 ? tasks : [{ payload: 1, id: "latest" }]);
+      const leased = await queue.dequeue({ max: 1_000 });
+      await queue.settle(leased.map(({ receipt }) => ({ receipt, outcome: "requeue", error: "no" })));
+    }
+    const { text, err } = await onTerminal("dead", "emails");
+    expect(text).toMatch(
+      /^The oldest 10000 dead letters of emails\n\nCOUNT [^]*\n10000 {2}attempts_exhausted /,
+    );
+    expect(err).toContain("There may be more. To see later ones, add --since, such as --since 1h.\n");
+    expect(text).not.toContain("latest");
+  });
+
   test("stats shows counts and events by the minute, and how to count them; --watch goes on until Ctrl-C", async () => {
     await rig.queue().enqueue(1);
     expect((await onTerminal("stats", "emails")).err).toContain("sluice settings emails statistics=on");

@@ -34,8 +34,10 @@ export function deadCommand(running: Running): Command {
     const latest = tasks.toReversed().slice(0, options.limit);
     if (out.json)
       return out.rows(command.getOptionValueSource("limit") === "cli" ? latest : tasks.toReversed(), [], "");
-    const least = tasks.length === SUMMARIZED ? "at least " : "";
-    out.text(`${out.colors.bold(`${least}${counted(tasks.length, "dead letter")} of ${queue}`)}\n`);
+    const title = `${counted(tasks.length, "dead letter")} of ${queue}`;
+    const isCut = tasks.length === SUMMARIZED;
+    out.text(`${out.colors.bold(isCut ? `The oldest ${title}` : title)}\n`);
+    if (isCut) out.note("There may be more. To see later ones, add --since, such as --since 1h.");
     if (tasks.length === 0) return;
     out.text("\n");
     out.rows(

@@ -4,7 +4,7 @@ import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { errorLine } from "../output/printable.ts";
-import { localTime, span } from "../output/times.ts";
+import { shortTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { noteWake } from "../wake-note.ts";
 import { atMost, listFrom, pathOf, tasksOf } from "../tasks.ts";
@@ -98,7 +98,7 @@ async function showMatching(
     tasks.map(({ id, endedAt, reason, error }) => ({ id, endedAt, reason, error })),
     [
       { title: "ID", of: ({ id }) => id },
-      { title: "DIED", of: ({ endedAt }) => localTime(endedAt ?? 0) },
+      { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
       { title: "REASON", of: ({ reason }) => reason },
       { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
     ],

@@ -4,6 +4,7 @@ import type { QueueStatistics } from "../../queue/operate/statistics.ts";
 import { queueEvents } from "../../queue/tasks/events.ts";
 import { sleep } from "../../sleep.ts";
 import { duration } from "../options.ts";
+import { counted } from "../output/counted.ts";
 import { localTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -55,7 +56,7 @@ function show(
     `${delayed} delayed`,
     `${working} working`,
     `${rejected} dead`,
-    `${workers} workers`,
+    counted(workers, "worker"),
     ...(oldestAge === null ? [] : [`oldest ${span(oldestAge)}`]),
     ...(paused ? ["paused"] : []),
   ];
