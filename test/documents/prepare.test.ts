@@ -1,12 +1,9 @@
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { serve } from "@hono/node-server";
 import { createClient } from "@redis/client";
 import { expect, test } from "vitest";
-import { createApp } from "../../src/http/index.ts";
+import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -24,19 +21,8 @@ const inFolder = (name: string) => join(night.terminal.folder, name);
 
 const OLD_TOKEN = "the-old-token-of-a-caller";
 let newToken = "";
-let deployed: Record<string, string> = {};
-let close: () => unknown = () => {};
-
-/** Deploys with these entries of `SLUICE_TOKENS`. */
-async function deploy(tokens: Parameters<typeof createApp>[0]["tokens"]): Promise<void> {
-  close();
-  const { fetch } = createApp({ transport: night.transport(), tokens });
-  const server = serve({ fetch, port: 0, hostname: "127.0.0.1" });
-  await once(server, "listening");
-  deployed = { SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-  close = () => server.close();
-}
 const entry = { scopes: ["enqueue" as const], queues: "emails*" };
+const old = { ...entry, token: OLD_TOKEN };
 
 let redis: TestRedis;
 
@@ -80,20 +66,16 @@ const scenes: Readonly<Record<string, Scene>> = {
     end: () => redis.stop(),
   },
   Tokens: {
-    begin: () => deploy([{ ...entry, token: OLD_TOKEN }]),
-    env: () => ({ ...deployed, NEW_TOKEN: newToken, OLD_TOKEN }),
+    begin: () => night.deploy({ tokens: [old] }),
+    env: () => ({ ...night.env, NEW_TOKEN: newToken, OLD_TOKEN }),
     after: {
-      "sluice token": async (screen) => {
+      "sluice token": (screen) => {
         newToken = /SLUICE_TOKEN=(\S+)/.exec(screen)?.[1] ?? "";
         const [, made = "[]"] = /SLUICE_TOKENS='(.*)'/.exec(screen) ?? [];
-        await deploy([
-          { ...entry, token: OLD_TOKEN },
-          ...(JSON.parse(made) as [typeof entry & { sha256: string }]),
-        ]);
+        night.deploy({ tokens: [old, ...(JSON.parse(made) as TokenEntry[])] });
       },
-      'SLUICE_TOKEN="$NEW_TOKEN"': () => deploy([{ ...entry, token: newToken }]),
+      'SLUICE_TOKEN="$NEW_TOKEN"': () => night.deploy({ tokens: [{ ...entry, token: newToken }] }),
     },
-    end: () => close(),
   },
   Upgrade: {
     begin: async () => {

@@ -8,8 +8,10 @@ import type { Shown } from "./terminal.ts";
 export interface Scene {
   /** Makes the situation. The database is empty, and it is 02:14:05. */
   readonly begin?: () => unknown;
-  /** Variables of the shell. @default those of the night's database */
-  readonly env?: (command: string) => Readonly<Record<string, string>>;
+  /** Variables of the shell. @default those of the night's deployment */
+  readonly env?: () => Readonly<Record<string, string>>;
+  /** Lines that the page leaves out, as `…`. */
+  readonly leavesOut?: RegExp;
   /** What happens after commands that begin so; it gets what they printed. */
   readonly after?: Readonly<Record<string, (screen: string) => unknown>>;
   readonly end?: () => unknown;
@@ -27,6 +29,7 @@ export function runbookTests(file: string, night: Night, scenes: Readonly<Record
   async function change(heading: string): Promise<void> {
     await scenes[current]?.end?.();
     current = heading;
+    night.deploy();
     night.database.call("FLUSHALL");
     night.at("02:14:05");
     await scenes[heading]?.begin?.();
@@ -36,12 +39,12 @@ export function runbookTests(file: string, night: Night, scenes: Readonly<Record
     const scene = scenes[heading];
     if (!scene) throw new Error(`the chapter ${heading} has no scene`);
     if (heading !== current) await change(heading);
-    const env = { ...(scene.env?.(command) ?? night.env), RECEIPT: receipt };
+    const env = { ...(scene.env?.() ?? night.env), RECEIPT: receipt };
     const shown = await night.terminal.run(command, env);
     receipt = /\s(\d+\.\d+\.\d+\.\S+)/.exec(shown.screen)?.[1] ?? receipt;
     for (const [start, happens] of Object.entries(scene.after ?? {}))
       if (command.startsWith(start)) await happens(shown.screen);
-    return shown;
+    return scene.leavesOut ? { ...shown, screen: without(scene.leavesOut, shown.screen) } : shown;
   }
 
   test("each command prints what the page shows, in its situation", { timeout: 300_000 }, async () => {
@@ -62,4 +65,10 @@ export function runbookTests(file: string, night: Night, scenes: Readonly<Record
     }
     expect(wrong).toEqual([]);
   });
+}
+
+/** A text in which `…` is in place of the lines that match. */
+function without(pattern: RegExp, screen: string): string {
+  const lines = screen.split("\n").map((line) => (pattern.test(line) ? "…" : line));
+  return lines.filter((line, i) => line !== "…" || lines[i - 1] !== "…").join("\n");
 }
