@@ -182,7 +182,7 @@ test("the advice for old versions, clocks that differ, and large queues", () => 
     appendOnly: true,
   };
   expect(byAbout(databaseFindings(state, 1e12 + 90_000))).toMatchObject({
-    version: ["problem", "6.0.9", "Sluice needs Redis 6.2 or later"],
+    version: ["problem", "6.0.9", "Sluice needs Redis 7.0 or later"],
     clock: ["warning", "this machine is 1m 30s ahead of Redis", expect.any(String)],
   });
   expect(byAbout(databaseFindings({ ...state, version: "8.0.0" }, 1e12 - 6_000))).toMatchObject({

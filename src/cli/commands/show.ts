@@ -94,15 +94,13 @@ function stateOf({ state, reason }: ShownTask): string {
 
 function factsOf(task: ShownTask): (readonly [string, string])[] {
   const { attempt, charged, enqueuedAt, dueAt, deadlineAt, endedAt, group, priority, worker, headers } = task;
-  const maxAttempts = task.options?.maxAttempts ?? RECORD_DEFAULTS.maxAttempts;
-  const limit = maxAttempts === 0 ? "without limit" : `of ${maxAttempts}`;
   const at = (time: number) => `${localTime(time)} (${relative(time)})`;
   const facts: (readonly [string, string | undefined])[] = [
     ["enqueued", at(enqueuedAt)],
     ["due", dueAt === undefined ? undefined : at(dueAt)],
     ["lease until", deadlineAt === undefined ? undefined : at(deadlineAt)],
     ["ended", endedAt === undefined ? undefined : at(endedAt)],
-    ["deliveries", `${attempt}; charged attempts ${charged} ${limit}`],
+    ["deliveries", `${attempt}; charged attempts ${charged}${limitOf(task)}`],
     ["group", group],
     ["priority", priority === undefined ? undefined : String(priority)],
     ["worker", worker && [worker.name, worker.incarnation].filter(Boolean).join(" ")],
@@ -110,6 +108,13 @@ function factsOf(task: ShownTask): (readonly [string, string])[] {
     ["cancel", task.cancelRequested && "requested; the consumer learns of it at its next extend or settle"],
   ];
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined);
+}
+
+/** The limit of charged attempts. A task that has ended without a payload no longer has its options. */
+function limitOf({ state, reason, options }: ShownTask): string {
+  if (state === "completed" || reason === "cancelled") return "";
+  const { maxAttempts = RECORD_DEFAULTS.maxAttempts } = options ?? {};
+  return maxAttempts === 0 ? ", without a limit" : ` of ${maxAttempts}`;
 }
 
 function relative(at: number): string {
