@@ -2,7 +2,7 @@
 // checked.
 
 import { defineQueue, type Task } from "sluice-queue";
-import { type ServiceOptions, sluice } from "sluice-queue/cloudflare";
+import { sluice } from "sluice-queue/cloudflare";
 
 interface Env {
   readonly SLACK_URL: string;
@@ -19,7 +19,9 @@ export default sluice<Env>({
   },
 });
 
-export const options: Pick<ServiceOptions<Env>, "onDeadLetter"> = {
-  onDeadLetter: (letter, { queue }) =>
-    letter.queue === "reports" ? undefined : queue("reports").enqueue(letter),
+import type { ServiceOptions } from "sluice-queue/cloudflare";
+
+export const onDeadLetter: ServiceOptions<Env>["onDeadLetter"] = async (letter, { queue }) => {
+  if (letter.queue === "reports") return;
+  await queue("reports").enqueue(letter);
 };

@@ -7,9 +7,6 @@ import geocoding, { addresses } from "./rate-limited-api.ts";
 import { answerRequests, MailService } from "./requests.ts";
 import rendering, { setPlan, thumbnails } from "./tenants.ts";
 
-const over = vi.hoisted(() => ({ transport: undefined as unknown }));
-vi.mock("sluice-queue/upstash", () => ({ upstash: () => over.transport }));
-
 afterEach(() => void vi.restoreAllMocks());
 
 test("a service gets at most ten requests a second, and a request that it refuses costs no attempt", async () => {
@@ -35,9 +32,7 @@ test("a service gets at most ten requests a second, and a request that it refuse
 
 test("tenants take turns, and a larger plan gets three turns where others get one", async () => {
   const deployment = testDeployment(rendering, { env: { RENDER_URL: "https://render.test" } });
-  over.transport = deployment.transport;
-  const env = { UPSTASH_REDIS_REST_URL: "", UPSTASH_REDIS_REST_TOKEN: "", RENDER_URL: "" };
-  await setPlan(env, "large", "large");
+  await setPlan(deployment.transport, "large", "large");
   const queue = deployment.queue(thumbnails);
   const add = (group: string, count: number) =>
     queue.enqueueMany(Array.from({ length: count }, () => ({ group, payload: { image: group } })));
@@ -54,9 +49,7 @@ test("tenants take turns, and a larger plan gets three turns where others get on
 
 test("a tenant on trial has at most two tasks at work, and a hundred an hour", async () => {
   const deployment = testDeployment(rendering, { env: { RENDER_URL: "https://render.test" } });
-  over.transport = deployment.transport;
-  const env = { UPSTASH_REDIS_REST_URL: "", UPSTASH_REDIS_REST_TOKEN: "", RENDER_URL: "" };
-  await setPlan(env, "trial", "trial");
+  await setPlan(deployment.transport, "trial", "trial");
   const requests = answerRequests(() => new Response());
   for (let i = 0; i < 3; i++) {
     const body = JSON.stringify({ tenant: "trial", image: "cat.png" });
@@ -70,7 +63,7 @@ test("a tenant on trial has at most two tasks at work, and a hundred an hour", a
   expect(requests.length).toBeLessThanOrEqual(100);
   await deployment.runToEnd();
   expect(requests).toHaveLength(123);
-  await setPlan(env, "trial", "standard");
+  await setPlan(deployment.transport, "trial", "standard");
   const operator = new Operator(thumbnails, { transport: deployment.transport });
   expect(await operator.groupSettings("trial")).toMatchObject({ weight: 1, maxWorking: null, rate: null });
 });

@@ -1,8 +1,7 @@
-import { defineQueue, Operator } from "sluice-queue";
+import { defineQueue, Operator, type Transport } from "sluice-queue";
 import { sluice } from "sluice-queue/cloudflare";
-import { upstash } from "sluice-queue/upstash";
 
-type Env = { UPSTASH_REDIS_REST_URL: string; UPSTASH_REDIS_REST_TOKEN: string; RENDER_URL: string };
+type Env = { RENDER_URL: string };
 
 export const thumbnails = defineQueue<{ image: string }>("thumbnails", { timeout: "10s", maxWorking: 20 });
 
@@ -22,9 +21,9 @@ export default sluice<Env>({
   },
 });
 
-/** A tenant who pays more gets three turns where others get one. A trial is limited. */
-export async function setPlan(env: Env, tenant: string, plan: "trial" | "standard" | "large") {
-  const operator = new Operator(thumbnails, { transport: upstash(env) });
+/** A tenant who pays more gets three turns while another one gets one. A trial is limited. */
+export async function setPlan(transport: Transport, tenant: string, plan: "trial" | "standard" | "large") {
+  const operator = new Operator(thumbnails, { transport });
   await operator.configureGroup(tenant, {
     weight: plan === "large" ? 3 : null,
     maxWorking: plan === "trial" ? 2 : null,
