@@ -61,6 +61,27 @@ export class Api {
   }
 
   /**
+   * Sends a GET for each page of a list.
+   * @param replyField a field that every page has
+   * @throws {SluiceError}
+   */
+  async *pages<Page extends object>(
+    path: string,
+    replyField: string,
+    query: Query = {},
+  ): AsyncGenerator<Page, void> {
+    let cursor: string | undefined;
+    do {
+      const page: Page & { readonly cursor: string | null } = await this.get(path, replyField, {
+        ...query,
+        cursor,
+      });
+      yield page;
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  /**
    * Sends a GET for something that may not exist.
    * @returns null if it does not
    * @throws {SluiceError}
