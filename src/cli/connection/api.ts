@@ -14,6 +14,11 @@ import { serverSentEvents } from "./server-sent-events.ts";
 /** How long to wait before a stream that the server ended is opened again, ms. Events of this time are missed. */
 const RECONNECT = 200;
 
+/** For the next page; null after the last. */
+interface Cursor {
+  readonly cursor: string | null;
+}
+
 /** The query of a request. Undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -69,13 +74,10 @@ export class Api {
     path: string,
     replyField: string,
     query: Query = {},
-  ): AsyncGenerator<Page, void> {
+  ): AsyncGenerator<Page & Cursor, void> {
     let cursor: string | undefined;
     do {
-      const page: Page & { readonly cursor: string | null } = await this.get(path, replyField, {
-        ...query,
-        cursor,
-      });
+      const page = await this.get<Page & Cursor>(path, replyField, { ...query, cursor });
       yield page;
       cursor = page.cursor ?? undefined;
     } while (cursor !== undefined);
