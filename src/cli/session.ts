@@ -6,6 +6,7 @@ import { type Api } from "./connection/api.ts";
 import { connect, type ConnectOptions } from "./connection/connect.ts";
 import { EXIT, UsageError } from "./exit.ts";
 import type { Io } from "./io.ts";
+import { shellQuoted } from "./output/shell-quoted.ts";
 import { Output } from "./output/output.ts";
 
 /** What a command of the operator works with. */
@@ -68,7 +69,11 @@ export function operation(
 }
 
 function whereOf({ url, database, envFile }: SharedOptions): string {
-  const given = [url && ` --url ${url}`, database && " --database", envFile && ` --env-file ${envFile}`];
+  const given = [
+    url && ` --url ${shellQuoted(url)}`,
+    database && " --database",
+    envFile && ` --env-file ${shellQuoted(envFile)}`,
+  ];
   return given.filter(Boolean).join("");
 }
 

@@ -1,14 +1,11 @@
+import type { TaskReply } from "../client/read-task.ts";
 import { queueName, taskId } from "../queue/core/validation.ts";
 import type { ListedTask, ListTasksOptions } from "../queue/operate/task-operator.ts";
 import { counted } from "./output/counted.ts";
 import type { Session } from "./session.ts";
 
-/** A task as the HTTP interface returns it: bytes are in base64, with an encoding beside them. */
-export type ShownTask = ListedTask & {
-  readonly payloadEncoding?: "base64";
-  readonly encoding?: "base64";
-  readonly errorEncoding?: "base64";
-};
+/** A task of a list or alone, as the HTTP interface returns it. */
+export type ShownTask = ListedTask & TaskReply;
 
 interface Page {
   readonly tasks: readonly ShownTask[];

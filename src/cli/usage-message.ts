@@ -10,6 +10,7 @@ const FORMS: readonly (readonly [pattern: RegExp, form: string])[] = [
     "<$1> must be one of $2",
   ],
   [/^command-argument value '.*' is invalid for argument '([^']*)'\. (.*)$/s, "<$1> $2"],
+  [/^unknown option '(--?[\w-]+)[^']*'/s, "unknown option '$1'"],
   [/^required option '(--[^']*)' not specified$/, "$1 is required"],
   [/^missing required argument '([^']*)'$/, "<$1> is required"],
   [/^option '(--[^']*)' argument missing$/, "$1 needs a value"],

@@ -7,6 +7,7 @@ import {
   queueName,
   REQUEST_OPTIONS,
   taskId,
+  trueOrFalse,
 } from "../queue/core/validation.ts";
 import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
@@ -164,8 +165,8 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    */
   async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
     onlyOptions(options, ["payload", ...REQUEST_OPTIONS]);
-    const { payload: wanted, ...request } = options;
-    const path = `${this.#pathOf(id)}${wanted ? "?payload=true" : ""}`;
+    const { payload = false, ...request } = options;
+    const path = `${this.#pathOf(id)}${trueOrFalse(payload, "payload") ? "?payload=true" : ""}`;
     const found = await this.#connection.request<TaskReply, "not_found">(
       { method: "GET", path, replyField: "state", options: request },
       ["not_found"],

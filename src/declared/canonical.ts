@@ -40,8 +40,17 @@ function options(given: object): unknown[] {
 
 function plain(name: string, value: unknown): unknown {
   if (value instanceof Date) return value.getTime();
-  if (DURATIONS.has(name)) return milliseconds(value as Duration, name);
+  if (DURATIONS.has(name)) return durationOr(value);
   return typeof value === "object" && value !== null ? options(value) : value;
+}
+
+/** The duration in ms; an invalid one as it is, because the call that uses it reports it. */
+function durationOr(value: unknown): unknown {
+  try {
+    return milliseconds(value as Duration, "duration");
+  } catch {
+    return value;
+  }
 }
 
 function sorted<T>(object: Readonly<Record<string, T>>): [string, T][];

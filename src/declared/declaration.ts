@@ -81,7 +81,7 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof QueueDeclaration)[];
 
 /** Most schedules that a queue can declare. */
-const MAX_SCHEDULES = 100;
+export const MAX_SCHEDULES = 100;
 
 /**
  * Checks a declaration, except its schedules: a deployment checks their recurrences when it starts, and their

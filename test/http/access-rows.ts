@@ -27,7 +27,7 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "GET /docs": { scopes: [] },
 
   "POST /v1/queues/:queue/tasks": { scopes: ["enqueue"], json: { payload: 1 } },
-  "GET /v1/queues/:queue/tasks/:id": { scopes: ["enqueue"] },
+  "GET /v1/queues/:queue/tasks/:id": { scopes: ["enqueue", "admin"] },
   "POST /v1/queues/:queue/tasks/:id/cancel": { scopes: ["enqueue"] },
 
   "POST /v1/queues/:queue/tasks/pull": { scopes: ["consume"], json: { worker } },

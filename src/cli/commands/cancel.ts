@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { taskId } from "../../queue/core/validation.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 export function cancelCommand(running: Running): Command {
@@ -12,27 +13,31 @@ export function cancelCommand(running: Running): Command {
     command,
     async ({ api, out, fail }: Session, _options: object, queue: string, ids: readonly string[]) => {
       const results: { readonly id: string; readonly ok: boolean; readonly result: string }[] = [];
-      for (const id of ids) {
-        const cancelled = await api.run((options) => api.queue(queue).cancel(id, options));
-        if (!cancelled.ok) fail();
-        results.push({
-          id,
-          ok: cancelled.ok,
-          result: cancelled.ok ? ended(cancelled.state) : cancelled.code,
-        });
+      for (const id of ids) taskId(id, id);
+      try {
+        for (const id of ids) {
+          const cancelled = await api.run((options) => api.queue(queue).cancel(id, options));
+          if (!cancelled.ok) fail();
+          results.push({
+            id,
+            ok: cancelled.ok,
+            result: cancelled.ok ? ended(cancelled.state) : cancelled.code,
+          });
+        }
+      } finally {
+        out.rows(
+          results,
+          [
+            { title: "ID", of: ({ id }) => id },
+            {
+              title: "RESULT",
+              of: ({ result }) => result,
+              color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
+            },
+          ],
+          "",
+        );
       }
-      out.rows(
-        results,
-        [
-          { title: "ID", of: ({ id }) => id },
-          {
-            title: "RESULT",
-            of: ({ result }) => result,
-            color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
-          },
-        ],
-        "",
-      );
     },
   );
 }

@@ -2,17 +2,15 @@ import { Command, Option } from "commander";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { errorLine } from "../output/printable.ts";
+import { shellQuoted } from "../output/shell-quoted.ts";
 import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
+import { type ShownTask, tasksOf } from "../tasks.ts";
 import { allQueues } from "./queues.ts";
 
 interface DeadOptions extends FilterOptions {
   readonly limit: number;
 }
-
-/** How many dead letters the summary reads. */
-const SUMMARIZED = 10_000;
 
 export function deadCommand(running: Running): Command {
   const command = withFilter(
@@ -28,20 +26,23 @@ export function deadCommand(running: Running): Command {
   return operation(running, command, async (session: Session, options: DeadOptions, queue?: string) => {
     if (queue === undefined) return queuesWithDeadLetters(session);
     const { out, io, where } = session;
+    const isLimited = !out.json || command.getOptionValueSource("limit") === "cli";
     const query = { state: "rejected", size: 1_000, ...filterOf(options) } as const;
-    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(session, queue, query)));
+    const causes = new Causes();
+    let latest: ShownTask[] = [];
     // The oldest come first from Redis; a person looks for the latest.
-    const latest = tasks.toReversed().slice(0, options.limit);
-    if (out.json)
-      return out.rows(command.getOptionValueSource("limit") === "cli" ? latest : tasks.toReversed(), [], "");
-    const title = `${counted(tasks.length, "dead letter")} of ${queue}`;
-    const isCut = tasks.length === SUMMARIZED;
-    out.text(`${out.colors.bold(isCut ? `The oldest ${title}` : title)}\n`);
-    if (isCut) out.note("There may be more. To see later ones, add --since, such as --since 1h.");
-    if (tasks.length === 0) return;
+    for await (const task of tasksOf(session, queue, query)) {
+      causes.add(task);
+      if (!isLimited) out.line(task);
+      else if (latest.push(task) >= 2 * options.limit + 1_000) latest = lastOf(latest, options.limit);
+    }
+    latest = lastOf(latest, options.limit).toReversed();
+    if (out.json) return out.rows(latest, [], "");
+    out.text(`${out.colors.bold(`${counted(causes.total, "dead letter")} of ${queue}`)}\n`);
+    if (causes.total === 0) return;
     out.text("\n");
     out.rows(
-      causesOf(tasks),
+      causes.list(),
       [
         { title: "COUNT", align: "right", of: ({ count }) => count },
         { title: "REASON", of: ({ reason }) => reason },
@@ -63,12 +64,12 @@ export function deadCommand(running: Running): Command {
       ],
       "",
     );
-    if (io.stdout.isTTY) out.note(nextSteps(queue, tasks, where));
+    if (io.stdout.isTTY) out.note(nextSteps(queue, causes, where));
   });
 }
 
 async function queuesWithDeadLetters({ api, out }: Session): Promise<void> {
-  const found = (await allQueues(api, true)).flatMap(({ name, counts }) =>
+  const found = (await allQueues(api)).flatMap(({ name, counts }) =>
     counts && counts.rejected > 0 ? [{ queue: name, dead: counts.rejected }] : [],
   );
   out.rows(
@@ -89,20 +90,40 @@ interface Cause {
   last: number;
 }
 
-/** The dead letters by cause, the most frequent first. The tasks are in the order of their deaths. */
-function causesOf(tasks: readonly ShownTask[]): Cause[] {
-  const causes = new Map<string, Cause>();
-  for (const task of tasks) {
-    const error = withoutNumbers(causeOf(task));
-    const { reason = "", endedAt = 0 } = task;
+/** Most causes that are counted apart. */
+const MOST_CAUSES = 1_000;
+
+/** Dead letters by cause. They are added in the order of their deaths. */
+class Causes {
+  readonly #causes = new Map<string, Cause>();
+  total = 0;
+  /** The id of the last one. */
+  last = "";
+  /** True if consumers rejected all of them for good. */
+  areFinal = true;
+
+  add(task: ShownTask): void {
+    const { id, reason = "", endedAt = 0 } = task;
+    const own = withoutNumbers(causeOf(task));
+    const isNew = !this.#causes.has(`${reason} ${own}`);
+    const error = isNew && this.#causes.size >= MOST_CAUSES ? "other errors" : own;
     const key = `${reason} ${error}`;
-    const cause = causes.get(key) ?? { error, reason, count: 0, first: endedAt, last: endedAt };
+    const cause = this.#causes.get(key) ?? { error, reason, count: 0, first: endedAt, last: endedAt };
     cause.count++;
     cause.last = endedAt;
-    causes.set(key, cause);
+    this.#causes.set(key, cause);
+    this.total++;
+    this.last = id;
+    this.areFinal &&= reason === "rejected";
   }
-  return [...causes.values()].toSorted((one, other) => other.count - one.count);
+
+  /** The most frequent first. */
+  list(): Cause[] {
+    return [...this.#causes.values()].toSorted((one, other) => other.count - one.count);
+  }
 }
+
+const lastOf = (tasks: ShownTask[], most: number) => (most === 0 ? [] : tasks.slice(-most));
 
 function causeOf({ error, reason }: ShownTask): string {
   if (error !== undefined) return errorLine(error);
@@ -115,10 +136,10 @@ function withoutNumbers(text: string): string {
 }
 
 /** What to look at and do next: commands that can be copied. */
-function nextSteps(queue: string, tasks: readonly ShownTask[], where: string): string {
-  const isFinal = tasks.every(({ reason }) => reason === "rejected");
-  const rejected = isFinal ? " --rejected" : "";
+function nextSteps(queue: string, { last, areFinal }: Causes, where: string): string {
+  const [of, id] = [queue, last].map(shellQuoted);
+  const rejected = areFinal ? " --rejected" : "";
   return `
-One of them, with history and payload:  sluice show ${queue} ${tasks.at(-1)?.id}${where}
-What a redrive would take:              sluice redrive ${queue}${rejected} --dry-run${where}`;
+One of them, with history and payload:  sluice show ${of} ${id}${where}
+What a redrive would take:              sluice redrive ${of}${rejected} --dry-run${where}`;
 }

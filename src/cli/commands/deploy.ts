@@ -11,6 +11,8 @@ import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { encodeChecked } from "../../queue/tasks/schema.ts";
 import { DEFAULT_OPTIONS } from "../../queue/tasks/task-options.ts";
 import { Refusal, UsageError } from "../exit.ts";
+import { sleep } from "../../sleep.ts";
+import type { Api } from "../connection/api.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -25,7 +27,7 @@ export function deployCommand(running: Running): Command {
   return operation(
     running,
     command,
-    async ({ api, out }: Session, { dryRun }: { dryRun?: boolean }, file: string) => {
+    async ({ api, out, fail }: Session, { dryRun }: { dryRun?: boolean }, file: string) => {
       // All are made before any is applied.
       const declarations: { readonly queue: DeclaredQueue; readonly body: object }[] = [];
       for (const queue of await declaredIn(file))
@@ -33,11 +35,11 @@ export function deployCommand(running: Running): Command {
       const results: { readonly queue: string; readonly status: string; readonly declares: string }[] = [];
       try {
         for (const { queue, body } of declarations) {
-          const apply = (): Promise<{ status: string }> =>
-            api.send("PUT", pathOf(queue.name, "declaration"), "status", body);
+          const apply = () => applied(api, queue.name, body);
           const { status } = dryRun ? { status: "not applied" } : await named(queue, apply);
           const declares = [...Object.keys(queue.settings), ...Object.keys(queue.schedules)].join(" ");
           results.push({ queue: queue.name, status, declares });
+          if (status === "deferred") fail();
         }
       } finally {
         out.rows(
@@ -52,6 +54,19 @@ export function deployCommand(running: Running): Command {
       }
     },
   );
+}
+
+/** How often to ask again while another caller applies a declaration of the same queue. */
+const TRIES = 5;
+
+/** Applies a declaration. It may have to write a hundred schedules, so the request is given a minute. */
+async function applied(api: Api, queue: string, body: object): Promise<{ readonly status: string }> {
+  for (let tries = 1; ; tries++) {
+    const path = pathOf(queue, "declaration");
+    const reply = await api.send<{ readonly status: string }>("PUT", path, "status", body, 60_000);
+    if (reply.status !== "deferred" || tries === TRIES) return reply;
+    await sleep(500, undefined);
+  }
 }
 
 /** The result of a call for a queue. Its error for an invalid declaration names the queue. */
@@ -79,7 +94,12 @@ async function declaredIn(file: string): Promise<DeclaredQueue[]> {
     throw new Refusal(`${file} cannot be loaded: ${messageOf(error)}. To see where: node ${file}`);
   }
   const queues = new Map<string, DeclaredQueue>();
-  for (const value of Object.values(exported).flat()) if (isDeclared(value)) queues.set(value.name, value);
+  for (const value of Object.values(exported).flat()) {
+    if (!isDeclared(value)) continue;
+    const { name } = value;
+    if ((queues.get(name) ?? value) !== value) throw new Refusal(`${file} declares the queue ${name} twice`);
+    queues.set(name, value);
+  }
   if (queues.size === 0) throw new Refusal(`${file} exports no queue that defineQueue made`);
   return [...queues.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
@@ -88,8 +108,10 @@ async function declaredIn(file: string): Promise<DeclaredQueue[]> {
 function isDeclared(value: unknown): value is DeclaredQueue {
   if (typeof value !== "object" || value === null) return false;
   const { name, settings, schedules, options } = value as Partial<Record<keyof DeclaredQueue, unknown>>;
-  return typeof name === "string" && [settings, schedules, options].every((part) => typeof part === "object");
+  return typeof name === "string" && [settings, schedules, options].every(isObject);
 }
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
 
 async function declarationOf({ name, settings, schedules, options }: DeclaredQueue): Promise<object> {
   const timetable = Object.entries(schedules);

@@ -5,11 +5,13 @@ import type { DatabaseDiagnostics, QueueDiagnostics } from "../../queue/repair/d
 import type { TokenEntry } from "../../http/auth/tokens.ts";
 import { databaseFindings } from "../doctor/database.ts";
 import { type Finding, ok, problem, unknown, warning } from "../doctor/finding.ts";
+import { EXIT, exitCodeOf } from "../exit.ts";
 import { counted } from "../output/counted.ts";
 import { queueFindings } from "../doctor/queue.ts";
+import { printable } from "../output/printable.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { allQueues } from "./queues.ts";
+import { allQueues, type ListedQueue } from "./queues.ts";
 import { deepSweep } from "./sweep.ts";
 
 interface DoctorOptions {
@@ -50,16 +52,9 @@ async function examine(session: Session, { repair }: DoctorOptions): Promise<voi
     const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
     report(databaseFindings(state, Date.now()));
     if (repair) report(await repaired(session));
-    const queues = await allQueues(api, true);
+    const queues = await allQueues(api);
     if (queues.length === 0) report([ok("queues", "there is none yet")]);
-    for (const { name, counts } of queues) {
-      const diagnostics: QueueDiagnostics = await api.get(pathOf(name, "diagnostics"), "valid");
-      report(
-        counts
-          ? queueFindings({ queue: name, ...counts }, diagnostics, state.now, { repaired: repair })
-          : [problem(name, "its counts cannot be read", `sluice stats ${name} says why`)],
-      );
-    }
+    for (const queue of queues) report(await examineQueue(session, queue, state.now, repair));
   } else {
     report([unknown("Redis", "not checked", "use a token with the scope admin")]);
   }
@@ -67,6 +62,23 @@ async function examine(session: Session, { repair }: DoctorOptions): Promise<voi
   if (problems > 0) fail();
   const warnings = findings.filter(({ status }) => status === "warning").length;
   out.note(`\n${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
+}
+
+async function examineQueue(
+  { api }: Session,
+  { name, counts }: ListedQueue,
+  now: number,
+  repaired: boolean | undefined,
+): Promise<Finding[]> {
+  try {
+    if (!counts) return [problem(name, "its counts cannot be read", `sluice stats ${name} says why`)];
+    const diagnostics: QueueDiagnostics = await api.get(pathOf(name, "diagnostics"), "valid");
+    return queueFindings({ queue: name, ...counts }, diagnostics, now, { repaired });
+  } catch (error) {
+    // A damaged queue must not hide the others.
+    if (!(error instanceof SluiceError) || exitCodeOf(error) !== EXIT.failed) throw error;
+    return [problem(name, error.message, `sluice sweep --deep --queue ${name}`)];
+  }
 }
 
 /** What to do if the deployment or the database cannot be reached; undefined for other errors. */
@@ -135,6 +147,6 @@ function show({ out }: Session, finding: Finding): void {
   const { status, about, found, advice } = finding;
   const { green, yellow, red, dim } = out.colors;
   const paint = { ok: green, warning: yellow, problem: red, unknown: dim }[status];
-  const next = advice === undefined ? "" : `\n    ${dim("→")} ${advice}`;
-  out.text(`${paint(SYMBOLS[status])} ${about}: ${found}${next}\n`);
+  const next = advice === undefined ? "" : `\n    ${dim("→")} ${printable(advice)}`;
+  out.text(`${paint(SYMBOLS[status])} ${printable(`${about}: ${found}`)}${next}\n`);
 }

@@ -15,7 +15,7 @@ export function exportCommand(running: Running): Command {
     new Command("export")
       .summary("write tasks as JSON lines, for import")
       .description(
-        "Writes tasks with their payloads and options, a line of JSON each. Tasks that move between states meanwhile may be missed or come twice: pause the queue before.",
+        "Writes tasks with their payloads and options, a line of JSON each. Tasks that move between states meanwhile may be missed or come twice: pause the queue before. Encrypted payloads can be decrypted only under the same queue name and id.",
       )
       .argument("<queue>")
       .addOption(
@@ -29,16 +29,21 @@ export function exportCommand(running: Running): Command {
     const { out, io } = session;
     // On a terminal the lines themselves show it.
     const progress = (text: string) => io.stdout.isTTY || out.progress(text);
-    let written = 0;
+    let [written, without] = [0, 0];
     for (const state of options.state) {
       const query = { state, payloads: true, size: 500, ...filterOf(options) };
       for await (const task of tasksOf(session, queue, query)) {
+        if (task.payload === undefined) {
+          without++;
+          continue;
+        }
         out.line(exported(task));
         if (++written % 100 === 0) progress(`${written} tasks`);
       }
     }
     progress("");
-    out.note(`Exported ${counted(written, "task")} of ${queue}.`);
+    const left = without === 0 ? "" : ` ${counted(without, "task")} left out: their payloads are not kept.`;
+    out.note(`Exported ${counted(written, "task")} of ${queue}.${left}`);
   });
 }
 

@@ -29,7 +29,7 @@ export function lsCommand(running: Running): Command {
   return operation(running, command, async (session: Session, options: ListOptions, queue: string) => {
     const { state, limit, payloads } = options;
     const tasks: ShownTask[] = [];
-    for (const each of state ? [state] : STATES) {
+    for (const each of state ? [state] : statesFor(options)) {
       const query = { state: each, payloads, size: Math.min(limit, 1_000), ...filterOf(options) };
       tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query)))));
     }
@@ -41,7 +41,7 @@ export function lsCommand(running: Running): Command {
     const columns: Column<ShownTask>[] = [
       { title: "ID", of: ({ id }) => id },
       { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
-      { title: "SINCE", of: (task) => localTime(since(task)) },
+      { title: "SINCE", of: (task) => localTime(changedAt(task)) },
       { title: "UNTIL", optional: true, of: ({ dueAt, deadlineAt }) => timeOrNothing(dueAt ?? deadlineAt) },
       { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
       { title: "GROUP", optional: true, of: ({ group }) => group },
@@ -56,8 +56,14 @@ export function lsCommand(running: Running): Command {
 /** The states, those that need attention first. */
 const STATES: readonly TaskState[] = ["working", "pending", "delayed", "rejected", "completed"];
 
+/** The states in which tasks can match: only rejected ones have a reason, only ended ones an end. */
+function statesFor({ reason, since, until }: ListOptions): readonly TaskState[] {
+  if (reason !== undefined) return ["rejected"];
+  return since === undefined && until === undefined ? STATES : ["rejected", "completed"];
+}
+
 /** Since when the task is in its state, epoch ms. */
-function since({ transitions, enqueuedAt }: ShownTask): number {
+function changedAt({ transitions, enqueuedAt }: ShownTask): number {
   return transitions.at(-1)?.at ?? enqueuedAt;
 }
 

@@ -1,14 +1,11 @@
 import { Command } from "commander";
 import type { QueueCounts } from "../../queue/core/counts.ts";
+import type { ListedQueues } from "../../client/client.ts";
 import { type Api } from "../connection/api.ts";
 import { span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
-interface ListedQueue {
-  readonly name: string;
-  readonly seenAt: number;
-  readonly counts?: Omit<QueueCounts, "queue"> | null;
-}
+export type ListedQueue = ListedQueues["queues"][number];
 
 export function queuesCommand(running: Running): Command {
   const command = new Command("queues")
@@ -16,7 +13,7 @@ export function queuesCommand(running: Running): Command {
     .description("Lists all queues with their counts: one request for each hundred.")
     .argument("[pattern]", "only queues whose name contains this text");
   return operation(running, command, async ({ api, out }: Session, _options: object, pattern?: string) => {
-    const found = (await allQueues(api, true)).filter(({ name }) => name.includes(pattern ?? ""));
+    const found = (await allQueues(api)).filter(({ name }) => name.includes(pattern ?? ""));
     const { colors } = out;
     const count = (of: (counts: Omit<QueueCounts, "queue">) => number | null) => (queue: ListedQueue) =>
       queue.counts ? of(queue.counts) : "?";
@@ -54,10 +51,10 @@ function stateOf({ counts }: ListedQueue): string {
 }
 
 /** All queues for which the caller has the scope `admin`, by name. */
-export async function allQueues(api: Api, counts: boolean): Promise<ListedQueue[]> {
+export async function allQueues(api: Api): Promise<ListedQueue[]> {
   const found = new Map<string, ListedQueue>();
   const pages = api.pages<{ readonly queues: readonly ListedQueue[] }>("/v1/queues", "queues", {
-    counts,
+    counts: true,
     size: 100,
   });
   for await (const { queues } of pages) for (const queue of queues) found.set(queue.name, queue);

@@ -6,6 +6,7 @@ import { counted } from "../output/counted.ts";
 import { errorLine } from "../output/printable.ts";
 import { shortTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
+import { inRounds } from "../rounds.ts";
 import { noteWake } from "../wake-note.ts";
 import { atMost, listFrom, pathOf, tasksOf } from "../tasks.ts";
 
@@ -108,31 +109,17 @@ async function showMatching(
 }
 
 async function redriveMatching(
-  { api, out, fail }: Session,
+  session: Session,
   queue: string,
   filter: Filter,
   { rate, limit }: RedriveOptions,
 ): Promise<void> {
-  let redriven = 0;
-  let unreadable = 0;
-  let cursor: string | undefined;
-  do {
-    const left = limit === undefined ? undefined : limit - redriven;
-    const body = { ...filter, rate, limit: left, cursor, budget: BUDGET };
-    const path = pathOf(queue, "redrive");
-    const report: RedriveReport = await api.send("POST", path, "redriven", body, BUDGET);
-    redriven += report.redriven;
-    unreadable += report.unreadable;
-    cursor = report.cursor ?? undefined;
-    out.progress(`${redriven} redriven`);
-  } while (cursor !== undefined && redriven < (limit ?? Number.POSITIVE_INFINITY));
-  out.progress("");
+  const path = pathOf(queue, "redrive");
+  const body = { ...filter, rate };
+  const redriven = await inRounds(session, { path, field: "redriven", body, limit, noun: "dead letter" });
   const lasts = rate === undefined ? 0 : ((redriven - 1) / rate) * 1_000;
   const spread = lasts >= 1_000 ? ` They become pending within ${span(lasts)}.` : "";
-  out.value({ queue, redriven }, `Redrove ${counted(redriven, "dead letter")} of ${queue}.${spread}`);
-  if (unreadable === 0) return;
-  out.note(`${counted(unreadable, "dead letter")} cannot be read, and stay: see sluice doctor --repair.`);
-  fail();
+  session.out.value({ queue, redriven }, `Redrove ${counted(redriven, "dead letter")} of ${queue}.${spread}`);
 }
 
 /** Says how many dead letters stay, because a consumer rejected them for good. */
@@ -140,8 +127,9 @@ async function noteRejected({ api, out }: Session, queue: string, filter: Filter
   const body = { ...filter, reason: "rejected", dryRun: true, budget: BUDGET };
   const report: RedriveReport = await api.send("POST", pathOf(queue, "redrive"), "redriven", body, BUDGET);
   if (report.redriven === 0) return;
+  const least = report.cursor === null ? "" : "at least ";
   const [stay, them] = report.redriven === 1 ? ["stays", "it"] : ["stay", "them"];
   out.note(
-    `${counted(report.redriven, "dead letter")} that a consumer rejected for good ${stay}; --rejected takes ${them} too.`,
+    `${least}${counted(report.redriven, "dead letter")} that a consumer rejected for good ${stay}; --rejected takes ${them} too.`,
   );
 }

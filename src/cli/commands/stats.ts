@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { QueueCounts } from "../../queue/core/counts.ts";
 import type { QueueStatistics } from "../../queue/operate/statistics.ts";
 import { queueEvents } from "../../queue/tasks/events.ts";
@@ -25,24 +25,32 @@ export function statsCommand(running: Running): Command {
     )
     .argument("<queue>")
     .addOption(
-      new Option("--watch [interval]", "again and again until Ctrl-C (default: 2s)").argParser(duration),
+      new Option("--watch [interval]", "again and again until Ctrl-C at least 100ms (default: 2s)").argParser(
+        interval,
+      ),
     );
   return operation(running, command, async (session: Session, { watch }: StatsOptions, queue: string) => {
     const { api, out, io } = session;
-    const interval = watch === true ? 2_000 : watch;
+    const every = watch === true ? 2_000 : watch;
     const round = async () => {
       const counts: QueueCounts = await api.get(pathOf(queue), "pending");
       const statistics: QueueStatistics = await api.get(pathOf(queue, "statistics"), "minutes");
-      if (interval !== undefined) out.clear();
+      if (every !== undefined) out.clear();
       if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
       else show(session, counts, statistics);
     };
-    if (interval === undefined) return round();
+    if (every === undefined) return round();
     while (!io.interrupted.aborted) {
       await round();
-      await sleep(interval, io.interrupted);
+      await sleep(every, io.interrupted);
     }
   });
+}
+
+function interval(text: string): number {
+  const ms = duration(text);
+  if (ms < 100) throw new InvalidArgumentError("must be at least 100ms");
+  return ms;
 }
 
 function show(

@@ -26,17 +26,20 @@ export function sweepCommand(running: Running): Command {
     if (deep) return reportDeepSweep(session, queue);
     const { api, out, fail } = session;
     const total = { queues: 0, promoted: 0, reclaimed: 0, rejected: 0, expired: 0, scheduled: 0, woken: 0 };
+    // A round that its budget ends may sweep other queues than the one before.
+    const failures = new Map<string, string>();
     let last: SweepReport;
     do {
       last = await api.send<SweepReport>("POST", "/v1/sweep", "promoted", { budget: BUDGET }, BUDGET);
       for (const name of Object.keys(total) as (keyof typeof total)[])
-        total[name] = name === "queues" ? last.queues : total[name] + last[name];
+        total[name] = name === "queues" ? Math.max(total.queues, last.queues) : total[name] + last[name];
+      for (const { queue: of, code } of last.failed) failures.set(of, code);
     } while (last.more);
-    if (last.failed.length > 0) fail();
-    const failed = last.failed.map(({ queue: of, code }) => `\n${of}: ${code}`).join("");
+    if (failures.size > 0) fail();
+    const failed = Array.from(failures, ([of, code]) => `\n${of}: ${code}`).join("");
     const { queues, promoted, reclaimed, rejected, expired, scheduled } = total;
     out.value(
-      { ...total, failed: last.failed },
+      { ...total, failed: Array.from(failures, ([of, code]) => ({ queue: of, code })) },
       `Swept ${counted(queues, "queue")}: ${promoted} promoted, ${reclaimed} reclaimed, ${rejected} dead, ${scheduled} scheduled, ${expired} records expired.${failed}`,
     );
   });

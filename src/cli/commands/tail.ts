@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { PublishedEvent } from "../../queue/tasks/events.ts";
 import type { QueueSettings } from "../../queue/operate/settings.ts";
 import { Refusal } from "../exit.ts";
+import { printable } from "../output/printable.ts";
 import { localTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -26,15 +27,24 @@ export function tailCommand(running: Running): Command {
           );
       }
       out.note(`Following ${queues.join(", ")}. Ctrl-C ends it.`);
-      await Promise.all(queues.map((queue) => follow(session, queue)));
+      const following = new AbortController();
+      try {
+        await Promise.all(queues.map((queue) => follow(session, queue, following.signal)));
+      } finally {
+        // An error of one stream ends the others.
+        following.abort();
+      }
     },
   );
 }
 
-async function follow({ api, out }: Session, queue: string): Promise<void> {
-  for await (const found of api.events(pathOf(queue, "events"))) {
+async function follow({ api, out }: Session, queue: string, signal: AbortSignal): Promise<void> {
+  for await (const found of api.events(pathOf(queue, "events"), signal)) {
     const { event, at, ids } = found as PublishedEvent;
     if (out.json) out.line({ queue, event, at, ids });
-    else out.text(`${out.colors.dim(localTime(at))}  ${queue}  ${event.padEnd(15)}  ${ids.join(" ")}\n`);
+    else {
+      const text = printable(`${queue}  ${event.padEnd(15)}  ${ids.join(" ")}`);
+      out.text(`${out.colors.dim(localTime(at))}  ${text}\n`);
+    }
   }
 }

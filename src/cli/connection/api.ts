@@ -135,11 +135,13 @@ export class Api {
   }
 
   /**
-   * Follows a stream of server-sent events. It reconnects when the server ends the stream, until Ctrl-C.
+   * Follows a stream of server-sent events. It reconnects when the server ends the stream, until
+   * Ctrl-C or the signal.
    * @throws {SluiceError} if the server refuses the stream
    */
-  async *events(path: string): AsyncGenerator<unknown, void> {
-    const { url, token, fetch, signal } = this.#options;
+  async *events(path: string, until: AbortSignal): AsyncGenerator<unknown, void> {
+    const { url, token, fetch } = this.#options;
+    const signal = AbortSignal.any([this.#options.signal, until]);
     const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
     while (!signal.aborted) {
       try {

@@ -27,6 +27,7 @@ or pass a file that has them: --env-file .env`;
  * @throws {SluiceError} `invalid_argument` for an invalid variable, `not_installed`
  */
 export async function connect(env: Variables, options: ConnectOptions, signal: AbortSignal): Promise<Api> {
+  if (options.database && options.url) throw new UsageError("--database must not be given with --url");
   const url = options.database ? undefined : options.url || env["SLUICE_URL"];
   if (url !== undefined && url !== "") {
     const { origin, pathname } = checkedUrl(

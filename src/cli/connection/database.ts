@@ -49,6 +49,7 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
     wakes: wake !== undefined,
     signal,
     fetch: async (url, init) => {
+      last = undefined;
       const response = await app.fetch(new Request(url, init));
       // 424: the transport has resent already, so the client must not.
       const { status, headers, body } = response;

@@ -31,7 +31,7 @@ export function queueFindings(
       ),
     );
   if (bytes !== null && bytes > 0.8 * MAX_KEY) {
-    const size = `its tasks have ${Math.round(bytes / 1e6)} MB; Upstash allows 100 MB a key`;
+    const size = `its tasks have about ${Math.round(bytes / 1e6)} MB; Upstash allows 100 MB a key`;
     const advice = `purge what is not needed: sluice purge ${queue} --state completed. Then use several queues`;
     found.push(bytes > 0.95 * MAX_KEY ? problem(queue, size, advice) : warning(queue, size, advice));
   }
@@ -61,7 +61,7 @@ export function queueFindings(
       ),
     );
   if (found.length > 0) return found;
-  const size = bytes === null ? counted(fields, "field") : `${Math.ceil(bytes / 1e3)} KB`;
+  const size = bytes === null ? counted(fields, "field") : `about ${Math.ceil(bytes / 1e3)} KB`;
   const checked = valid ? `; ${counted(entries, "valid entry", "valid entries")}` : "";
   return [ok(queue, `${pending} pending, ${working} working, ${size}${checked}`)];
 }

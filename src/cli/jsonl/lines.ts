@@ -29,7 +29,9 @@ export interface Input {
 export function openInput({ stdin }: Io, file: string | undefined): Input {
   if (file === undefined) return { stream: stdin, size: sizeOf(stdin.fd) };
   try {
-    return { size: statSync(file).size, stream: createReadStream(file) };
+    const found = statSync(file);
+    if (found.isDirectory()) throw new Error("it is a folder");
+    return { size: found.size, stream: createReadStream(file) };
   } catch (error) {
     throw new UsageError(`--file ${file} cannot be read: ${messageOf(error)}`);
   }

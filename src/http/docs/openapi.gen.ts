@@ -5809,7 +5809,7 @@ export const openapi: OpenApiDocument = {
               ],
               "additionalProperties": false
             },
-            "maxItems": 1000,
+            "maxItems": 100,
             "description": "The schedules. One that the previous declaration had and this one does not is removed."
           },
           "defaults": {
@@ -5927,7 +5927,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The version of Redis; null if this Redis does not report it."
+            "description": "The version of Redis; null if this Redis does not report it, or, of the database, if the token is not for all queues."
           },
           "evictionPolicy": {
             "anyOf": [
@@ -5938,7 +5938,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "What Redis does if its memory is full. It must be `noeviction`; null if this Redis does not report it."
+            "description": "What Redis does if its memory is full. It must be `noeviction`; null if this Redis does not report it, or, of the database, if the token is not for all queues."
           },
           "usedMemory": {
             "anyOf": [
@@ -5950,7 +5950,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Memory in use, in bytes; null if this Redis does not report it."
+            "description": "Memory in use, in bytes; null if this Redis does not report it, or, of the database, if the token is not for all queues."
           },
           "maxMemory": {
             "anyOf": [
@@ -5962,7 +5962,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The limit of memory in bytes, 0 for none; null if this Redis does not report it."
+            "description": "The limit of memory in bytes, 0 for none; null if this Redis does not report it, or, of the database, if the token is not for all queues."
           },
           "appendOnly": {
             "anyOf": [
@@ -5973,7 +5973,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Whether Redis writes an append-only file; null if this Redis does not report it."
+            "description": "Whether Redis writes an append-only file; null if this Redis does not report it, or, of the database, if the token is not for all queues."
           }
         },
         "required": [
@@ -6007,7 +6007,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Size of that hash, in bytes; null if this Redis does not report it."
+            "description": "Size of that hash, in bytes, estimated from a thousand fields; null if this Redis does not report it, or, of the database, if the token is not for all queues."
           },
           "valid": {
             "type": "boolean",

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { MAX_SCHEDULES } from "../../declared/declaration.ts";
 import { fields, list } from "../request/validate.ts";
 import { queueChanges } from "./queues.ts";
 import { newSchedule, scheduleInPath } from "./schedules.ts";
@@ -22,7 +23,7 @@ export const declaration = fields({
   ),
   schedules: v.exactOptional(
     described(
-      list(schedule, 1_000, "must have at most 1000 schedules"),
+      list(schedule, MAX_SCHEDULES, `must have at most ${MAX_SCHEDULES} schedules`),
       "The schedules. One that the previous declaration had and this one does not is removed.",
     ),
   ),

@@ -14,7 +14,10 @@ export const token = v.object({
 });
 
 const orUnknown = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
-  described(v.nullable(schema), `${meaning}; null if this Redis does not report it.`);
+  described(
+    v.nullable(schema),
+    `${meaning}; null if this Redis does not report it, or, of the database, if the token is not for all queues.`,
+  );
 
 export const database = v.object({
   now: instant("Redis's time"),
@@ -29,7 +32,7 @@ export const database = v.object({
 export const queue = v.object({
   queue: v.string(),
   fields: described(count, "Fields of the hash that holds the tasks."),
-  bytes: orUnknown(count, "Size of that hash, in bytes"),
+  bytes: orUnknown(count, "Size of that hash, in bytes, estimated from a thousand fields"),
   valid: described(
     v.boolean(),
     "True if all entries were checked and are valid. False if there is a fault, or too much for one check. The deep sweep finds out, and repairs.",

@@ -3,6 +3,7 @@ import { defineQueue } from "../../declared/define-queue.ts";
 import { SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { json } from "../../respond.ts";
+import { invalid } from "../problems/problem.ts";
 import { readBody, readQuery } from "../request/read.ts";
 import type { App, Services } from "../services.ts";
 import type * as replies from "../response-schemas/declaration.ts";
@@ -18,6 +19,9 @@ export function declarationRoutes(app: App, services: Services): void {
     const { name: queue } = c.get("queue");
     const { settings = {}, schedules = [], defaults } = await readBody(c, services, schemas.declaration);
     const declared = Object.entries(settings).filter(([, value]) => value !== null);
+    const names = schedules.map(({ name }) => name);
+    const twice = names.findIndex((name, i) => names.indexOf(name) !== i);
+    if (twice >= 0) throw invalid(`schedules[${twice}].name`, "must not be that of another schedule");
     const timetable = schedules.map(({ name, ...schedule }) => [name, schedule]);
     const definition = defineQueue(queue, {
       ...Object.fromEntries(declared),

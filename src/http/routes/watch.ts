@@ -15,7 +15,7 @@ import { taskReply } from "../responses/task-reply.ts";
 export function watchRoutes(app: App, services: Services): void {
   const { allow } = services;
 
-  app.get("/v1/queues/:queue/tasks/:id", allow("enqueue"), async (c) => {
+  app.get("/v1/queues/:queue/tasks/:id", allow("enqueue", "admin"), async (c) => {
     const { wait, payload } = readQuery(c, taskQuery);
     const { id } = readPath(c, idInPath);
     const queue = c.get("queue");

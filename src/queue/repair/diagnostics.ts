@@ -21,12 +21,15 @@ export interface DatabaseDiagnostics {
   readonly appendOnly: boolean | null;
 }
 
+/** From how many fields Redis estimates the size of a hash. With its default of 5, one large payload may be missed. */
+const SAMPLES = "1000";
+
 /** The state of a queue's keys. */
 export interface QueueDiagnostics {
   readonly queue: string;
   /** Fields of the `tasks` hash: two for each task that was dequeued, one for each other task, and some of the queue. */
   readonly fields: number;
-  /** Size of the `tasks` hash, in bytes; null if this Redis does not report it. */
+  /** Size of the `tasks` hash, in bytes, estimated from a thousand fields; null if this Redis does not report it. */
   readonly bytes: number | null;
   /**
    * True if all entries were checked and are valid. False if there is a fault, or too much for one check: the deep
@@ -78,7 +81,7 @@ export async function queueDiagnostics(
   const { tasks } = queueKeys(queue, options.prefix);
   const commands = [
     ["HLEN", tasks],
-    ["MEMORY", "USAGE", tasks],
+    ["MEMORY", "USAGE", tasks, "SAMPLES", SAMPLES],
   ] as const;
   const outcomes = await transport.send(commands, { signal: options.signal });
   const check = (await checkQueues(transport, [queue], options)).get(queue);
