@@ -5,7 +5,8 @@ local LOOK = 1000
 
 local LOOK_BYTES = 8000000
 
--- The letters of a filter. Its instants are in ms; it has a comma before and after each reason: `,a,b,`. `_from` includes the instant, `_before` excludes it.
+-- The letters of a filter. Its instants are in ms. `_from` includes the instant, `_before` excludes it. Its
+-- reasons have a comma before and after each: `,a,b,`.
 local FILTER_FIELDS = {
   G = 'group',
   y = 'reasons',

@@ -174,7 +174,7 @@ export async function start<Env extends object>(
     closing.abort();
     deployment.close();
     await transport?.close?.();
-    throw error;
+    throw withPort(error, port);
   }
   if (!platformCron) repeat(cron, every, closing.signal, pendingWork);
 
@@ -204,6 +204,15 @@ export async function start<Env extends object>(
     for (const signal of SIGNALS) process.on(signal, endProcess);
   }
   return server;
+}
+
+/** The error of a server that cannot listen. If its port is in use, the message says how to choose another one. */
+function withPort(error: unknown, port: number): unknown {
+  // Each runtime has its own words.
+  if (error instanceof Error && /EADDRINUSE|address already in use/i.test(error.message)) {
+    error.message = `port ${port} is in use (EADDRINUSE); set PORT or the option port to another one, or to 0 for any free one`;
+  }
+  return error;
 }
 
 /** The running servers of this process that signals close. The process ends with the last of them. */

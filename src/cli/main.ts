@@ -4,9 +4,10 @@ import { processIo } from "./io.ts";
 import { run } from "./run.ts";
 
 // A reader that has enough, such as `head`, closes the pipe.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit(0);
-});
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(0);
+  });
 
 process.exitCode = await run(process.argv.slice(2), processIo());

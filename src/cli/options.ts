@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { rejectReasons } from "../queue/core/types.ts";
+import { type RejectReason, rejectReasons } from "../queue/core/types.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { messageOf } from "../errors.ts";
 
@@ -77,32 +77,43 @@ function instant(text: string, direction: -1 | 1): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-function reasons(text: string): readonly string[] {
-  const given = text.split(",").map((reason) => reason.trim());
-  const wrong = given.find((reason) => !rejectReasons.some((known) => known === reason));
-  return wrong === undefined ? given : refused(`must be one or more of ${rejectReasons.join(", ")}`);
-}
+/** Parses a list of some of the reasons. */
+const reasonsOf =
+  (known: readonly RejectReason[]) =>
+  (text: string): readonly RejectReason[] => {
+    const names = text.split(",").map((reason) => reason.trim());
+    const found = known.filter((reason) => names.includes(reason));
+    const isKnown = names.every((name) => known.some((reason) => reason === name));
+    return isKnown ? found : refused(`must be one or more of ${known.join(", ")}`);
+  };
+
+/** Why dead letters were rejected. Cancelled tasks are no dead letters. */
+const DEAD_REASONS = rejectReasons.filter((reason) => reason !== "cancelled");
 
 /** The options that select tasks. */
 export interface FilterOptions {
   readonly text?: string;
   readonly group?: string;
-  readonly reason?: readonly string[];
+  readonly reason?: readonly RejectReason[];
   readonly since?: number;
   readonly until?: number;
   readonly enqueuedSince?: number;
   readonly enqueuedUntil?: number;
 }
 
-/** Adds the options of {@link FilterOptions}. */
-export function withFilter(command: Command): Command {
+/**
+ * Adds the options of {@link FilterOptions}.
+ * @param which dead letters, or tasks in any state
+ */
+export function withFilter(command: Command, which: "tasks" | "dead letters"): Command {
+  const known = which === "tasks" ? rejectReasons : DEAD_REASONS;
   return command
     .optionsGroup("Which tasks:")
     .option("--text <text>", "those whose error or result contains the text")
     .option("--group <group>", "those of the group")
     .addOption(
-      new Option("--reason <reasons>", `those rejected for one of: ${rejectReasons.join(", ")}`).argParser(
-        reasons,
+      new Option("--reason <reasons>", `those rejected for one of: ${known.join(", ")}`).argParser(
+        reasonsOf(known),
       ),
     )
     .addOption(

@@ -15,12 +15,17 @@ import { usageMessage } from "./usage-message.ts";
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const running: Running = { io, exitCode: 0 };
   const program = createProgram(running);
+  const isKnown = (name: string | undefined) => program.commands.some((command) => command.name() === name);
   try {
     if (args.length === 0) {
       program.outputHelp({ error: true });
       return EXIT.usage;
     }
-    await program.parseAsync([...args], { from: "user" });
+    const [name = "", of] = args;
+    if (name === "help" && of !== undefined && !isKnown(of)) throw new UsageError(`unknown command '${of}'`);
+    // With an unknown command and --help, commander shows the general help, and the exit code is 0.
+    const isMeant = name.startsWith("-") || name === "help" || isKnown(name);
+    await program.parseAsync(isMeant ? [...args] : [name], { from: "user" });
     return io.interrupted.aborted ? EXIT.interrupted : running.exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -30,8 +35,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     }
     const isUsage = error instanceof CommanderError || error instanceof UsageError;
     const message = isUsage ? usageMessage(messageOf(error)) : messageOf(error);
-    const known = program.commands.some((command) => command.name() === args[0]);
-    const help = isUsage ? `\nSee \`sluice ${known ? `${args[0]} ` : ""}--help\`.` : "";
+    const help = isUsage ? `\nSee \`sluice ${isKnown(args[0]) ? `${args[0]} ` : ""}--help\`.` : "";
     io.stderr.write(`${printableLines(`sluice: ${message}${help}`)}\n`);
     return isUsage ? EXIT.usage : exitCodeOf(error);
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseEnv } from "node:util";
+import util from "node:util";
 import { Command, Option } from "commander";
 import { messageOf } from "../errors.ts";
 import { type Api } from "./connection/api.ts";
@@ -13,6 +13,8 @@ export interface Session {
   readonly api: Api;
   readonly out: Output;
   readonly io: Io;
+  /** The options that said where the queues are, to be repeated in a command that a message proposes. */
+  readonly where: string;
   /** Makes the exit code 1: part of what was asked was refused. */
   readonly fail: () => void;
 }
@@ -35,7 +37,8 @@ function withSharedOptions(command: Command): Command {
     .addOption(new Option("--url <url>", "the deployment (default: SLUICE_URL)"))
     .addOption(new Option("--database", "the database, even if SLUICE_URL is set"))
     .addOption(new Option("--env-file <file>", "a file with the variables, such as .env or .dev.vars"))
-    .addOption(new Option("--json", "JSON, a line for each row (default: if the output is not a terminal)"));
+    .addOption(new Option("--json", "JSON, a line for each row (default: if the output is not a terminal)"))
+    .addHelpOption(new Option("-h, --help", "show this help").helpGroup("Where and how:"));
 }
 
 /**
@@ -56,19 +59,26 @@ export function operation(
     const api = await connect(env, options, io.interrupted);
     const fail = () => void (running.exitCode = EXIT.failed);
     try {
-      await action({ api, out: new Output(io, options), io, fail }, options as never, ...args);
+      const where = whereOf(options);
+      await action({ api, out: new Output(io, options), io, where, fail }, options as never, ...args);
     } finally {
       await api.close();
     }
   });
 }
 
+function whereOf({ url, database, envFile }: SharedOptions): string {
+  const given = [url && ` --url ${url}`, database && " --database", envFile && ` --env-file ${envFile}`];
+  return given.filter(Boolean).join("");
+}
+
 /** The environment, with the variables of a file that it does not have. An empty one counts as missing. */
 function environment({ env }: Io, file: string | undefined): Io["env"] {
   if (file === undefined) return env;
   try {
+    // Node before 20.12 has no parseEnv: only this option fails there.
     const set = Object.entries(env).filter(([, value]) => value !== "");
-    return { ...parseEnv(readFileSync(file, "utf8")), ...Object.fromEntries(set) };
+    return { ...util.parseEnv(readFileSync(file, "utf8")), ...Object.fromEntries(set) };
   } catch (error) {
     throw new UsageError(`--env-file ${file} cannot be read: ${messageOf(error)}`);
   }

@@ -12,7 +12,6 @@ export type ShownTask = ListedTask & {
 
 interface Page {
   readonly tasks: readonly ShownTask[];
-  readonly cursor: string | null;
   readonly unreadable: number;
 }
 
@@ -23,19 +22,14 @@ export async function* tasksOf(
   options: Omit<ListTasksOptions, "cursor" | "signal">,
 ): AsyncGenerator<ShownTask, void> {
   const { reason, maxBytes: _, ...query } = options;
-  let cursor: string | undefined;
+  const reasons = reason === undefined ? undefined : [reason].flat().join(",");
+  const pages = api.pages<Page>(pathOf(queue, "tasks"), "tasks", { ...query, reason: reasons });
   let unreadable = 0;
   try {
-    do {
-      const page: Page = await api.get(pathOf(queue, "tasks"), "tasks", {
-        ...query,
-        reason: reason === undefined ? undefined : [reason].flat().join(","),
-        cursor,
-      });
+    for await (const page of pages) {
       unreadable += page.unreadable;
       yield* page.tasks;
-      cursor = page.cursor ?? undefined;
-    } while (cursor !== undefined);
+    }
   } finally {
     // Also if the caller has enough.
     if (unreadable > 0) {

@@ -14,6 +14,7 @@ import { Schedules } from "../queue/schedules/schedules.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import { encodeChecked } from "../queue/tasks/schema.ts";
 import { decryptValue, encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
+import { canonicalDeclaration } from "./canonical.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
 export interface ApplyOptions {
@@ -88,7 +89,7 @@ async function apply(
   const declared = {
     settings: Object.keys(settings),
     schedules: Object.keys(schedules),
-    hash: await derivedName("declared", JSON.stringify([settings, schedules, defaults])),
+    hash: await derivedName("declared", canonicalDeclaration(settings, schedules, defaults)),
   };
   const nothing = declared.settings.length === 0 && declared.schedules.length === 0;
   if (declared.hash === before.hash || (nothing && stored === "")) return "unchanged";

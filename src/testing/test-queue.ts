@@ -7,7 +7,7 @@ import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "../queue/core/types.ts";
 import { Operator } from "../queue/operate/operator.ts";
-import type { ListedTask } from "../queue/operate/task-operator.ts";
+import type { ListedTask, ListTasksOptions } from "../queue/operate/task-operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
 import { sweep } from "../queue/sweep/sweep.ts";
@@ -160,17 +160,24 @@ export class TestQueue<In = unknown, Out = In> {
   }
 }
 
-/** All tasks of a queue, with their payloads as far as they are kept. */
+/** All tasks of a queue, with their payloads as far as they are kept. Cancelled ones are among the rejected. */
 export async function listTasks(operator: Operator, state?: TaskState): Promise<ListedTask[]> {
   const found: ListedTask[] = [];
   for (const one of state === undefined ? taskStates : [state]) {
-    let cursor: string | undefined;
-    do {
-      const page = await operator.list({ state: one, payloads: true, size: 1_000, cursor });
-      found.push(...page.tasks);
-      cursor = page.cursor ?? undefined;
-    } while (cursor !== undefined);
+    found.push(...(await listAll(operator, { state: one })));
+    if (one === "rejected") found.push(...(await listAll(operator, { state: one, reason: "cancelled" })));
   }
+  return found;
+}
+
+async function listAll(operator: Operator, which: ListTasksOptions): Promise<ListedTask[]> {
+  const found: ListedTask[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await operator.list({ ...which, payloads: true, size: 1_000, cursor });
+    found.push(...page.tasks);
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
   return found;
 }
 

@@ -140,7 +140,7 @@ describe.each(targets)("with %s", (target: Target) => {
     const { code, out, err } = await onTerminal("enqueue", "emails", "--file", file);
     expect([code, out]).toEqual([0, "Enqueued 20000 tasks in emails.\n"]);
     expect(err).toContain(" 50%  10,500 tasks  ");
-    expect(stripVTControlCharacters(err)).toMatch(/█{24} 100% {2}20,000 tasks {2}[\d,]+\/s\r$/);
+    expect(stripVTControlCharacters(err)).toMatch(/█{24} 100% {2}20,000 tasks {2}[\d,]+\/s\r/);
     expect(await delivered()).toEqual(numbersTo(20_000));
   });
 

@@ -185,6 +185,6 @@ export function useFolder(): { readonly path: string } {
   beforeEach(async () => {
     folder.path = await mkdtemp(join(tmpdir(), "sluice-cli-"));
   });
-  afterEach(() => rm(folder.path, { recursive: true }));
+  afterEach(() => rm(folder.path, { recursive: true, force: true }));
   return folder;
 }

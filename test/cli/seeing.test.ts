@@ -56,6 +56,13 @@ describe.each(targets)("with %s", (target: Target) => {
       ["later", "delayed"],
       ["d", "rejected"],
     ]);
+    await rig.queue().cancel("a");
+    expect((await sluice("ls", "emails", "--state", "rejected")).rows).toMatchObject([
+      { id: "d" },
+      { id: "a", reason: "cancelled" },
+    ]);
+    expect((await onTerminal("ls", "emails")).text).toMatch(/\na +cancelled /);
+    await rig.queue().enqueue({ n: 1 }, { id: "a", again: true });
     expect((await sluice("ls", "emails", "--state", "delayed", "--payloads")).rows).toMatchObject([
       { id: "later", payload: { n: 3 } },
     ]);
@@ -64,7 +71,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await sluice("ls", "emails", "--limit", "1")).rows).toHaveLength(3);
     const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
     expect(text).toMatch(
-      /^ID +STATE +SINCE +UNTIL +ATTEMPT +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
+      /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
     );
   });
 
@@ -126,6 +133,22 @@ describe.each(targets)("with %s", (target: Target) => {
     );
     expect(text).toMatch(/\nID +DIED +DELIVERIES +ERROR\nb +\S+ \S+ +1 +bad address\na3 /);
     expect(err).toContain("sluice redrive emails --dry-run");
+  });
+
+  test("dead of more dead letters than it reads says that it shows the oldest", async () => {
+    const queue = rig.queue("emails", { maxAttempts: 1 });
+    const tasks = Array.from({ length: 1_000 }, () => ({ payload: 1 }));
+    for (let batch = 0; batch <= 10; batch++) {
+      await queue.enqueueMany(batch < 10 ? tasks : [{ payload: 1, id: "latest" }]);
+      const leased = await queue.dequeue({ max: 1_000 });
+      await queue.settle(leased.map(({ receipt }) => ({ receipt, outcome: "requeue", error: "no" })));
+    }
+    const { text, err } = await onTerminal("dead", "emails");
+    expect(text).toMatch(
+      /^The oldest 10000 dead letters of emails\n\nCOUNT [^]*\n10000 {2}attempts_exhausted /,
+    );
+    expect(err).toContain("There may be more. To see later ones, add --since, such as --since 1h.\n");
+    expect(text).not.toContain("latest");
   });
 
   test("stats shows counts and events by the minute, and how to count them; --watch goes on until Ctrl-C", async () => {

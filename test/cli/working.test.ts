@@ -28,7 +28,7 @@ describe.each(targets)("with %s", (target: Target) => {
     ]);
     expect(rows[0].deadlineAt - before).toBeGreaterThan(3_500_000);
     expect((await onTerminal("pull", "emails")).text).toMatch(
-      /^ID +ATTEMPT +LEASE UNTIL +RECEIPT +PAYLOAD\n\S+ +1 +\S+ \S+ +\S+ +3\n$/,
+      /^ID +DELIVERY +LEASE UNTIL +RECEIPT +PAYLOAD\n\S+ +1 +\S+ \S+ +\S+ +3\n$/,
     );
     expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 3 });
   });

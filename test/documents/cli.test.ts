@@ -6,18 +6,15 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 import { processIo } from "../../src/cli/io.ts";
-import { NonRetryableError, Operator, Queue, Schedules } from "../../src/index.ts";
-import { EmbeddedDatabase, type Gateway, startGateway } from "../../src/local/index.ts";
+import { NonRetryableError, Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { upstash } from "../../src/transport/upstash.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Example, withOutputs } from "./console-blocks.ts";
 import { described, partsOf, withHelp } from "./help.ts";
-import { type Shown, Terminal } from "./terminal.ts";
+import { useNight } from "./night.ts";
+import type { Shown } from "./terminal.ts";
 
 // To write the page anew: npx vitest run test/documents/cli.test.ts -u
-
-process.env["TZ"] = "UTC";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const file = join(root, "docs/cli.md");
@@ -41,42 +38,22 @@ test("each option that a command of the page has exists", () => {
   expect(named.filter((option) => !known.has(option) && option !== "--help")).toEqual([]);
 });
 
-const database = new EmbeddedDatabase({ now: () => Date.now() });
-let terminal: Terminal;
-let gateway: Gateway;
+const night = useNight();
+const { at, queue, operator } = night;
 let redis: TestRedis;
-let env: Record<string, string>;
-
-const at = (time: string) => vi.setSystemTime(new Date(`2026-11-23T${time}Z`));
-const queue = (name = "emails") => new Queue(name, { transport: upstash(gateway) });
-const operator = (name: string) => new Operator(name, { transport: upstash(gateway) });
-
 beforeAll(async () => {
   redis = await startRedis({ args: ["--appendonly", "yes"] });
-  gateway = await startGateway({ database });
-  env = { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token };
-  terminal = await Terminal.open();
-  vi.useFakeTimers({ toFake: ["Date"] });
   await fillDatabase();
 });
-afterAll(async () => {
-  vi.useRealTimers();
-  await terminal.close();
-  await gateway.close();
-  await redis.stop();
-});
+afterAll(() => redis.stop());
 
 /** A night in which the mail server failed. */
 async function fillDatabase(): Promise<void> {
   const emails = queue();
   at("01:40:00");
   await operator("emails").configure({ statistics: true });
-  const mails = [17, 18, 19].map((n) => ({
-    payload: { to: `${n}@example.com` },
-    id: `welcome-${n}`,
-    maxAttempts: 3,
-  }));
-  await emails.enqueueMany([...mails, { payload: { to: "missing@" }, id: "welcome-20" }]);
+  await night.enqueueMails([17, 18, 19], { maxAttempts: 3 });
+  await emails.enqueue({ to: "missing@" }, { id: "welcome-20" });
   for (const time of ["01:40:02", "01:40:12", "01:41:42"]) {
     at(time);
     for (const task of await emails.dequeue({ max: 4 })) {
@@ -96,16 +73,15 @@ async function fillDatabase(): Promise<void> {
   ]);
   at("02:13:55");
   await emails.dequeue({ worker: { name: "mailer-1", node: "fra-1" } });
-  const schedules = new Schedules("emails", { transport: upstash(gateway) });
   const payload = { to: "team@example.com" };
-  await schedules.put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload });
+  await night.schedules().put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload });
   at("02:14:05");
 }
 
 /** What happens before the commands of a heading. */
 const before: Readonly<Record<string, () => unknown>> = {
   doctor: async () => {
-    vi.useRealTimers();
+    night.byDay();
     const transport = resp(redis.url);
     const emails = new Queue("emails", { transport });
     await emails.enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
@@ -113,29 +89,26 @@ const before: Readonly<Record<string, () => unknown>> = {
     await task?.reject(new Error("HTTP 503"));
     await transport.close();
   },
-  redrive: () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
-    at("02:15:00");
-  },
+  redrive: () => at("02:15:00"),
   tail: () => operator("emails").configure({ events: true }),
   deploy: () => {
     const [, code = ""] = /### deploy\n[\s\S]*?```ts\n([\s\S]*?)```/.exec(page) ?? [];
-    writeFileSync(join(terminal.folder, "queues.ts"), code);
+    writeFileSync(join(night.terminal.folder, "queues.ts"), code);
     // The package as its users have it: the module is loaded by Node, which does not know the paths of the tests.
-    const installed = join(terminal.folder, "..", "package");
+    const installed = join(night.terminal.folder, "..", "package");
     mkdirSync(installed);
     writeFileSync(join(installed, "package.json"), '{"type": "module", "exports": "./index.js"}');
     writeFileSync(join(installed, "index.js"), `export * from "${join(root, "src/index.ts")}";`);
-    mkdirSync(join(terminal.folder, "node_modules"));
-    symlinkSync(installed, join(terminal.folder, "node_modules/sluice-queue"));
-    writeFileSync(join(terminal.folder, "package.json"), '{"type": "module"}');
+    mkdirSync(join(night.terminal.folder, "node_modules"));
+    symlinkSync(installed, join(night.terminal.folder, "node_modules/sluice-queue"));
+    writeFileSync(join(night.terminal.folder, "package.json"), '{"type": "module"}');
   },
   "In scripts": () => operator("reports").pause(),
   "Large imports": () => {
     const lines = Array.from({ length: 1_200 }, (_, i) =>
       i === 1_100 ? "{to: 1}" : `{"to": "${i}@example.com"}`,
     );
-    writeFileSync(join(terminal.folder, "mails.jsonl"), lines.join("\n"));
+    writeFileSync(join(night.terminal.folder, "mails.jsonl"), lines.join("\n"));
   },
 };
 const begun = new Set<string>();
@@ -144,12 +117,13 @@ async function run({ heading, command, shown }: Example): Promise<Shown> {
   if (!begun.has(heading)) await before[heading]?.();
   begun.add(heading);
   if (/^sluice (dev|serve|gateway)\b/.test(command)) return runServer(command);
-  const variables: Record<string, string> = heading === "doctor" ? { REDIS_URL: redis.url } : { ...env };
+  const variables: Record<string, string> =
+    heading === "doctor" ? { REDIS_URL: redis.url } : { ...night.env };
   const [, receipt] = /\s(\d+\.\d+\.\d+\.\S+)/.exec(last.screen) ?? [];
   if (receipt !== undefined) variables["RECEIPT"] = receipt;
   last = command.startsWith("sluice tail")
     ? await followed(command, shown)
-    : await terminal.run(command, variables);
+    : await night.terminal.run(command, variables);
   return last;
 }
 let last: Shown = { screen: "", code: 0 };
@@ -157,8 +131,8 @@ let last: Shown = { screen: "", code: 0 };
 /** Follows events while a task is enqueued, worked on and completed, until as many lines are there as the page shows. */
 async function followed(command: string, shown: string): Promise<Shown> {
   const enough = Math.max(4, shown.split("\n").length - 1);
-  const following = terminal.run(command, env, (screen) => screen.split("\n").length > enough);
-  await vi.waitUntil(() => (database.call("PUBSUB", "CHANNELS") as string[]).length > 0);
+  const following = night.terminal.run(command, night.env, (screen) => screen.split("\n").length > enough);
+  await vi.waitUntil(() => (night.database.call("PUBSUB", "CHANNELS") as string[]).length > 0);
   const emails = queue();
   await emails.enqueue({ to: "g@example.com" }, { id: "welcome-25", priority: 9 });
   at("02:14:07");

@@ -17,9 +17,20 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{64}\b/g, "SHA256"],
   [/(?<=127\.0\.0\.1|localhost):\d+/g, ":PORT"],
   [/\b\d+ ms a call/g, "1 ms a call"],
+  [/(?<=version: )\d+\.\d+\.\d+/g, "7.0.0"],
   [/\b\d+ [KM]B\b/g, "1 MB"],
+  [/\bin \d+ tries over \d+ ms/g, "in 10 tries over 9900 ms"],
+  [/\burn:uuid:[\w-]+/g, "UUID"],
   // Columns are as wide as what they hold.
   [/ {2,}/g, "  "],
+];
+
+/** What a page shows in place of what differs from run to run, if its output is written anew. */
+const NAMES: readonly (readonly [RegExp, string])[] = [
+  [/(?<=database at 127\.0\.0\.1:)\d+/g, "6379"],
+  [/(?<=REST_URL=http:\/\/127\.0\.0\.1:)\d+/g, "8079"],
+  [/(?<=(?:SLUICE_URL=http:\/\/127\.0\.0\.1|localhost):)\d+/g, "8787"],
+  [/\b\d+(?= ms a call)/g, "2"],
 ];
 
 /**
@@ -39,12 +50,15 @@ export async function withOutputs(page: string, run: (example: Example) => Promi
       const { command, shown } = splitExample(text);
       const { screen } = await run({ heading, command, shown });
       const ended = screen === "" || screen.endsWith("\n") ? screen : `${screen}\n`;
-      output += `$ ${command}\n${isSame(shown, ended) ? shown : ended}`;
+      output += `$ ${command}\n${isSame(shown, ended) ? shown : renamed(ended)}`;
     }
     parts[i] = `\`\`\`console\n${output}\`\`\`\n`;
   }
   return parts.join("");
 }
+
+const renamed = (output: string) =>
+  NAMES.reduce((text, [pattern, name]) => text.replace(pattern, name), output);
 
 /** A command goes on while its line ends with a backslash or a pipe, or a quote is open. */
 function splitExample(text: string): { command: string; shown: string } {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The part of curl that the pages use, for machines without curl. Prints status and body as one line of JSON.
+// The part of curl that the pages use, for machines without curl. Prints status and body as one line of JSON; with
+// CURL_PLAIN the body alone, as curl does.
 /** @type {Record<string, string>} */
 const headers = {};
 let method, body, url;
@@ -20,7 +21,10 @@ const response = await fetch(url ?? "", {
   headers,
   body: body ?? null,
 });
-const isJson = /json/.test(response.headers.get("content-type") ?? "");
 const text = await response.text();
-const answer = isJson ? JSON.parse(text) : text;
-console.log(JSON.stringify({ status: response.status, body: answer }));
+if (process.env["CURL_PLAIN"]) process.stdout.write(text);
+else {
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  const answer = isJson ? JSON.parse(text) : text;
+  console.log(JSON.stringify({ status: response.status, body: answer }));
+}

@@ -108,7 +108,8 @@ function paragraphs(description: string): string[] {
 
 function wrapped(text: string): string[] {
   const lines: string[] = [];
-  for (const word of text.split(" ")) {
+  // A line break inside of code would be part of it.
+  for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
     const line = lines.at(-1);
     if (line === undefined || line.length + 1 + word.length > WIDTH) lines.push(word);
     else lines[lines.length - 1] = `${line} ${word}`;

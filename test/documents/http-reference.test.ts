@@ -127,7 +127,6 @@ describe("each request of docs/http.md, in the order of the page", () => {
 
   /** Enqueues until the request is answered, so that a stream of events has some. */
   async function enqueueDuring<T>(request: Promise<T>): Promise<T> {
-    // A transport of its own: one that enqueued before the setting changed publishes events a minute later.
     const queue = new Queue("emails", { transport: upstash(gateway) });
     const timer = setInterval(() => void queue.enqueue(null), 200);
     return request.finally(() => clearInterval(timer));

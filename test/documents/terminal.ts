@@ -56,7 +56,10 @@ export class Terminal {
   #interrupt = new AbortController();
   #onScreen: ((screen: string) => boolean) | undefined;
 
-  private constructor() {
+  readonly #names: Readonly<Record<string, string>>;
+
+  private constructor(names: Readonly<Record<string, string>>) {
+    this.#names = names;
     const own = mkdtempSync(join(tmpdir(), "sluice-terminal-"));
     this.folder = join(own, "work");
     this.#bin = join(own, "bin");
@@ -72,8 +75,9 @@ export class Terminal {
     });
   }
 
-  static async open(): Promise<Terminal> {
-    const terminal = new Terminal();
+  /** @param names what the screen shows in place of names of the test, such as `http://127.0.0.1:40123` */
+  static async open(names: Readonly<Record<string, string>> = {}): Promise<Terminal> {
+    const terminal = new Terminal(names);
     terminal.#server.listen(0, "127.0.0.1");
     await once(terminal.#server, "listening");
     return terminal;
@@ -96,6 +100,7 @@ export class Terminal {
     const { port } = this.#server.address() as AddressInfo;
     const own = {
       PATH: `${this.#bin}:${process.env["PATH"]}`,
+      CURL_PLAIN: "1",
       SLUICE_TERMINAL: `http://127.0.0.1:${port}`,
       SLUICE_SCREEN: String(fstatSync(screen).ino),
     };
@@ -106,7 +111,9 @@ export class Terminal {
     });
     const [code] = (await once(shell, "close")) as [number | null];
     closeSync(screen);
-    return { screen: visible(readFileSync(file, "utf8")), code: code ?? -1 };
+    const shown = visible(readFileSync(file, "utf8"));
+    const named = Object.entries(this.#names).reduce((text, pair) => text.replaceAll(...pair), shown);
+    return { screen: named, code: code ?? -1 };
   }
 
   async close(): Promise<void> {

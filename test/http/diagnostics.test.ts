@@ -69,7 +69,7 @@ describe("GET /v1/queues/:queue/diagnostics", () => {
 
   it("says that a queue with a fault is not valid, and changes nothing", async () => {
     await enqueue({ id: "lost", payload: 1 });
-    const client = await createClient({ url: redis().url }).connect();
+    const client = await createClient({ url: redis().url, RESP: 2 }).connect();
     await client.lRem(`sluice:{${queue()}}:pending`, 0, "lost");
     expect((await ask("GET", `${path()}/diagnostics`)).body).toMatchObject({ valid: false, entries: 0 });
     expect(await client.lLen(`sluice:{${queue()}}:pending`)).toBe(0);

@@ -1,4 +1,5 @@
 import { attempts } from "./attempts.ts";
+import { commanding } from "./commanding.ts";
 import { consuming } from "./consuming.ts";
 import { declaring } from "./declaring.ts";
 import { embedded } from "./embedded.ts";
@@ -38,4 +39,5 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   embedded,
   reporting,
   interfaces,
+  commanding,
 };

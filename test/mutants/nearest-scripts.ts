@@ -64,6 +64,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   ],
   "lua/tasks/wake.lua": ["integration/tasks/wake", "integration/tasks/wake-faults"],
   "lua/tasks/get.lua": [
+    "integration/tasks/get-payload",
     "integration/tasks/life-cycle",
     "integration/operate/remove",
     "integration/repair/invalid-records",

@@ -193,7 +193,12 @@ describe("a server of Node", () => {
     const { port } = new URL(url);
     await expect(
       serve({ env: { REDIS_URL: redis.url }, port: Number(port), hostname: "127.0.0.1", signals: false }),
-    ).rejects.toMatchObject({ code: "EADDRINUSE" });
+    ).rejects.toMatchObject({
+      code: "EADDRINUSE",
+      message: expect.stringMatching(
+        /^port \d+ is in use \(EADDRINUSE\); set PORT or the option port /,
+      ) as string,
+    });
   });
 });
 

@@ -66,6 +66,15 @@ describe("a queue for tests", () => {
     expect((await signUp()).created).toBe(true);
   });
 
+  test("lists cancelled tasks among the rejected, and not among the dead letters", async () => {
+    const queue = testQueue(emails);
+    const { id } = await queue.enqueue({ to: "ada" });
+    await queue.queue.cancel(id);
+    expect(await queue.tasks("rejected")).toMatchObject([{ id, reason: "cancelled" }]);
+    expect(await queue.tasks()).toHaveLength(1);
+    expect(await queue.deadLetters()).toEqual([]);
+  });
+
   test("is still swept after hours without a task", async () => {
     const queue = testQueue(emails);
     await queue.enqueue({ to: "ada" });

@@ -1,7 +1,8 @@
 import { Command, Option } from "commander";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
+import { counted } from "../output/counted.ts";
 import { errorLine } from "../output/printable.ts";
-import { localTime } from "../output/times.ts";
+import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
 import { allQueues } from "./queues.ts";
@@ -22,18 +23,21 @@ export function deadCommand(running: Running): Command {
       )
       .argument("[queue]")
       .addOption(new Option("--limit <number>", "list at most this many").argParser(whole(0)).default(10)),
+    "dead letters",
   );
   return operation(running, command, async (session: Session, options: DeadOptions, queue?: string) => {
     if (queue === undefined) return queuesWithDeadLetters(session);
-    const { out, io } = session;
-    const query = { state: "rejected", size: 1_000, ...filterOf(options) };
-    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(session, queue, query as never)));
+    const { out, io, where } = session;
+    const query = { state: "rejected", size: 1_000, ...filterOf(options) } as const;
+    const tasks = await listFrom(atMost(SUMMARIZED, tasksOf(session, queue, query)));
     // The oldest come first from Redis; a person looks for the latest.
     const latest = tasks.toReversed().slice(0, options.limit);
     if (out.json)
       return out.rows(command.getOptionValueSource("limit") === "cli" ? latest : tasks.toReversed(), [], "");
-    const more = tasks.length === SUMMARIZED ? " or more" : "";
-    out.text(`${out.colors.bold(`${tasks.length}${more} dead letters of ${queue}`)}\n`);
+    const title = `${counted(tasks.length, "dead letter")} of ${queue}`;
+    const isCut = tasks.length === SUMMARIZED;
+    out.text(`${out.colors.bold(isCut ? `The oldest ${title}` : title)}\n`);
+    if (isCut) out.note("There may be more. To see later ones, add --since, such as --since 1h.");
     if (tasks.length === 0) return;
     out.text("\n");
     out.rows(
@@ -41,8 +45,8 @@ export function deadCommand(running: Running): Command {
       [
         { title: "COUNT", align: "right", of: ({ count }) => count },
         { title: "REASON", of: ({ reason }) => reason },
-        { title: "FIRST", of: ({ first }) => localTime(first) },
-        { title: "LAST", of: ({ last }) => localTime(last) },
+        { title: "FIRST", of: ({ first }) => shortTime(first) },
+        { title: "LAST", of: ({ last }) => shortTime(last) },
         { title: "ERROR", fills: true, of: ({ error }) => error, color: (cell) => out.colors.red(cell) },
       ],
       "",
@@ -52,14 +56,14 @@ export function deadCommand(running: Running): Command {
       latest,
       [
         { title: "ID", of: ({ id }) => id },
-        { title: "DIED", of: ({ endedAt }) => localTime(endedAt ?? 0) },
+        { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
         { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
         { title: "GROUP", optional: true, of: ({ group }) => group },
         { title: "ERROR", fills: true, of: causeOf },
       ],
       "",
     );
-    if (io.stdout.isTTY) out.note(nextSteps(queue, latest[0]?.id ?? tasks[0]?.id ?? ""));
+    if (io.stdout.isTTY) out.note(nextSteps(queue, tasks, where));
   });
 }
 
@@ -110,8 +114,11 @@ function withoutNumbers(text: string): string {
   return text.replace(/\b(?=[\w-]*\d)[\w-]{12,}\b|\d{5,}/g, "…");
 }
 
-function nextSteps(queue: string, id: string): string {
+/** What to look at and do next: commands that can be copied. */
+function nextSteps(queue: string, tasks: readonly ShownTask[], where: string): string {
+  const isFinal = tasks.every(({ reason }) => reason === "rejected");
+  const rejected = isFinal ? " --rejected" : "";
   return `
-One of them, with history and payload:  sluice show ${queue} ${id}
-What a redrive would take:              sluice redrive ${queue} --dry-run`;
+One of them, with history and payload:  sluice show ${queue} ${tasks.at(-1)?.id}${where}
+What a redrive would take:              sluice redrive ${queue}${rejected} --dry-run${where}`;
 }

@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { jsonWith } from "../../client/body.ts";
 import type { DeclaredQueue } from "../../declared/define-queue.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
 import { pick } from "../../pick.ts";
 import { instantMs, LAST_INSTANT } from "../../queue/core/validation.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
@@ -25,43 +26,57 @@ export function deployCommand(running: Running): Command {
     running,
     command,
     async ({ api, out }: Session, { dryRun }: { dryRun?: boolean }, file: string) => {
-      const queues = await declaredIn(file);
+      // All are made before any is applied.
+      const declarations: { readonly queue: DeclaredQueue; readonly body: object }[] = [];
+      for (const queue of await declaredIn(file))
+        declarations.push({ queue, body: await named(queue, () => declarationOf(queue)) });
       const results: { readonly queue: string; readonly status: string; readonly declares: string }[] = [];
-      for (const queue of queues) {
-        const { name, settings, schedules } = queue;
-        const declares = [...Object.keys(settings), ...Object.keys(schedules)].join(" ");
-        const body = await declarationOf(queue);
-        const path = pathOf(name, "declaration");
-        const { status }: { status: string } = dryRun
-          ? { status: "not applied" }
-          : await api.send("PUT", path, "status", body);
-        results.push({ queue: name, status, declares });
+      try {
+        for (const { queue, body } of declarations) {
+          const apply = (): Promise<{ status: string }> =>
+            api.send("PUT", pathOf(queue.name, "declaration"), "status", body);
+          const { status } = dryRun ? { status: "not applied" } : await named(queue, apply);
+          const declares = [...Object.keys(queue.settings), ...Object.keys(queue.schedules)].join(" ");
+          results.push({ queue: queue.name, status, declares });
+        }
+      } finally {
+        out.rows(
+          results,
+          [
+            { title: "QUEUE", of: ({ queue }) => queue },
+            { title: "STATUS", of: ({ status }) => status },
+            { title: "DECLARES", fills: true, of: ({ declares }) => declares },
+          ],
+          "Nothing was applied.",
+        );
       }
-      out.rows(
-        results,
-        [
-          { title: "QUEUE", of: ({ queue }) => queue },
-          { title: "STATUS", of: ({ status }) => status },
-          { title: "DECLARES", fills: true, of: ({ declares }) => declares },
-        ],
-        "",
-      );
     },
   );
 }
 
+/** The result of a call for a queue. Its error for an invalid declaration names the queue. */
+async function named<T>({ name }: DeclaredQueue, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof SluiceError) || error.code !== "invalid_argument") throw error;
+    throw new Refusal(`${name}: ${error.message}`);
+  }
+}
+
 /** The declared queues among the exports of a module, by name; also those in exported lists. */
 async function declaredIn(file: string): Promise<DeclaredQueue[]> {
+  if (!existsSync(file)) throw new UsageError(`${file} does not exist`);
   let exported: Record<string, unknown>;
   try {
     exported = (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code } = Object(error) as NodeJS.ErrnoException;
     if (code === "ERR_UNKNOWN_FILE_EXTENSION")
       throw new UsageError(
         `${file}: this Node cannot load TypeScript; use Node 22.18 or later, or compile it`,
       );
-    throw new Refusal(`${file} cannot be loaded: ${messageOf(error)}`);
+    throw new Refusal(`${file} cannot be loaded: ${messageOf(error)}. To see where: node ${file}`);
   }
   const queues = new Map<string, DeclaredQueue>();
   for (const value of Object.values(exported).flat()) if (isDeclared(value)) queues.set(value.name, value);

@@ -1,10 +1,11 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
 import type { DatabaseDiagnostics, QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
 import type { TokenEntry } from "../../http/auth/tokens.ts";
 import { databaseFindings } from "../doctor/database.ts";
 import { type Finding, ok, problem, unknown, warning } from "../doctor/finding.ts";
+import { counted } from "../output/counted.ts";
 import { queueFindings } from "../doctor/queue.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -24,44 +25,68 @@ export function doctorCommand(running: Running): Command {
       "Checks the connection, scripts, the clock, the eviction policy, memory, sizes and states of all queues, and tokens. It says what to do about each problem. The exit code is 1 if there is one. Without --repair it changes nothing.",
     )
     .option("--repair", "also check every entry of every queue, and repair what is wrong (deep sweep)");
-  return operation(running, command, async (session: Session, { repair }: DoctorOptions) => {
-    const { api, out, fail } = session;
-    const findings: Finding[] = [];
-    const report = (found: readonly Finding[]) => {
-      findings.push(...found);
-      for (const finding of found) show(session, finding);
-    };
-    out.note(`Checking ${api.name}`);
-    const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
-    report(tokenFindings(session, grants));
-    if (grants.some(({ scopes }) => scopes.includes("admin"))) {
-      const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
-      report(databaseFindings(state, Date.now()));
-      if (repair) report(await repaired(session));
-      const queues = await allQueues(api, true);
-      if (queues.length === 0) report([ok("queues", "there is none yet")]);
-      for (const { name, counts } of queues) {
-        const diagnostics: QueueDiagnostics = await api.get(pathOf(name, "diagnostics"), "valid");
-        report(
-          counts
-            ? queueFindings({ queue: name, ...counts }, diagnostics, state.now)
-            : [
-                problem(
-                  name,
-                  "its counts cannot be read",
-                  "a newer release wrote it: update sluice-queue here",
-                ),
-              ],
-        );
-      }
-    } else {
-      report([unknown("Redis", "not checked", "use a token with the scope admin")]);
+  return operation(running, command, async (session: Session, options: DoctorOptions) => {
+    try {
+      await examine(session, options);
+    } catch (error) {
+      const advice = adviceFor(error, session);
+      if (advice !== undefined) show(session, problem("connection", "it fails, as below", advice));
+      throw error;
     }
-    const problems = findings.filter(({ status }) => status === "problem").length;
-    if (problems > 0) fail();
-    const warnings = findings.filter(({ status }) => status === "warning").length;
-    out.note(`\n${count(problems, "problem")}, ${count(warnings, "warning")}.`);
   });
+}
+
+async function examine(session: Session, { repair }: DoctorOptions): Promise<void> {
+  const { api, out, fail } = session;
+  const findings: Finding[] = [];
+  const report = (found: readonly Finding[]) => {
+    findings.push(...found);
+    for (const finding of found) show(session, finding);
+  };
+  out.note(`Checking ${api.name}`);
+  const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
+  report(tokenFindings(session, grants));
+  if (grants.some(({ scopes }) => scopes.includes("admin"))) {
+    const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
+    report(databaseFindings(state, Date.now()));
+    if (repair) report(await repaired(session));
+    const queues = await allQueues(api, true);
+    if (queues.length === 0) report([ok("queues", "there is none yet")]);
+    for (const { name, counts } of queues) {
+      const diagnostics: QueueDiagnostics = await api.get(pathOf(name, "diagnostics"), "valid");
+      report(
+        counts
+          ? queueFindings({ queue: name, ...counts }, diagnostics, state.now, { repaired: repair })
+          : [problem(name, "its counts cannot be read", `sluice stats ${name} says why`)],
+      );
+    }
+  } else {
+    report([unknown("Redis", "not checked", "use a token with the scope admin")]);
+  }
+  const problems = findings.filter(({ status }) => status === "problem").length;
+  if (problems > 0) fail();
+  const warnings = findings.filter(({ status }) => status === "warning").length;
+  out.note(`\n${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
+}
+
+/** What to do if the deployment or the database cannot be reached; undefined for other errors. */
+function adviceFor(error: unknown, { api }: Session): string | undefined {
+  if (!(error instanceof SluiceError)) return undefined;
+  switch (error.code) {
+    case "unauthorized":
+      return "set SLUICE_TOKEN to a token that is in the deployment's SLUICE_TOKENS: sluice token makes one";
+    case "redis_unauthorized":
+      return "check the password or token of Redis, and what its user may do";
+    case "redis_quota":
+      return "the plan of the Redis account is used up: change it, or wait for the next period";
+    case "unreachable":
+    case "redis_unreachable":
+      return api.isDatabase
+        ? "is the URL right, does Redis run, and does a firewall keep this machine out?"
+        : "is the URL right, and does /health of it answer? If it answers 504, its Redis does not";
+    default:
+      return undefined;
+  }
 }
 
 type Grant = Pick<TokenEntry, "scopes" | "queues">;
@@ -76,7 +101,7 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[
   try {
     const { tokens } = readConfig(io.env);
     const plain = tokens.filter(({ token }) => token !== undefined).length;
-    const found = `${count(tokens.length, "token")} in SLUICE_TOKENS`;
+    const found = `${counted(tokens.length, "token")} in SLUICE_TOKENS`;
     if (names.length > 0)
       return [
         unknown("tokens", `${names.join(" and ")} not set here`, "pass the deployment's file: --env-file"),
@@ -112,8 +137,4 @@ function show({ out }: Session, finding: Finding): void {
   const paint = { ok: green, warning: yellow, problem: red, unknown: dim }[status];
   const next = advice === undefined ? "" : `\n    ${dim("→")} ${advice}`;
   out.text(`${paint(SYMBOLS[status])} ${about}: ${found}${next}\n`);
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

@@ -3,6 +3,7 @@ import { UsageError } from "../exit.ts";
 import { openInput } from "../jsonl/lines.ts";
 import { upload } from "../jsonl/upload.ts";
 import { duration, futureInstant, json, whole } from "../options.ts";
+import { noteWake } from "../wake-note.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 interface EnqueueOptions {
@@ -22,7 +23,7 @@ export function enqueueCommand(running: Running): Command {
   const command = new Command("enqueue")
     .summary("enqueue a payload, or one for each line of JSON from a pipe")
     .description(
-      "Enqueues a task with the payload. Without a payload, it enqueues one for each line of JSON (JSONL) of the standard input or of a file.",
+      "Enqueues a task with the payload. Without a payload, it enqueues one for each line of JSON (JSONL) of the standard input or of a file. The defaults of a queue that your code declares hold only through its deployment (SLUICE_URL).",
     )
     .argument("<queue>")
     .argument("[payload]", 'JSON, such as \'{"to": "a@example.com"}\'', json)
@@ -60,7 +61,8 @@ export function enqueueCommand(running: Running): Command {
           api.queue(queue).enqueue(payload, { ...task, ...request }),
         );
         const known = enqueued.created ? "Enqueued" : "Nothing was enqueued: there is a task";
-        return out.value({ queue, ...enqueued }, `${known} ${enqueued.id} in ${queue}.`);
+        out.value({ queue, ...enqueued }, `${known} ${enqueued.id} in ${queue}.`);
+        return noteWake(session);
       }
       if (id !== undefined || unique !== undefined)
         throw new UsageError("--id and --unique are for one payload; give it after the queue");

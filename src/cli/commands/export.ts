@@ -23,18 +23,21 @@ export function exportCommand(running: Running): Command {
           .argParser(states)
           .default(["pending", "delayed"], "pending,delayed"),
       ),
+    "tasks",
   );
   return operation(running, command, async (session: Session, options: ExportOptions, queue: string) => {
-    const { out } = session;
+    const { out, io } = session;
+    // On a terminal the lines themselves show it.
+    const progress = (text: string) => io.stdout.isTTY || out.progress(text);
     let written = 0;
     for (const state of options.state) {
       const query = { state, payloads: true, size: 500, ...filterOf(options) };
-      for await (const task of tasksOf(session, queue, query as never)) {
+      for await (const task of tasksOf(session, queue, query)) {
         out.line(exported(task));
-        if (++written % 100 === 0) out.progress(`${written} tasks`);
+        if (++written % 100 === 0) progress(`${written} tasks`);
       }
     }
-    out.progress("");
+    progress("");
     out.note(`Exported ${counted(written, "task")} of ${queue}.`);
   });
 }

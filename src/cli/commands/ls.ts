@@ -24,20 +24,26 @@ export function lsCommand(running: Running): Command {
         new Option("--limit <number>", "at most this many of each state").argParser(whole(1)).default(50),
       )
       .option("--payloads", "with payloads"),
+    "tasks",
   );
   return operation(running, command, async (session: Session, options: ListOptions, queue: string) => {
     const { state, limit, payloads } = options;
     const tasks: ShownTask[] = [];
     for (const each of state ? [state] : STATES) {
       const query = { state: each, payloads, size: Math.min(limit, 1_000), ...filterOf(options) };
-      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query as never)))));
+      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query)))));
+    }
+    if (options.reason === undefined && (state ?? "rejected") === "rejected") {
+      // Cancelled tasks are no dead letters, so a list of rejected tasks has them only by their reason.
+      const query = { ...filterOf(options), state: "rejected", reason: "cancelled", payloads } as const;
+      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query)))));
     }
     const columns: Column<ShownTask>[] = [
       { title: "ID", of: ({ id }) => id },
-      { title: "STATE", of: ({ state: of }) => of },
+      { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
       { title: "SINCE", of: (task) => localTime(since(task)) },
       { title: "UNTIL", optional: true, of: ({ dueAt, deadlineAt }) => timeOrNothing(dueAt ?? deadlineAt) },
-      { title: "ATTEMPT", align: "right", of: ({ attempt }) => attempt },
+      { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
       { title: "GROUP", optional: true, of: ({ group }) => group },
       payloads
         ? { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) }

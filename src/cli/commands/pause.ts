@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { operation, type Running, type Session } from "../session.ts";
+import { noteWake } from "../wake-note.ts";
 import { pathOf } from "../tasks.ts";
 
 const texts = {
@@ -19,7 +20,8 @@ export function pauseCommand(running: Running, verb: keyof typeof texts): Comman
   return operation(
     running,
     command,
-    async ({ api, out }: Session, _options: object, queues: readonly string[]) => {
+    async (session: Session, _options: object, queues: readonly string[]) => {
+      const { api, out } = session;
       const results: { readonly queue: string; readonly state: string }[] = [];
       for (const queue of queues) {
         await api.send("POST", pathOf(queue, verb), "paused");
@@ -30,6 +32,7 @@ export function pauseCommand(running: Running, verb: keyof typeof texts): Comman
         { title: "STATE", of: ({ state }: { state: string }) => state },
       ];
       out.rows(results, columns, "");
+      if (verb === "resume") noteWake(session);
     },
   );
 }

@@ -38,7 +38,7 @@ export function pullCommand(running: Running): Command {
       reply.tasks,
       [
         { title: "ID", of: ({ id }) => id },
-        { title: "ATTEMPT", align: "right", of: ({ attempt }) => attempt },
+        { title: "DELIVERY", align: "right", of: ({ attempt }) => attempt },
         { title: "LEASE UNTIL", of: ({ deadlineAt }) => localTime(deadlineAt) },
         { title: "RECEIPT", of: ({ receipt }) => receipt },
         { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) },

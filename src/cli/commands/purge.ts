@@ -32,6 +32,7 @@ export function purgeCommand(running: Running): Command {
       )
       .addOption(new Option("--limit <number>", "at most this many").argParser(whole(1)))
       .option("--yes", "do not ask"),
+    "tasks",
   );
   return operation(
     running,

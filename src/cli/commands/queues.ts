@@ -40,7 +40,9 @@ export function queuesCommand(running: Running): Command {
         },
         { title: "STATE", optional: true, of: stateOf, color: (cell) => colors.yellow(cell) },
       ],
-      "There is no queue. A queue is listed after its first enqueue.",
+      pattern === undefined
+        ? "There is no queue. A queue is listed after its first enqueue."
+        : `No queue has a name that contains "${pattern}".`,
     );
   });
 }
@@ -54,15 +56,10 @@ function stateOf({ counts }: ListedQueue): string {
 /** All queues for which the caller has the scope `admin`, by name. */
 export async function allQueues(api: Api, counts: boolean): Promise<ListedQueue[]> {
   const found = new Map<string, ListedQueue>();
-  let cursor: string | undefined;
-  do {
-    const page: { readonly queues: readonly ListedQueue[]; readonly cursor: string | null } = await api.get(
-      "/v1/queues",
-      "queues",
-      { counts, cursor, size: 100 },
-    );
-    for (const queue of page.queues) found.set(queue.name, queue);
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined);
+  const pages = api.pages<{ readonly queues: readonly ListedQueue[] }>("/v1/queues", "queues", {
+    counts,
+    size: 100,
+  });
+  for await (const { queues } of pages) for (const queue of queues) found.set(queue.name, queue);
   return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

@@ -4,8 +4,9 @@ import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { errorLine } from "../output/printable.ts";
-import { localTime, span } from "../output/times.ts";
+import { shortTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
+import { noteWake } from "../wake-note.ts";
 import { atMost, listFrom, pathOf, tasksOf } from "../tasks.ts";
 
 interface RedriveOptions extends FilterOptions {
@@ -37,20 +38,25 @@ export function redriveCommand(running: Running): Command {
       .addOption(new Option("--rate <number>", "at most this many a second").argParser(positive))
       .addOption(new Option("--limit <number>", "at most this many").argParser(whole(1)))
       .option("--rejected", "also those that a consumer rejected for good"),
+    "dead letters",
   );
   return operation(
     running,
     command,
     async (session: Session, options: RedriveOptions, queue: string, ids: readonly string[]) => {
       const { dryRun, rejected, reason } = options;
-      if (ids.length > 0 && (isFiltered(options) || options.limit !== undefined || dryRun || rejected))
-        throw new UsageError("ids must not be given with a filter, --limit, --rejected or --dry-run");
+      if (ids.length > 0 && (isFiltered(options) || options.limit !== undefined || rejected))
+        throw new UsageError("ids must not be given with a filter, --limit or --rejected");
       if (rejected && reason) throw new UsageError("--rejected must not be given with --reason");
-      if (ids.length > 0) return redriveIds(session, queue, ids, options);
+      if (ids.length > 0) {
+        await redriveIds(session, queue, ids, options);
+        return dryRun ? undefined : noteWake(session);
+      }
       const filter = { ...filterOf(options), reason: reason ?? (rejected ? undefined : RETRYABLE) };
       if (dryRun) await showMatching(session, queue, filter, options);
       else await redriveMatching(session, queue, filter, options);
       if (!rejected && !reason) await noteRejected(session, queue, filter);
+      if (!dryRun) noteWake(session);
     },
   );
 }
@@ -59,26 +65,25 @@ async function redriveIds(
   { api, out, fail }: Session,
   queue: string,
   ids: readonly string[],
-  { rate }: RedriveOptions,
+  { rate, dryRun }: RedriveOptions,
 ): Promise<void> {
   if (rate !== undefined && ids.length > MOST_IDS)
     throw new UsageError(`--rate must not be given with more than ${MOST_IDS} ids`);
   let redriven = 0;
   const refused: RedriveReport["refused"][number][] = [];
   for (let at = 0; at < ids.length; at += MOST_IDS) {
-    const body = { ids: ids.slice(at, at + MOST_IDS), rate };
+    const body = { ids: ids.slice(at, at + MOST_IDS), rate, dryRun };
     const report: RedriveReport = await api.send("POST", pathOf(queue, "redrive"), "redriven", body);
     redriven += report.redriven;
     refused.push(...report.refused);
   }
   if (refused.length > 0) fail();
   const reasons = refused.map(({ id, code }) => `\n${id}: ${code}`);
-  out.value({ queue, redriven, refused }, `Redrove ${redriven} of ${ids.length}.${reasons.join("")}`);
+  const done = dryRun ? "Nothing was changed. Would be redriven:" : "Redrove";
+  out.value({ queue, redriven, refused }, `${done} ${redriven} of ${ids.length}.${reasons.join("")}`);
 }
 
-type Filter = Omit<ReturnType<typeof filterOf>, "reason"> & {
-  readonly reason: readonly string[] | undefined;
-};
+type Filter = ReturnType<typeof filterOf>;
 
 async function showMatching(
   session: Session,
@@ -86,14 +91,14 @@ async function showMatching(
   filter: Filter,
   { limit = Number.POSITIVE_INFINITY }: RedriveOptions,
 ): Promise<void> {
-  const query = { state: "rejected", size: Math.min(limit, 1_000), ...filter };
-  const tasks = await listFrom(atMost(limit, tasksOf(session, queue, query as never)));
+  const query = { state: "rejected", size: Math.min(limit, 1_000), ...filter } as const;
+  const tasks = await listFrom(atMost(limit, tasksOf(session, queue, query)));
   const { out } = session;
   out.rows(
     tasks.map(({ id, endedAt, reason, error }) => ({ id, endedAt, reason, error })),
     [
       { title: "ID", of: ({ id }) => id },
-      { title: "DIED", of: ({ endedAt }) => localTime(endedAt ?? 0) },
+      { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
       { title: "REASON", of: ({ reason }) => reason },
       { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
     ],

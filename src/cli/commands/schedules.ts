@@ -44,16 +44,8 @@ export function schedulesCommand(running: Running): Command {
         out.note(`${name}: ${verb}d.`);
       }
       const schedules: ListedSchedule[] = [];
-      let cursor: string | undefined;
-      do {
-        const page: { schedules: ListedSchedule[]; cursor: string | null } = await api.get(
-          path,
-          "schedules",
-          { cursor },
-        );
-        schedules.push(...page.schedules);
-        cursor = page.cursor ?? undefined;
-      } while (cursor !== undefined);
+      const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");
+      for await (const page of pages) schedules.push(...page.schedules);
       out.rows(
         schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
         [

@@ -4,7 +4,7 @@ import type { RejectReason } from "../../queue/core/types.ts";
 import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";
-import { errorLine, printable } from "../output/printable.ts";
+import { errorLine, printable, printableLines } from "../output/printable.ts";
 import { localTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask } from "../tasks.ts";
@@ -48,6 +48,9 @@ function withoutValues(task: ShownTask): ShownTask {
   } as ShownTask;
 }
 
+/** The most characters of a payload, result or error that a person reads. */
+const MOST = 10_000;
+
 /** The task as a person reads it. */
 function described(task: ShownTask, { colors }: Output): string {
   const heading = (text: string) => `\n${colors.bold(text)}\n`;
@@ -70,7 +73,9 @@ function described(task: ShownTask, { colors }: Output): string {
     const bytes =
       name === "payload" ? task.payloadEncoding : name === "error" ? task.errorEncoding : task.encoding;
     const note = bytes && name !== "progress" ? " (bytes, in base64; perhaps encrypted)" : "";
-    const text = JSON.stringify(task[name], null, 2).split("\n").map(printable).join("\n");
+    const json = JSON.stringify(task[name], null, 2);
+    const more = json.length > MOST ? `\n… of ${json.length} characters in all; --json shows them` : "";
+    const text = printableLines(json.slice(0, MOST)) + more;
     lines.push(heading(`${name[0]?.toUpperCase()}${name.slice(1)}${note}`), `${text}\n`);
   }
   return lines.join("");
@@ -89,15 +94,13 @@ function stateOf({ state, reason }: ShownTask): string {
 
 function factsOf(task: ShownTask): (readonly [string, string])[] {
   const { attempt, charged, enqueuedAt, dueAt, deadlineAt, endedAt, group, priority, worker, headers } = task;
-  const maxAttempts = task.options?.maxAttempts ?? RECORD_DEFAULTS.maxAttempts;
-  const limit = maxAttempts === 0 ? "without limit" : `of ${maxAttempts}`;
   const at = (time: number) => `${localTime(time)} (${relative(time)})`;
   const facts: (readonly [string, string | undefined])[] = [
     ["enqueued", at(enqueuedAt)],
     ["due", dueAt === undefined ? undefined : at(dueAt)],
     ["lease until", deadlineAt === undefined ? undefined : at(deadlineAt)],
     ["ended", endedAt === undefined ? undefined : at(endedAt)],
-    ["deliveries", `${attempt}; charged attempts ${charged} ${limit}`],
+    ["deliveries", `${attempt}; charged attempts ${charged}${limitOf(task)}`],
     ["group", group],
     ["priority", priority === undefined ? undefined : String(priority)],
     ["worker", worker && [worker.name, worker.incarnation].filter(Boolean).join(" ")],
@@ -105,6 +108,13 @@ function factsOf(task: ShownTask): (readonly [string, string])[] {
     ["cancel", task.cancelRequested && "requested; the consumer learns of it at its next extend or settle"],
   ];
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined);
+}
+
+/** The limit of charged attempts. A task that has ended without a payload no longer has its options. */
+function limitOf({ state, reason, options }: ShownTask): string {
+  if (state === "completed" || reason === "cancelled") return "";
+  const { maxAttempts = RECORD_DEFAULTS.maxAttempts } = options ?? {};
+  return maxAttempts === 0 ? ", without a limit" : ` of ${maxAttempts}`;
 }
 
 function relative(at: number): string {

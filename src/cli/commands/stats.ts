@@ -4,7 +4,7 @@ import type { QueueStatistics } from "../../queue/operate/statistics.ts";
 import { queueEvents } from "../../queue/tasks/events.ts";
 import { sleep } from "../../sleep.ts";
 import { duration } from "../options.ts";
-import type { Output } from "../output/output.ts";
+import { counted } from "../output/counted.ts";
 import { localTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -27,40 +27,44 @@ export function statsCommand(running: Running): Command {
     .addOption(
       new Option("--watch [interval]", "again and again until Ctrl-C (default: 2s)").argParser(duration),
     );
-  return operation(
-    running,
-    command,
-    async ({ api, out, io }: Session, { watch }: StatsOptions, queue: string) => {
-      const interval = watch === true ? 2_000 : watch;
-      const round = async () => {
-        const counts: QueueCounts = await api.get(pathOf(queue), "pending");
-        const statistics: QueueStatistics = await api.get(pathOf(queue, "statistics"), "minutes");
-        if (interval !== undefined) out.clear();
-        if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
-        else show(out, counts, statistics);
-      };
-      if (interval === undefined) return round();
-      while (!io.interrupted.aborted) {
-        await round();
-        await sleep(interval, io.interrupted);
-      }
-    },
-  );
+  return operation(running, command, async (session: Session, { watch }: StatsOptions, queue: string) => {
+    const { api, out, io } = session;
+    const interval = watch === true ? 2_000 : watch;
+    const round = async () => {
+      const counts: QueueCounts = await api.get(pathOf(queue), "pending");
+      const statistics: QueueStatistics = await api.get(pathOf(queue, "statistics"), "minutes");
+      if (interval !== undefined) out.clear();
+      if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
+      else show(session, counts, statistics);
+    };
+    if (interval === undefined) return round();
+    while (!io.interrupted.aborted) {
+      await round();
+      await sleep(interval, io.interrupted);
+    }
+  });
 }
 
-function show(out: Output, counts: QueueCounts, { on, minutes, perMinute }: QueueStatistics): void {
+function show(
+  { out, where }: Session,
+  counts: QueueCounts,
+  { on, minutes, perMinute }: QueueStatistics,
+): void {
   const { queue, pending, delayed, working, rejected, oldestAge, workers, paused } = counts;
   const facts = [
     `${pending} pending`,
     `${delayed} delayed`,
     `${working} working`,
     `${rejected} dead`,
-    `${workers} workers`,
+    counted(workers, "worker"),
     ...(oldestAge === null ? [] : [`oldest ${span(oldestAge)}`]),
     ...(paused ? ["paused"] : []),
   ];
   out.text(`${out.colors.bold(queue)}  ${localTime(Date.now())}\n${facts.join("  ")}\n`);
-  if (!on) return out.note(`\nEvents are not counted; switch it on: sluice settings ${queue} statistics=on`);
+  if (!on)
+    return out.note(
+      `\nEvents are not counted; switch them on: sluice settings ${queue} statistics=on${where}`,
+    );
   const shown = queueEvents.filter((event) => minutes.some((minute) => minute[event] > 0));
   out.text("\n");
   out.rows(

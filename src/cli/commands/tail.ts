@@ -17,12 +17,12 @@ export function tailCommand(running: Running): Command {
     running,
     command,
     async (session: Session, _options: object, queues: readonly string[]) => {
-      const { api, out } = session;
+      const { api, out, where } = session;
       for (const queue of queues) {
         const { events }: QueueSettings = await api.get(pathOf(queue, "settings"), "events");
         if (!events)
           throw new Refusal(
-            `${queue} publishes no events; switch them on: sluice settings ${queue} events=on`,
+            `${queue} publishes no events; switch them on: sluice settings ${queue} events=on${where}`,
           );
       }
       out.note(`Following ${queues.join(", ")}. Ctrl-C ends it.`);

@@ -34,14 +34,8 @@ export function workersCommand(running: Running): Command {
         );
       }
       const workers: WorkerInfo[] = [];
-      let cursor: string | undefined;
-      do {
-        const page: { workers: WorkerInfo[]; cursor: string | null } = await api.get(path, "workers", {
-          cursor,
-        });
-        workers.push(...page.workers);
-        cursor = page.cursor ?? undefined;
-      } while (cursor !== undefined);
+      const pages = api.pages<{ readonly workers: readonly WorkerInfo[] }>(path, "workers");
+      for await (const page of pages) workers.push(...page.workers);
       out.rows(
         workers,
         [

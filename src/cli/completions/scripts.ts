@@ -4,9 +4,12 @@ import type { Command } from "commander";
 interface Completable {
   readonly name: string;
   readonly summary: string;
+  /** Values of its arguments. */
+  readonly choices: readonly string[];
   readonly options: readonly {
     readonly flag: string;
     readonly description: string;
+    readonly takesValue: boolean;
     readonly values: readonly string[];
   }[];
 }
@@ -26,9 +29,11 @@ function completable(command: Command): Completable {
   return {
     name: command.name(),
     summary: command.summary(),
-    options: command.options.map(({ long, description, argChoices }) => ({
+    choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    options: command.options.map(({ long, description, required, argChoices }) => ({
       flag: long ?? "",
       description,
+      takesValue: required,
       values: argChoices ?? [],
     })),
   };
@@ -37,21 +42,32 @@ function completable(command: Command): Completable {
 function bash(commands: readonly Completable[]): string {
   const names = commands.map(({ name }) => name).join(" ");
   const cases = commands.map(
-    ({ name, options }) => `    ${name}) words="${options.map(({ flag }) => flag).join(" ")}" ;;`,
+    ({ name, options, choices }) =>
+      `    ${name}) words="${[...choices, ...options.map(({ flag }) => flag), "--help"].join(" ")}" ;;`,
   );
   const values = commands.flatMap(({ name, options }) =>
     options
       .filter((option) => option.values.length > 0)
       .map((option) => `    "${name} ${option.flag}") words="${option.values.join(" ")}" ;;`),
   );
+  const free = commands
+    .flatMap(({ options }) =>
+      options.filter(({ takesValue, values: some }) => takesValue && some.length === 0),
+    )
+    .map(({ flag }) => flag);
   return `_sluice() {
   local word="\${COMP_WORDS[COMP_CWORD]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${names}" -- "$word"))
+    COMPREPLY=($(compgen -W "${names} help" -- "$word"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
 ${cases.join("\n")}
+    help) words="${names}" ;;
+  esac
+  # Values without choices are names of files, or free.
+  case "\${COMP_WORDS[COMP_CWORD-1]}" in
+    ${[...new Set(free)].join("|")}) words="" ;;
   esac
   case "\${COMP_WORDS[1]} \${COMP_WORDS[COMP_CWORD-1]}" in
 ${values.join("\n")}
@@ -64,8 +80,9 @@ complete -o default -F _sluice sluice
 
 function fish(commands: readonly Completable[]): string {
   const quoted = (text: string) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-  const lines = commands.flatMap(({ name, summary, options }) => [
+  const lines = commands.flatMap(({ name, summary, options, choices }) => [
     `complete -c sluice -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
+    ...choices.map((choice) => `complete -c sluice -n '__fish_seen_subcommand_from ${name}' -f -a ${choice}`),
     ...options.map(({ flag, description, values }) => {
       const choices = values.length > 0 ? ` -x -a ${quoted(values.join(" "))}` : "";
       return `complete -c sluice -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}${choices} -d ${quoted(description)}`;

@@ -14,6 +14,11 @@ import { serverSentEvents } from "./server-sent-events.ts";
 /** How long to wait before a stream that the server ended is opened again, ms. Events of this time are missed. */
 const RECONNECT = 200;
 
+/** For the next page; null after the last. */
+interface Cursor {
+  readonly cursor: string | null;
+}
+
 /** The query of a request. Undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -25,6 +30,8 @@ export interface ApiOptions extends ConnectionOptions {
   readonly name: string;
   /** True if the HTTP interface runs in this process. */
   readonly isDatabase: boolean;
+  /** False if no consumer is woken when a task becomes pending. */
+  readonly wakes: boolean;
   /** Aborts all requests. */
   readonly signal: AbortSignal;
   /** Replaces an error by one that says more. @default the error itself */
@@ -36,6 +43,7 @@ export interface ApiOptions extends ConnectionOptions {
 export class Api {
   readonly name: string;
   readonly isDatabase: boolean;
+  readonly wakes: boolean;
   readonly #options: ApiOptions;
   readonly #connection: Connection;
 
@@ -43,6 +51,7 @@ export class Api {
     const { url, token, fetch, retry } = options;
     this.name = options.name;
     this.isDatabase = options.isDatabase;
+    this.wakes = options.wakes;
     this.#options = options;
     this.#connection = new Connection({ url, token, fetch, retry });
   }
@@ -54,6 +63,24 @@ export class Api {
    */
   get<Reply extends object>(path: string, replyField: string, query: Query = {}): Promise<Reply> {
     return this.#request({ method: "GET", path: withQuery(path, query), replyField });
+  }
+
+  /**
+   * Sends a GET for each page of a list.
+   * @param replyField a field that every page has
+   * @throws {SluiceError}
+   */
+  async *pages<Page extends object>(
+    path: string,
+    replyField: string,
+    query: Query = {},
+  ): AsyncGenerator<Page & Cursor, void> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.get<Page & Cursor>(path, replyField, { ...query, cursor });
+      yield page;
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
   }
 
   /**

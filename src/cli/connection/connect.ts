@@ -28,7 +28,15 @@ or pass a file that has them: --env-file .env`;
  */
 export async function connect(env: Variables, options: ConnectOptions, signal: AbortSignal): Promise<Api> {
   const url = options.database ? undefined : options.url || env["SLUICE_URL"];
-  if (url !== undefined && url !== "") return deployment(url, env, signal);
+  if (url !== undefined && url !== "") {
+    const { origin, pathname } = checkedUrl(
+      url,
+      options.url ? "--url" : "SLUICE_URL",
+      HTTP,
+      "user and password",
+    );
+    return deployment(origin + pathname.replace(/\/+$/, ""), env, signal);
+  }
   if (!env["UPSTASH_REDIS_REST_URL"] && !env["UPSTASH_REDIS_REST_TOKEN"] && !env["REDIS_URL"])
     throw new UsageError(NOTHING_SET);
   return openDatabase(readConfig({ ...env, SLUICE_TOKENS: undefined, CRON_SECRET: undefined }), signal);
@@ -37,17 +45,27 @@ export async function connect(env: Variables, options: ConnectOptions, signal: A
 function deployment(url: string, env: Variables, signal: AbortSignal): Api {
   const token = env["SLUICE_TOKEN"];
   if (!token) throw new UsageError("SLUICE_TOKEN must be set to a token of the deployment");
-  checkedUrl(url, "SLUICE_URL", HTTP);
   return new Api({
     url,
     token,
     name: url,
     isDatabase: false,
+    // If it has a consumer or a wake URL.
+    wakes: true,
     signal,
     fetch: (to, init) => globalThis.fetch(to, init),
-    explain: (error) =>
-      error instanceof SluiceError && error.code === "unreachable"
-        ? new SluiceError("unreachable", `${error.message}. Is ${url} a deployment of Sluice?`)
-        : error,
+    // A deployment answers within 10 s that its Redis does not.
+    retry: { deadline: "12s", tryTimeout: "11s" },
+    explain: (error) => explained(error, url),
   });
+}
+
+/** The error of a request to a deployment, with its URL if it is perhaps no deployment. */
+function explained(error: unknown, url: string): unknown {
+  if (!(error instanceof SluiceError)) return error;
+  const { code, message } = error;
+  if (code !== "unreachable" && code !== "unexpected_reply") return error;
+  // Problems with a code are of a deployment.
+  if (/HTTP \d+ \(\w+\)/.test(message)) return new SluiceError("unreachable", `${url}: ${message}`);
+  return new SluiceError("unreachable", `${message}. Is ${url} a deployment of Sluice?`);
 }

@@ -29,12 +29,14 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
     "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis);
   const token = randomBytes(24).toString("base64url");
   const [secret] = wakeSecrets;
+  const wake =
+    wakeUrl !== undefined && secret !== undefined ? webhookWaker({ url: wakeUrl, secret }) : undefined;
   let last: unknown;
   const app = createApp({
     transport,
     prefix,
     tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
-    wake: wakeUrl !== undefined && secret !== undefined ? webhookWaker({ url: wakeUrl, secret }) : undefined,
+    wake,
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });
@@ -44,6 +46,7 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
     token,
     name,
     isDatabase: true,
+    wakes: wake !== undefined,
     signal,
     fetch: async (url, init) => {
       const response = await app.fetch(new Request(url, init));

@@ -28,9 +28,8 @@ function connection({ roundTrip }: DatabaseDiagnostics): Finding {
 
 function version({ version }: DatabaseDiagnostics): Finding {
   if (version === null) return unknown("version", "Redis does not report it");
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major > 6 || (major === 6 && minor >= 2)) return ok("version", version);
-  return problem("version", version, "Sluice needs Redis 6.2 or later");
+  if (Number.parseInt(version, 10) >= 7) return ok("version", version);
+  return problem("version", version, "Sluice needs Redis 7.0 or later");
 }
 
 function eviction({ evictionPolicy }: DatabaseDiagnostics): Finding {

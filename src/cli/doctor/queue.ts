@@ -1,7 +1,8 @@
 import type { QueueCounts } from "../../queue/core/counts.ts";
 import type { QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
+import { counted } from "../output/counted.ts";
 import { span } from "../output/times.ts";
-import { type Finding, ok, problem, warning } from "./finding.ts";
+import { type Finding, ok, problem, unknown, warning } from "./finding.ts";
 
 /** The most bytes of a key on Upstash. https://upstash.com/docs/redis/troubleshooting/max_key_size_exceeded */
 const MAX_KEY = 100e6;
@@ -17,12 +18,17 @@ export function queueFindings(
   counts: QueueCounts,
   { bytes, fields, valid, entries }: QueueDiagnostics,
   now: number,
+  { repaired = false } = {},
 ): Finding[] {
   const { queue, pending, working, rejected, oldestAge, nextDueAt, broken, paused } = counts;
   const found: Finding[] = [];
   if (broken > 0)
     found.push(
-      problem(queue, `${broken} broken entries were set aside`, `sluice sweep --deep --queue ${queue}`),
+      problem(
+        queue,
+        `${counted(broken, "broken entry", "broken entries")} set aside`,
+        `sluice sweep --deep --queue ${queue}`,
+      ),
     );
   if (bytes !== null && bytes > 0.8 * MAX_KEY) {
     const size = `its tasks have ${Math.round(bytes / 1e6)} MB; Upstash allows 100 MB a key`;
@@ -33,24 +39,29 @@ export function queueFindings(
   else if (pending > 0 && working === 0 && (oldestAge ?? 0) > STUCK) {
     const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
     found.push(
-      problem(
-        queue,
-        `${pending} pending, the next one for ${span(oldestAge ?? 0)}, and none is worked on`,
-        advice,
-      ),
+      problem(queue, `${pending} pending for ${span(oldestAge ?? 0)}, and no consumer works`, advice),
     );
   }
   if (nextDueAt !== null && now - nextDueAt > OVERDUE)
     found.push(
       problem(
         queue,
-        `tasks or leases are due since ${span(now - nextDueAt)}`,
-        "cron does not sweep: see docs/operating.md",
+        `tasks or leases are overdue for ${span(now - nextDueAt)}`,
+        "cron does not sweep. Once, by hand: sluice sweep",
       ),
     );
-  if (rejected > 0) found.push(warning(queue, `${rejected} dead letters`, `sluice dead ${queue}`));
+  if (rejected > 0) found.push(warning(queue, counted(rejected, "dead letter"), `sluice dead ${queue}`));
+  // The deep sweep has checked all entries.
+  if (!valid && !repaired)
+    found.push(
+      unknown(
+        queue,
+        "it has a fault, or too many entries for a quick check",
+        `sluice sweep --deep --queue ${queue}`,
+      ),
+    );
   if (found.length > 0) return found;
-  const size = bytes === null ? `${fields} fields` : `${Math.ceil(bytes / 1e3)} KB`;
-  const checked = valid ? `${entries} entries are valid` : "not checked entry by entry; --repair does";
-  return [ok(queue, `${pending} pending, ${working} working, ${size}; ${checked}`)];
+  const size = bytes === null ? counted(fields, "field") : `${Math.ceil(bytes / 1e3)} KB`;
+  const checked = valid ? `; ${counted(entries, "valid entry", "valid entries")}` : "";
+  return [ok(queue, `${pending} pending, ${working} working, ${size}${checked}`)];
 }

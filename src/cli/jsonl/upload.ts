@@ -4,6 +4,7 @@ import { UsageError } from "../exit.ts";
 import { counted } from "../output/counted.ts";
 import { progressLine } from "../output/progress-bar.ts";
 import type { Session } from "../session.ts";
+import { noteWake } from "../wake-note.ts";
 import { type Input, jsonLines, type Line } from "./lines.ts";
 import { withLine } from "./line-error.ts";
 import { ResumeFile } from "./resume-file.ts";
@@ -80,6 +81,7 @@ export async function upload(session: Session, options: UploadOptions): Promise<
     { queue, ...counts, skipped: earlier },
     `Enqueued ${counted(counts.enqueued, "task")} in ${queue}.${known}${before}`,
   );
+  noteWake(session);
 }
 
 async function enqueue(

@@ -47,10 +47,9 @@ export class Output {
     this.#io.stderr.write(`${text}\n`);
   }
 
-  /** Shows a line that the next one replaces, such as progress. Nothing if no person reads it, or JSON is between. */
+  /** Shows a line that the next one replaces, such as progress. Nothing if no person reads it. */
   progress(text: string): void {
-    if (this.#io.stderr.isTTY && !(this.json && this.#io.stdout.isTTY))
-      this.#io.stderr.write(`\r\u001b[K${text}`);
+    if (this.#io.stderr.isTTY) this.#io.stderr.write(`\r\u001b[K${text}`);
   }
 
   /** Clears the screen for the next picture of a command that watches. */

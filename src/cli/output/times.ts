@@ -7,6 +7,11 @@ export function localTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** An instant in local time without year and seconds, such as `11-23 02:14`, for narrow columns. */
+export function shortTime(at: number): string {
+  return localTime(at).slice(5, 16);
+}
+
 const UNITS = [
   [86_400_000, "d"],
   [3_600_000, "h"],

@@ -115,7 +115,7 @@ function openStore(folder: string | undefined, log: (line: string) => void): Kep
 
 function described(database: EmbeddedDatabase, folder: string | undefined): string {
   const kept = folder === undefined ? "keeps no data" : `keeps its data in ${folder}`;
-  return `The embedded store, which ${kept} and has ${String(database.call("COMMAND", "COUNT"))} commands (COMMAND LIST),`;
+  return `The embedded store, which ${kept} and has ${String(database.call("COMMAND", "COUNT"))} commands,`;
 }
 
 function withoutPassword(redisUrl: string): string {

@@ -1,0 +1,9 @@
+import type { Session } from "./session.ts";
+
+/** Says, after tasks have become pending, that nothing starts their consumer before cron does. */
+export function noteWake({ api, out, io }: Session): void {
+  if (api.wakes || !io.stdout.isTTY) return;
+  out.note(
+    "No consumer was woken: in functions it starts with the next cron. Use the deployment (SLUICE_URL), or set SLUICE_WAKE_URL and SLUICE_WAKE_SECRET.",
+  );
+}

@@ -1,0 +1,214 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { resp } from "../../src/transport/resp.ts";
+import { startRedis } from "../support/redis.ts";
+import { startSluice } from "./process.ts";
+import { ENQUEUE_TOKEN, type Ended, runHere, TOKEN, useCli, useFolder } from "./rig.ts";
+
+const rig = useCli();
+const folder = useFolder();
+
+/** Runs a command against a server that answers all requests so. */
+async function against(answer: RequestListener, args: readonly string[] = ["queues"]): Promise<Ended> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  try {
+    return await runHere(args, { SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: TOKEN });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+describe("the environment", () => {
+  test("without any variable it says which there are", async () => {
+    const { code, out, err } = await runHere(["queues"], { REDIS_URL: "" });
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toMatch(
+      /^sluice: nothing says where the queues are\. Set one of:\n {2}SLUICE_URL and SLUICE_TOKEN/,
+    );
+  });
+
+  test.each([
+    [{ SLUICE_URL: "https://example.com" }, "SLUICE_TOKEN must be set to a token of the deployment"],
+    [
+      { SLUICE_URL: "example.com", SLUICE_TOKEN: TOKEN },
+      "SLUICE_URL must be a URL that begins with https:// or http://",
+    ],
+    [
+      { SLUICE_URL: "https://me:s3cret@example.com", SLUICE_TOKEN: TOKEN },
+      "SLUICE_URL must be a URL without user and password",
+    ],
+    [{ SLUICE_URL: "https://example.com", SLUICE_TOKEN: "s3cret token" }, "token must"],
+    [
+      { REDIS_URL: "http://me:s3cret@example.com" },
+      "REDIS_URL must be a URL that begins with redis:// or rediss://",
+    ],
+    [{ UPSTASH_REDIS_REST_URL: "https://example.com" }, "UPSTASH_REDIS_REST_TOKEN must be set"],
+    [{ REDIS_URL: "redis://x", SLUICE_PREFIX: "s3cret prefix" }, "SLUICE_PREFIX must be"],
+  ])("%j is refused without quoting it", async (env, message) => {
+    const { code, out, err } = await runHere(["queues"], env);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(message);
+    expect(err).not.toContain("s3cret");
+  });
+
+  test("--database uses the database although SLUICE_URL is set, --url another deployment", async () => {
+    await rig.queue().enqueue(1);
+    const env = {
+      SLUICE_URL: "http://127.0.0.1:9",
+      SLUICE_TOKEN: TOKEN,
+      ...rig.environmentOf("the database"),
+    };
+    expect((await runHere(["queues", "--database"], env)).rows).toMatchObject([{ name: "emails" }]);
+    expect((await runHere(["queues", "--url", `${rig.url}/`], env)).rows).toMatchObject([{ name: "emails" }]);
+    expect((await runHere(["queues", "--url", "x"], env)).err).toBe(
+      "sluice: --url must be a URL that begins with https:// or http://\n",
+    );
+  });
+
+  test("SLUICE_PREFIX is that of the keys", async () => {
+    const env = { REDIS_URL: rig.redis.url };
+    await runHere(["enqueue", "emails", "1"], { ...env, SLUICE_PREFIX: "other" });
+    expect((await runHere(["queues"], env)).rows).toEqual([]);
+    expect((await runHere(["queues"], { ...env, SLUICE_PREFIX: "other" })).rows).toHaveLength(1);
+  });
+
+  test("--env-file fills in what is not set: also quoted values and comments", async () => {
+    await rig.queue().enqueue(1);
+    const file = join(folder.path, ".env");
+    await writeFile(
+      file,
+      `# where\nexport SLUICE_URL="${rig.url}" # here\nSLUICE_TOKEN='${TOKEN}'\nOTHER=1\n`,
+    );
+    const run = (env: Record<string, string>) => runHere(["queues", "--env-file", file], env);
+    expect((await run({})).rows).toMatchObject([{ name: "emails" }]);
+    expect((await run({ SLUICE_URL: "" })).rows).toMatchObject([{ name: "emails" }]);
+    expect((await run({ SLUICE_TOKEN: "wrong-0123456789abcdef" })).code).toBe(3);
+    expect(process.env["OTHER"]).toBeUndefined();
+    expect(await startSluice(["queues", "--env-file", file], {}).ended).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("--env-file of a missing file ends with 2", async () => {
+    expect(await runHere(["queues", "--env-file", "/nope/.env"], {})).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("sluice: --env-file /nope/.env cannot be read: ENOENT"),
+    });
+  });
+});
+
+describe("a token", () => {
+  const run = (token: string, ...args: string[]) =>
+    rig.sluice("a deployment in workerd", args, { env: { SLUICE_TOKEN: token } });
+
+  test("that the deployment does not know ends with 3", async () => {
+    const { code, err } = await run("wrong-0123456789abcdef", "queues");
+    expect([code, err]).toEqual([3, expect.stringContaining("token")]);
+    expect(err).not.toContain("wrong-");
+  });
+
+  test("that only enqueues may enqueue and show without the payload; all else ends with 3", async () => {
+    expect(await run(ENQUEUE_TOKEN, "enqueue", "emails", "1", "--id", "a")).toMatchObject({ code: 0 });
+    expect(await run(ENQUEUE_TOKEN, "show", "emails", "a", "--no-payload")).toMatchObject({ code: 0 });
+    expect(await run(ENQUEUE_TOKEN, "cancel", "emails", "a")).toMatchObject({ code: 0 });
+    for (const args of [
+      ["show", "emails", "a"],
+      ["queues"],
+      ["ls", "emails"],
+      ["dead", "emails"],
+      ["redrive", "emails"],
+      ["purge", "emails", "--state", "pending", "--yes"],
+      ["pause", "emails"],
+      ["settings", "emails", "events=on"],
+      ["tail", "emails"],
+      ["pull", "emails"],
+      ["sweep"],
+      ["enqueue", "reports", "1"],
+    ]) {
+      const { code, out, err } = await run(ENQUEUE_TOKEN, ...args);
+      expect([args, code, out]).toEqual([args, 3, ""]);
+      expect(err).toMatch(/^sluice: .*scope/);
+    }
+  });
+});
+
+describe.concurrent("what is no deployment, or does not answer, ends with 3", () => {
+  test("a URL on which nothing listens, within about 12 s", async () => {
+    const since = performance.now();
+    const { code, err } = await runHere(["queues"], {
+      SLUICE_URL: "http://127.0.0.1:2",
+      SLUICE_TOKEN: TOKEN,
+    });
+    expect([code, err]).toEqual([
+      3,
+      expect.stringContaining("Is http://127.0.0.1:2 a deployment of Sluice?"),
+    ]);
+    expect(performance.now() - since).toBeLessThan(14_000);
+  });
+
+  test.each<[string, RequestListener]>([
+    ["a page", (_, response) => response.setHeader("content-type", "text/html").end("<h1>Hello</h1>")],
+    ["404", (_, response) => response.writeHead(404).end("<h1>Not found</h1>")],
+    ["other JSON", (_, response) => response.end('{"ok":true}')],
+    ["a redirect", (_, response) => response.writeHead(302, { location: "https://example.com/" }).end()],
+    ["503", (_, response) => response.writeHead(503).end()],
+  ])("a server that answers %s", async (_, answer) => {
+    const { code, err } = await against(answer);
+    expect(code).toBe(3);
+    expect(err).toMatch(/^sluice: the server .* Is http:\/\/127\.0\.0\.1:\d+ a deployment of Sluice\?\n$/);
+    expect(err).not.toContain("Hello");
+  });
+
+  test("a deployment without tokens says that it has none", async () => {
+    const { code, err } = await against((_, response) =>
+      response
+        .writeHead(503, { "content-type": "application/problem+json" })
+        .end('{"code":"auth_not_configured","detail":"The server has no SLUICE_TOKENS."}'),
+    );
+    expect([code, err]).toEqual([3, "sluice: The server has no SLUICE_TOKENS\n"]);
+  });
+
+  test("a stream of events that breaks off", async () => {
+    let streams = 0;
+    const { code, err } = await against(
+      ({ url = "" }, response) => {
+        if (!url.endsWith("/events")) return response.end('{"events":true}');
+        if (++streams > 1) return response.destroy();
+        return response
+          .setHeader("content-type", "text/event-stream")
+          .end('data: {"event":"x","at":1,"ids":[]}\n\n');
+      },
+      ["tail", "emails"],
+    );
+    expect([code, streams]).toEqual([3, 2]);
+    expect(err).toContain("a network error");
+  });
+});
+
+test("no secret is in any output: Redis's password, the token of the REST interface, the deployment's", async () => {
+  const redis = await startRedis();
+  const transport = resp(redis.url);
+  await transport.send([["CONFIG", "SET", "requirepass", "s3cret-password"]]);
+  await transport.close();
+  const environments: Record<string, string>[] = [
+    { REDIS_URL: redis.url.replace("//", "//:s3cret-password@") },
+    { REDIS_URL: redis.url.replace("//", "//:s3cret-wrong@") },
+    { ...rig.environmentOf("the database"), UPSTASH_REDIS_REST_TOKEN: "s3cret-wrong" },
+    { ...rig.environmentOf("a deployment in workerd"), SLUICE_TOKEN: "s3cret-0123456789abcdef" },
+  ];
+  const codes = [];
+  for (const env of environments) {
+    for (const args of [["doctor"], ["queues"], ["enqueue", "emails", "1"], ["tail", "emails"]]) {
+      const { code, out, err } = await runHere(args, env);
+      expect(out + err).not.toContain("s3cret");
+      codes.push(code);
+    }
+  }
+  await redis.stop();
+  expect(codes).toEqual([0, 0, 0, 1, ...Array<number>(12).fill(3)]);
+});

@@ -1,0 +1,207 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { databaseFindings } from "../../src/cli/doctor/database.ts";
+import { queueFindings } from "../../src/cli/doctor/queue.ts";
+import { EmbeddedDatabase } from "../../src/embedded/index.ts";
+import { startGateway } from "../../src/local/index.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { byAbout, type Finding } from "./findings.ts";
+import { runHere, type Target, targets, useCli } from "./rig.ts";
+
+const rig = useCli();
+
+describe.each(targets)("with %s", (target: Target) => {
+  const doctor = (...args: string[]) => rig.sluice(target, ["doctor", ...args]);
+  const about = async (name: string) =>
+    (await doctor()).rows
+      .filter((row: Finding) => row.about === name)
+      .map(({ status, found, advice }: Finding) => [status, found, advice]);
+
+  test("doctor finds nothing wrong with a sound queue", async () => {
+    await rig.queue().enqueue(1);
+    const { code, rows } = await doctor();
+    expect(code).toBe(0);
+    expect(byAbout(rows)).toMatchObject({
+      Redis: ["ok", expect.stringMatching(/^scripts run; \d+ ms a call$/), undefined],
+      version: ["ok", expect.stringMatching(/^\d+\.\d+/), undefined],
+      eviction: ["ok", "off (noeviction)", undefined],
+      memory: ["ok", expect.stringMatching(/^\d+ MB used$/), undefined],
+      durability: ["warning", "no append-only file", "a restart of Redis loses tasks. Set appendonly yes"],
+      clock: ["ok", "this machine and Redis agree", undefined],
+      emails: ["ok", expect.stringMatching(/^1 pending, 0 working, 1 KB; \d+ valid entr/), undefined],
+    });
+    const { text, err } = await rig.sluice(target, ["doctor"], { terminal: true });
+    expect(text).toMatch(/\n! durability: no append-only file\n {4}→ a restart of Redis loses tasks\. /);
+    expect(err).toMatch(/^Checking [^]*\n0 problems, \d warnings?\.\n$/);
+  });
+
+  test("doctor of an empty database", async () => {
+    expect(await about("queues")).toEqual([["ok", "there is none yet", undefined]]);
+  });
+
+  test("doctor names a queue without a consumer, what is overdue, paused, and dead letters", async () => {
+    const hourAgo = { now: () => Date.now() - 3_600_000 };
+    await rig.queue("stuck", hourAgo).enqueue(1);
+    await rig.queue("overdue", hourAgo).enqueue(1, { delay: 1 });
+    await rig.queue("asleep", hourAgo).enqueue(1);
+    await rig.operator("asleep").pause();
+    await rig.die("d", "no", { queue: "dying" });
+    const { code, rows } = await doctor();
+    expect(code).toBe(1);
+    const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
+    expect(byAbout(rows)).toMatchObject({
+      stuck: ["problem", "1 pending for 1h, and no consumer works", advice],
+      overdue: [
+        "problem",
+        expect.stringMatching(/^tasks or leases are overdue for (59m|1h)/),
+        expect.any(String),
+      ],
+      asleep: ["warning", "paused, with 1 pending", "sluice resume asleep"],
+      dying: ["warning", "1 dead letter", "sluice dead dying"],
+    });
+  });
+
+  test("doctor finds broken entries, and repairs them if asked", async () => {
+    await rig.queue().enqueue(1, { id: "lost" });
+    await rig.raw(["HSET", "sluice:{emails}:tasks", "lost", "garbage"]);
+    expect(await about("emails")).toEqual([
+      [
+        "unknown",
+        "it has a fault, or too many entries for a quick check",
+        "sluice sweep --deep --queue emails",
+      ],
+    ]);
+    await rig.queue().dequeue();
+    const { code, rows } = await doctor();
+    expect(code).toBe(1);
+    expect(rows).toContainEqual({
+      status: "problem",
+      about: "emails",
+      found: "1 broken entry set aside",
+      advice: "sluice sweep --deep --queue emails",
+    });
+    const repaired = await doctor("--repair");
+    expect(repaired).toMatchObject({ code: 0 });
+    expect(repaired.rows).toContainEqual({
+      status: "warning",
+      about: "emails",
+      found: expect.stringMatching(/: 1 repaired$/),
+      advice: "a failover or other code changed its keys",
+    });
+    expect((await doctor("--repair")).rows).toContainEqual({
+      status: "ok",
+      about: "deep sweep",
+      found: expect.stringMatching(/entr(y is|ies are) valid$/),
+    });
+  });
+
+  test("doctor names a queue whose keys are of something else", async () => {
+    await rig.queue().enqueue(1);
+    await rig.raw(["DEL", "sluice:{emails}:pending"], ["SET", "sluice:{emails}:pending", "not a list"]);
+    expect(await about("emails")).toEqual([
+      ["problem", "its counts cannot be read", "sluice stats emails says why"],
+    ]);
+    expect((await rig.sluice(target, ["stats", "emails"])).code).toBe(1);
+  });
+
+  test("doctor names a slow way to Redis", async () => {
+    rig.gateway.faults.add({ kind: "delay", ms: 250, match: { command: "EVALSHA", times: 2 } });
+    const [[status, found, advice] = []] = await about("Redis");
+    expect([status, advice]).toEqual(["warning", "deploy the functions in the region of the database"]);
+    expect(found).toMatch(/^scripts run; \d{3} ms a call$/);
+  });
+});
+
+describe("the Redis of a database", () => {
+  let redis: TestRedis | undefined;
+  afterEach(() => redis?.stop());
+
+  test("that may evict queues is a problem", async () => {
+    redis = await startRedis({ args: ["--maxmemory-policy", "allkeys-lru"] });
+    const { code, rows } = await runHere(["doctor"], { REDIS_URL: redis.url });
+    expect(code).toBe(1);
+    expect(byAbout(rows)["eviction"]).toEqual([
+      "problem",
+      "allkeys-lru",
+      "a full Redis may delete whole queues. Set maxmemory-policy noeviction",
+    ]);
+  });
+
+  test("that keeps an append-only file is durable", async () => {
+    redis = await startRedis({ args: ["--appendonly", "yes"] });
+    const { code, rows } = await runHere(["doctor"], { REDIS_URL: redis.url });
+    expect([code, byAbout(rows)["durability"]]).toEqual([0, ["ok", "append-only file", undefined]]);
+  });
+
+  test.each([
+    [0.5, "ok"],
+    [0.88, "warning"],
+    [0.98, "problem"],
+  ])("of which %d is used", async (share, status) => {
+    redis = await startRedis();
+    const transport = resp(redis.url);
+    await transport.send([["SET", "filler", "x".repeat(30_000_000)]]);
+    const info = await transport.send([["INFO", "memory"]]);
+    const used = Number(/used_memory:(\d+)/.exec(JSON.stringify(info))?.[1]);
+    await transport.send([["CONFIG", "SET", "maxmemory", String(Math.round(used / share))]]);
+    const { rows } = await runHere(["doctor"], { REDIS_URL: redis.url });
+    await transport.close();
+    expect(byAbout(rows)["memory"]).toEqual([
+      status,
+      expect.stringMatching(/^\d+ MB used of \d+ MB$/),
+      status === "ok" ? undefined : expect.stringContaining("a full Redis refuses tasks (queue_full)"),
+    ]);
+  });
+
+  test("that says nothing of itself, as the embedded store, is unknown", async () => {
+    const gateway = await startGateway({ database: new EmbeddedDatabase() });
+    const { code, rows } = await runHere(["doctor"], {
+      UPSTASH_REDIS_REST_URL: gateway.url,
+      UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    });
+    await gateway.close();
+    expect(code).toBe(0);
+    expect(byAbout(rows)).toMatchObject({
+      version: ["ok", expect.any(String), undefined],
+      eviction: ["unknown", "Redis does not report it", expect.stringContaining("Eviction is off")],
+      memory: ["unknown", "Redis does not report it", undefined],
+      durability: ["unknown", "Redis does not report it", undefined],
+    });
+  });
+});
+
+// What has no cause on one machine.
+test("the advice for old versions, clocks that differ, and large queues", () => {
+  const state = {
+    now: 1e12,
+    roundTrip: 1,
+    version: "6.0.9",
+    evictionPolicy: null,
+    usedMemory: 1e6,
+    maxMemory: 0,
+    appendOnly: true,
+  };
+  expect(byAbout(databaseFindings(state, 1e12 + 90_000))).toMatchObject({
+    version: ["problem", "6.0.9", "Sluice needs Redis 7.0 or later"],
+    clock: ["warning", "this machine is 1m 30s ahead of Redis", expect.any(String)],
+  });
+  expect(byAbout(databaseFindings({ ...state, version: "8.0.0" }, 1e12 - 6_000))).toMatchObject({
+    version: ["ok", "8.0.0", undefined],
+    clock: ["warning", "this machine is 6s behind Redis", expect.any(String)],
+  });
+  const counts = {
+    queue: "emails",
+    pending: 1,
+    delayed: 0,
+    working: 0,
+    rejected: 0,
+    oldestAge: 1,
+    nextDueAt: null,
+    broken: 0,
+    workers: 0,
+    paused: false,
+  };
+  const statusAt = (bytes: number) =>
+    queueFindings(counts, { queue: "emails", fields: 9, bytes, valid: true, entries: 1 }, 1e12)[0]?.status;
+  expect([79e6, 85e6, 96e6].map(statusAt)).toEqual(["ok", "warning", "problem"]);
+});
