@@ -1,13 +1,16 @@
-// The first task of each platform's page: the same code everywhere, and it prints what the page says.
+// The first task, the failures and the schedule of each platform's page: the same code everywhere, and it prints what
+// the page says.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { testDeployment } from "sluice-queue/testing";
+import { testDeployment, testQueue } from "sluice-queue/testing";
 import { describe, expect, test, vi } from "vitest";
+import mailService from "../../examples/cloudflare/worker.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { end } from "../runtime/process/deployed.ts";
 import { Project, root, type Runtime } from "../runtime/process/project.ts";
 import { blocksOf, commandsOf } from "../runtime/quick-start.ts";
 import app from "./first-task.ts";
+import { emails as scheduled } from "./schedule.ts";
 
 const code = readFileSync(join(root, "test/documents/first-task.ts"), "utf8").trimEnd();
 const marker = "<!-- test/documents/platforms.test.ts runs this code -->";
@@ -37,6 +40,13 @@ function firstTaskOf(platform: string): string {
   return shown;
 }
 
+/** What the page says that failures print. */
+function failuresOf(platform: string): unknown[] {
+  const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
+  const [, section = ""] = /\n## When a mail fails\n([\s\S]*?)\n## /.exec(page) ?? [];
+  return Array.from(section.matchAll(/^\{.*\}$/gm), ([line]) => JSON.parse(line) as unknown);
+}
+
 /** What the page says that the request and the program print. */
 function printedOf(platform: string) {
   const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
@@ -56,6 +66,42 @@ describe.each(Object.keys(variants))("the first task on %s", (platform) => {
     expect(request).toMatch(enqueued);
     expect(program).toContain('a mail to a@example.com\n{"drain":"emails","completed":1,');
   });
+});
+
+test("failures print what the pages say", async () => {
+  const printed: unknown[] = [];
+  const print = vi.spyOn(console, "error").mockImplementation((line: string) => {
+    printed.push(JSON.parse(line));
+  });
+  const answers = [503, 422].map((status) => new Response(null, { status }));
+  const mailServer = vi.spyOn(globalThis, "fetch").mockImplementation(async () => {
+    return answers.shift() ?? new Response();
+  });
+  const deployment = testDeployment(mailService, { env: { MAIL_URL: "https://mail.test" } });
+  for (const to of ["b", "c"]) await deployment.fetch(`/signup?to=${to}@example.com`);
+  print.mockRestore();
+  mailServer.mockRestore();
+  const times = { ranFor: expect.any(Number) as number, dueAt: expect.any(String) as string };
+  const [retry, dead] = failuresOf("cloudflare") as [object, object];
+  expect(printed).toEqual([{ ...retry, ...times }, dead]);
+  for (const platform of Object.keys(variants)) expect(failuresOf(platform)).toEqual([retry, dead]);
+});
+
+test("the pages show a schedule that is type checked, and occurs when they say", async () => {
+  const checked = readFileSync(join(root, "test/documents/schedule.ts"), "utf8");
+  for (const platform of Object.keys(variants)) {
+    const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
+    const [, section = ""] = /\n## A schedule\n([\s\S]*?)\n## /.exec(page) ?? [];
+    const [, shown = "none"] = /```ts\n([\s\S]*?)\n```/.exec(section) ?? [];
+    expect(checked).toContain(shown);
+  }
+  // A Sunday.
+  const queue = testQueue(scheduled, { now: new Date("2026-11-22T12:00:00Z") });
+  await queue.advance("7d");
+  const at = (await queue.tasks()).map(({ headers }) =>
+    new Date(Number(headers?.["scheduled-at"])).toISOString(),
+  );
+  expect(at).toEqual(["2026-11-23T08:00:00.000Z"]);
 });
 
 test("the first task prints what the pages say", async () => {

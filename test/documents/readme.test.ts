@@ -74,10 +74,11 @@ describe("the README's quick start", () => {
     });
     await server.listen();
     try {
-      const response = await server.fetch("/?to=ada@example.com");
+      const response = await server.fetch("/signup?to=ada@example.com");
       expect(response.status).toBe(200);
       const { id, created } = (await response.json()) as { id: string; created: boolean };
       expect(created).toBe(true);
+      expect((await server.fetch("/favicon.ico")).status).toBe(404);
       const emails = new Queue("emails", { transport: upstash(gateway), prefix: "quick-start" });
       expect(await emails.wait(id, { for: "20s" })).toMatchObject({ state: "completed", attempt: 1 });
     } finally {

@@ -19,7 +19,17 @@ export interface QuickStart {
   /** The configuration that a user writes. The part after `# In this repository` is not shown. */
   readonly configuration: readonly string[];
   /** Runs it as the page says, in the place's environment, which has `MAIL_URL`, too. */
-  readonly start: (place: Place) => Promise<Deployed>;
+  readonly start: (place: Place) => Promise<StartedQuickStart>;
+}
+
+export interface StartedQuickStart extends Deployed {
+  /** Types a command beside it. Returns what it prints. */
+  readonly type: (command: string) => Promise<string>;
+}
+
+/** The commands of the page that list and redrive dead letters. */
+export function deadLetterCommandsOf(page: string): string[] {
+  return commandsOf(page).filter((line) => /\bsluice (?:dead|redrive) /.test(line));
 }
 
 export interface Mail {
@@ -103,7 +113,7 @@ export function quickStart(platform: string, { page, code, configuration, start 
     describe("when it runs", () => {
       let place: Awaited<ReturnType<typeof openPlace>>;
       let mailServer: Awaited<ReturnType<typeof openMailServer>>;
-      let deployed: Deployed;
+      let deployed: StartedQuickStart;
       beforeAll(async () => {
         [place, mailServer] = await Promise.all([openPlace(), openMailServer()]);
         deployed = await start({ ...place, env: { ...place.env, MAIL_URL: mailServer.url } });
@@ -152,6 +162,21 @@ export function quickStart(platform: string, { page, code, configuration, start 
         await deployed.cron();
         expect((await deployed.fetch(new Request("http://quick.test/signup"))).status).toBe(404);
         expect(mailServer.mails()).toEqual(sent);
+      });
+
+      it("lists the mail that is refused as a dead letter, and redrives it", async () => {
+        // Deno's and Bun's ways to run a package's command need the network.
+        const type = (line: string) =>
+          deployed.type(line.replace(/^.*sluice (?=dead|redrive)/, "npx sluice "));
+        const [list = "false", redrive = "false", ...more] = deadLetterCommandsOf(page);
+        expect(more).toEqual([]);
+        expect(await type(list)).toContain('"id":"welcome-c%40example.com"');
+        await type(redrive);
+        const refused = () => mailServer.mails().filter(({ status }) => status === 422);
+        await expect
+          .poll(async () => (await deployed.cron(), refused()), { timeout: 20_000, interval: 250 })
+          .toHaveLength(2);
+        expect(await type(list)).toContain('"attempt":2');
       });
     });
   });

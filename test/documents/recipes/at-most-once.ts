@@ -3,7 +3,7 @@ import { sluice } from "sluice-queue/cloudflare";
 
 type Env = { BANK_URL: string };
 
-// One attempt: whatever happens to it, no second one follows.
+// One attempt: if it fails, or if its worker dies, no second one follows.
 export const transfers = defineQueue<{ to: string; cents: number }>("transfers", {
   maxAttempts: 1,
   unique: "30d",

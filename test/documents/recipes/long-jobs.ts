@@ -3,7 +3,7 @@ import { defineQueue } from "sluice-queue";
 type Env = { SHOP_URL: string };
 type Progress = { done: number };
 
-// The task may take hours in all. If its process dies, another one has it a minute later.
+// One attempt may take 50 minutes. The next one continues where it stopped.
 export const imports = defineQueue<{ pages: number }>("imports", { lease: "1m", timeout: "50m" });
 
 export const runImport = imports.consumer(

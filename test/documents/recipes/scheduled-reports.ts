@@ -7,7 +7,7 @@ export const reports = defineQueue<{ kind: string }>("reports", {
   timeout: "20s",
   schedules: {
     daily: { cron: "0 7 * * 1-5", timeZone: "Europe/Berlin", payload: { kind: "daily" } },
-    hourly: { every: "1h", payload: { kind: "hourly" }, missed: "all" },
+    hourly: { cron: "0 * * * *", payload: { kind: "hourly" }, missed: "all" },
   },
 });
 

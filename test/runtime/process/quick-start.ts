@@ -1,6 +1,13 @@
 import { expect, it } from "vitest";
-import type { Deployed, Place } from "../acceptance.ts";
-import { blocksOf, commandsOf, installedBy, quickStart } from "../quick-start.ts";
+import type { Place } from "../acceptance.ts";
+import {
+  blocksOf,
+  commandsOf,
+  deadLetterCommandsOf,
+  installedBy,
+  quickStart,
+  type StartedQuickStart,
+} from "../quick-start.ts";
 import { end } from "./deployed.ts";
 import { Project, type Runtime } from "./project.ts";
 
@@ -21,7 +28,7 @@ export function serverQuickStart({ runtime, main, configuration, remote }: Serve
   const starting = typed.find((line) => line.endsWith(` ${main}`)) ?? `echo ${page} starts nothing; false`;
   const [signUp = "", sweep = "", ...more] = typed.filter((line) => line.startsWith('curl "http://127'));
 
-  async function start({ redis, env }: Place): Promise<Deployed> {
+  async function start({ redis, env }: Place): Promise<StartedQuickStart> {
     const project = await Project.open(example, { packages: installedBy(typed) });
     // All variables of the page, except those that the Redis over TCP replaces.
     const settings = blocksOf(page, "ini").join("\n");
@@ -43,6 +50,7 @@ export function serverQuickStart({ runtime, main, configuration, remote }: Serve
         return Response.json(body, { status });
       },
       cron: async () => expect(await type(sweep)).toMatchObject({ status: 200, body: { failed: [] } }),
+      type: (line) => project.run(line),
       async stop() {
         try {
           await end(server);
@@ -62,7 +70,7 @@ export function serverQuickStart({ runtime, main, configuration, remote }: Serve
 
   it(`needs the network, an account or Docker for all other commands about ${runtime}`, () => {
     expect(more).toEqual([]);
-    const tested = [starting, signUp, sweep];
+    const tested = [starting, signUp, sweep, ...deadLetterCommandsOf(page)];
     const ofFirstTask = / gateway --embedded --token local$/;
     expect(
       typed.filter((line) => !tested.includes(line) && !ofFirstTask.test(line) && !remote.test(line)),
