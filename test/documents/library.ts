@@ -24,6 +24,8 @@ import {
 } from "../../src/index.ts";
 import { createClient } from "../../src/client/index.ts";
 import { encryption } from "../../src/queue/values/aes-gcm.ts";
+import { serve } from "../../serverless/node.ts";
+import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 
 type Email = { to: string };
@@ -36,6 +38,7 @@ declare const signal: AbortSignal;
 declare const transport: Transport;
 declare const onDeadLetter: OnDeadLetter;
 declare const queue: Queue<Email>;
+declare function render(url: string, signal: AbortSignal): Promise<void>;
 declare function stop(): void;
 declare function startConsumer(queue: string): Promise<void>;
 declare function setTimer(queue: string, at: number, run: () => unknown): void;
@@ -51,6 +54,26 @@ export const emails = defineQueue("emails", {
   },
   transport: upstash, // only for emails.enqueue(…) outside of a deployment
 });
+
+const { REDIS_URL = "redis://127.0.0.1:6379", SLUICE_WAKE_URL = "", SLUICE_WAKE_SECRET = "" } = process.env;
+
+export const redis = resp(REDIS_URL);
+
+export const thumbnails = defineQueue<{ url: string }>("thumbnails", {
+  timeout: "10s",
+  transport: redis,
+  wake: () => webhookWaker({ url: SLUICE_WAKE_URL, secret: SLUICE_WAKE_SECRET }),
+});
+
+export async function worker() {
+  await serve({ consumers: [thumbnails.consumer(({ payload, signal }) => render(payload.url, signal))] });
+}
+
+export async function producer() {
+  await thumbnails.enqueue({ url: "https://example.com/cat.png" }, { id: "cat" });
+
+  await redis.close(); // when the program ends; an open connection keeps it running
+}
 
 export async function unique() {
   await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17", unique: "24h" });

@@ -22,7 +22,7 @@ await emails.upsertJobScheduler(
 const worker = new Worker<Email>(
   "emails",
   async (job) => {
-    const body = JSON.stringify(job.data);
+    const body = JSON.stringify({ template: job.name, ...job.data });
     const sent = await fetch("https://mail.example.com/send", { method: "POST", body });
     if (sent.status === 422) throw new UnrecoverableError("the address is refused");
     if (!sent.ok) throw new Error(`HTTP ${sent.status}`);
@@ -30,6 +30,8 @@ const worker = new Worker<Email>(
   { connection, concurrency: 5, limiter: { max: 10, duration: 1_000 } },
 );
 
-// Dead letters.
-worker.on("failed", (job, error) => console.error(job?.id, error.message));
+// Dead letters. A job that is tried again has no finishedOn.
+worker.on("failed", (job, error) => {
+  if (job?.finishedOn) console.error(job.id, error.message);
+});
 await emails.retryJobs({ state: "failed" });

@@ -1,18 +1,13 @@
 // What the pages on moving promise of the code that they show.
-import { createClient } from "@redis/client";
-import { Queue as BullQueue } from "bullmq";
 import type { ServiceOptions } from "sluice-queue/cloudflare";
 import { testDeployment, testQueue, type TestDeployment } from "sluice-queue/testing";
 import { afterEach, expect, test, vi } from "vitest";
-import { startRedis } from "../../support/redis.ts";
 import { answerRequests } from "../recipes/requests.ts";
-import { forward as forwardJobs } from "./bullmq-forward.ts";
-import forwarder from "./cloudflare-forward.ts";
+import { emails as bullmqEmails } from "./bullmq-emails.ts";
+import { retryAll, signUp } from "./bullmq-producer.ts";
 import cloudflareApp, { emails as cloudflareEmails } from "./cloudflare-queues.ts";
 import unchangedWorker from "./cloudflare-unchanged.ts";
-import { forward as forwardCalls } from "./qstash-forward.ts";
 import { GET, emails as qstashEmails } from "./qstash.ts";
-import { handler as forwardMessages } from "./sqs-forward.ts";
 import { cron } from "./sqs-unchanged.ts";
 import { handler as lambdaApp, emails as sqsEmails } from "./sqs.ts";
 
@@ -45,9 +40,10 @@ test("the queue that was BullMQ's delays, retries, schedules and reports as befo
   const log = quietly();
   let deployment = undefined as unknown as TestDeployment<object>;
   over.serve = (options) => (deployment = testDeployment(options as ServiceOptions<object>));
-  const { emails } = await import("./bullmq.ts");
+  await import("./bullmq-worker.ts");
   const start = deployment.now;
-  expect(await deployment.tasks(emails)).toMatchObject([{ id: "welcome-17", dueAt: start + 600_000 }]);
+  await signUp("17", "a@example.com");
+  expect(await deployment.tasks(bullmqEmails)).toMatchObject([{ id: "welcome-17", dueAt: start + 600_000 }]);
   const at = await attemptsOf(deployment);
   expect(at).toHaveLength(5);
   for (const [i, one] of [0, 1_000, 3_000, 7_000, 15_000].entries()) {
@@ -55,29 +51,14 @@ test("the queue that was BullMQ's delays, retries, schedules and reports as befo
     expect(at[i]).toBeGreaterThanOrEqual(one / 2);
   }
   expect(log).toHaveBeenCalledWith("welcome-17", "HTTP 503");
-  const schedules = await deployment.tools().schedules(emails).list();
+  const schedules = await deployment.tools().schedules(bullmqEmails).list();
   expect(schedules.schedules).toMatchObject([{ name: "digest" }]);
-});
 
-test("BullMQ's jobs become tasks, each once", async () => {
-  const redis = await startRedis();
-  const clients = [createClient({ url: redis.url }), createClient({ url: redis.url })] as const;
-  const jobs = new BullQueue<{ to: string }>("emails", { connection: clients[0] });
-  const emails = testQueue<{ to: string }>("emails");
-  try {
-    await jobs.add("welcome", { to: "a@example.com" }, { jobId: "welcome-17" });
-    await jobs.add("welcome", { to: "b@example.com" }, { delay: 100 });
-    // The task of a job that was forwarded before a crash.
-    await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" });
-    const worker = forwardJobs(emails.queue, clients[1]);
-    await expect.poll(() => jobs.getJobCountByTypes("completed")).toBe(2);
-    await worker.close();
-    await jobs.close();
-    expect(emails.enqueued.map(({ payload }) => payload.to)).toEqual(["a@example.com", "b@example.com"]);
-  } finally {
-    for (const client of clients) client.destroy();
-    await redis.stop();
-  }
+  await retryAll(deployment.transport);
+  const again = await attemptsOf(deployment);
+  expect(again).toHaveLength(5);
+  // The backoff does not begin again: the sixth attempt has failed.
+  expect(again[1]).toBeGreaterThanOrEqual(16_000);
 });
 
 test("an unchanged handler of SQS works on tasks, and its failures are tried again", async () => {
@@ -154,24 +135,4 @@ test("what was an endpoint of QStash is tried again as QStash does", async () =>
   const at = await attemptsOf(deployment);
   expect(at).toEqual([0, 12_000, 160_000, 1_960_000]);
   expect(await deployment.deadLetters(qstashEmails)).toMatchObject([{ id: "welcome-17" }]);
-});
-
-test("what SQS, Cloudflare Queues and QStash deliver twice becomes one task", async () => {
-  const emails = testQueue<{ to: string }>("emails");
-  over.transport = emails.transport;
-  const to = "a@example.com";
-  const records = { Records: [{ messageId: "sqs-1", body: JSON.stringify({ to }) }] };
-  const batch = { messages: [{ id: "cf-1", body: { to } }] };
-  const env = { UPSTASH_REDIS_REST_URL: "", UPSTASH_REDIS_REST_TOKEN: "" };
-  const call = () => {
-    const headers = { "upstash-message-id": "msg_1" };
-    return new Request("https://app.test", { method: "POST", headers, body: JSON.stringify({ to }) });
-  };
-  for (let i = 0; i < 2; i++) {
-    await forwardMessages(records as Parameters<typeof forwardMessages>[0]);
-    await forwarder.queue(batch as unknown as Parameters<typeof forwarder.queue>[0], env);
-    expect((await forwardCalls(call())).status).toBe(200);
-  }
-  const tasks = await emails.tasks("pending");
-  expect(tasks.map(({ id }) => id)).toEqual(["sqs-1", "cf-1", "msg_1"]);
 });

@@ -9,7 +9,7 @@ export const emails = defineQueue<{ to: string }>("emails", {
   schedules: { digest: { cron: "0 9 * * 1", payload: { to: "team@example.com" } } },
 });
 
-// Consumer: the body of the endpoint, without the check of a signature.
+// Consumer: the code of the endpoint, without the check of the signature.
 const sendMail = emails.consumer(async ({ payload, signal }) => {
   const body = JSON.stringify(payload);
   const sent = await fetch("https://mail.example.com/send", { method: "POST", body, signal });

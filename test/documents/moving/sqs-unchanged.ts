@@ -3,7 +3,7 @@ import { sqs } from "sluice-queue/sqs";
 import { upstash } from "sluice-queue/upstash";
 import { handler } from "./sqs-handler.ts";
 
-// The handler's file is as it was. EventBridge calls this function each minute, in place of SQS.
+// EventBridge calls this function each minute. The handler's file is as it was.
 export async function cron() {
   const transport = upstash();
   const emails = new Queue("emails", { transport, maxAttempts: 5 });

@@ -10,7 +10,7 @@ export const emails = defineQueue<Email>("emails", {
   schedules: { digest: { cron: "0 9 * * 1", payload: { to: "team@example.com" } } },
 });
 
-// Consumer: one message at a time. What it throws is tried again.
+// Consumer: called with each task. If it throws, the task is tried again.
 const sendMail = emails.consumer(async ({ payload, signal }) => {
   const body = JSON.stringify(payload);
   const sent = await fetch("https://mail.example.com/send", { method: "POST", body, signal });
