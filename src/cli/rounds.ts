@@ -44,7 +44,8 @@ export async function inRounds(
       out.progress(`${done} ${field}`);
     } while (cursor !== undefined && done < most);
   } catch (error) {
-    out.note(`${counted(done, noun)} ${field} before this error; those of the last request perhaps.`);
+    if (done > 0)
+      out.note(`${counted(done, noun)} ${field} before this error; those of the last request perhaps.`);
     throw error;
   } finally {
     out.progress("");

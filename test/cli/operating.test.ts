@@ -101,7 +101,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(await sluice("purge", "emails", "--yes", "--state", "rejected", "--text", "x")).toMatchObject({
       code: 1,
       out: '{"queue":"emails","state":"rejected","purged":0}\n',
-      err: expect.stringContaining("1 task cannot be read"),
+      err: expect.stringContaining("1 dead letter cannot be read"),
     });
   });
 

@@ -17,7 +17,6 @@ const routes: readonly { method: string; path: string; scope: Scope; json?: unkn
   { method: "POST", path: "/tasks/pull", scope: "consume", json: {} },
   { method: "POST", path: "/tasks/settle", scope: "consume", json: { settlements: [] } },
   { method: "POST", path: "/tasks/x/cancel", scope: "enqueue", json: {} },
-  { method: "GET", path: "/tasks/x", scope: "enqueue" },
   { method: "GET", path: "/tasks?state=pending", scope: "admin" },
   { method: "DELETE", path: "/tasks/x", scope: "admin" },
   { method: "POST", path: "/redrive", scope: "admin", json: {} },
@@ -186,6 +185,11 @@ describe("listing and sweeping", () => {
     ]);
     expect((await served.ask("HEAD", "/v1/sweep", { as: "cron" })).status).toBe(405);
   });
+});
+
+it("a task is shown to callers that may enqueue, and to operators, who may list it", async () => {
+  const shown = async (as: Caller) => (await served.ask("GET", "/v1/queues/open/tasks/x", { as })).status;
+  expect([await shown("enqueue"), await shown("admin"), await shown("consume")]).toEqual([404, 404, 403]);
 });
 
 describe("without any token", () => {

@@ -51,6 +51,7 @@ describe("the declaration of a queue", () => {
     [{ schedules: [{ name: "s", every: "1h" }] }, "schedules[0].payload"],
     [{ defaults: { group: "g" } }, "defaults.group"],
     [{ limits: {} }, "limits"],
+    [{ schedules: ["a", "b", "a"].map((name) => ({ name, every: "1h", payload: 1 })) }, "schedules[2].name"],
   ])("is refused if it is %j, and nothing is written", async (json, wrong) => {
     const { errors } = expectProblem(await declare(json), "invalid_request");
     expect(errors).toEqual([{ path: wrong, message: expect.any(String) }]);

@@ -39,6 +39,11 @@ describe("GET /v1/diagnostics", () => {
     expect(Math.abs(body.now - Date.now())).toBeLessThan(60_000);
   });
 
+  it("shows what concerns all of the database only to operators of all queues", async () => {
+    const { body } = await ask("GET", "/v1/diagnostics", { as: "mails" });
+    expect(body).toMatchObject({ roundTrip: expect.any(Number), version: null, maxMemory: null });
+  });
+
   it("has null for what the store does not report", async () => {
     const gateway = await startGateway();
     try {

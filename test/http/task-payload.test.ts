@@ -38,6 +38,12 @@ describe("a task with its payload", () => {
     expectProblem(await read("nope", "?payload=true"), "not_found");
   });
 
+  it("is shown to a token with the scope admin alone, as in a list", async () => {
+    await enqueue({ id: "a", payload: 1 });
+    expect((await read("a", "?payload=true", "admin")).body).toMatchObject({ payload: 1 });
+    expect((await read("a", "", "admin")).body).toMatchObject({ state: "pending" });
+  });
+
   it("cannot be waited for or followed", async () => {
     await enqueue({ id: "a", payload: 1 });
     const message = "must not be sent with `wait` or for a stream";

@@ -25,7 +25,7 @@ export function statsCommand(running: Running): Command {
     )
     .argument("<queue>")
     .addOption(
-      new Option("--watch [interval]", "again and again until Ctrl-C at least 100ms (default: 2s)").argParser(
+      new Option("--watch [interval]", "again and again until Ctrl-C; an interval of at least 100ms (default: 2s)").argParser(
         interval,
       ),
     );

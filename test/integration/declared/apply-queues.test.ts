@@ -283,3 +283,14 @@ test("applyQueues refuses bad input", async () => {
     path: "prefx",
   });
 });
+
+test("an invalid duration of one schedule keeps out neither the settings nor the other schedules", async () => {
+  const declaration = {
+    maxPending: 5,
+    schedules: { bad: { every: "1 minute", payload: 1 }, good: { every: "1m", payload: 2 } },
+  };
+  const { failed } = await apply(declaration as QueueDeclaration);
+  expect(failed).toMatchObject([{ queue: "emails", message: expect.stringContaining("every") }]);
+  expect(await rig.operator().settings()).toMatchObject({ maxPending: 5 });
+  expect((await schedules().list()).schedules).toMatchObject([{ name: "good" }]);
+});
