@@ -24,12 +24,16 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([project, server].map((one) => one?.close())));
 
-test("an installation brings seven packages, without a TCP client or a server", async () => {
+test("an installation brings eleven small packages, without a TCP client or a server", async () => {
   expect(await project.installed()).toEqual([
     "@standard-schema/spec",
     "@upstash/redis",
+    "commander",
+    "console-table-printer",
     "croner",
     "hono",
+    "picocolors",
+    "simple-wcswidth",
     "sluice-queue",
     "uncrypto",
     "valibot",

@@ -25,9 +25,10 @@ export function statsCommand(running: Running): Command {
     )
     .argument("<queue>")
     .addOption(
-      new Option("--watch [interval]", "again and again until Ctrl-C; an interval of at least 100ms (default: 2s)").argParser(
-        interval,
-      ),
+      new Option(
+        "--watch [interval]",
+        "again and again until Ctrl-C; an interval of at least 100ms (default: 2s)",
+      ).argParser(interval),
     );
   return operation(running, command, async (session: Session, { watch }: StatsOptions, queue: string) => {
     const { api, out, io } = session;
