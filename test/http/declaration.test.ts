@@ -61,10 +61,11 @@ describe("the declaration of a queue", () => {
   it("is refused if a schedule has neither cron nor every, or a wrong cron", async () => {
     for (const recurrence of [{}, { cron: "every day" }, { cron: "* * * * *", every: "1h" }]) {
       expectProblem(
-        await declare({ schedules: [{ name: "s", payload: 1, ...recurrence }] }),
+        await declare({ settings: { maxWorking: 3 }, schedules: [{ name: "s", payload: 1, ...recurrence }] }),
         "invalid_request",
       );
     }
     expect(await schedules()).toEqual([]);
+    expect(await settings()).toMatchObject({ maxWorking: null });
   });
 });

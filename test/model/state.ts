@@ -5,6 +5,7 @@
  */
 import type { ModelSchedule } from "./schedules.ts";
 import type {
+  FixedOptions,
   AttemptError,
   DeadLetter,
   RejectReason,
@@ -273,7 +274,21 @@ export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | 
     ...(workerName && { worker: { name: workerName, ...(incarnation && { incarnation }) } }),
     ...(task.progress !== undefined && { progress: task.progress }),
     ...(task.kept && task.headers && { headers: task.headers }),
+    ...(task.kept && optionsOf(task)),
     ...(task.text !== undefined && { [ended]: task.text }),
   };
   return info as TaskInfo;
+}
+
+/** The options that a task fixed, without those that have the default. */
+function optionsOf(task: ModelTask): { readonly options?: FixedOptions } {
+  const { fixedLease, maxAttempts, resultTtl, deadTtl, uniqueFor } = task;
+  const options = {
+    ...(fixedLease !== undefined && { lease: fixedLease }),
+    ...(maxAttempts !== 10 && { maxAttempts }),
+    ...(resultTtl !== 3_600_000 && { resultTtl }),
+    ...(deadTtl !== 604_800_000 && { deadTtl }),
+    ...(uniqueFor > 0 && { unique: uniqueFor }),
+  };
+  return Object.keys(options).length > 0 ? { options } : {};
 }

@@ -353,16 +353,8 @@ export const openapi: OpenApiDocument = {
             "required": false,
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
-              "type": "array",
-              "items": {
-                "enum": [
-                  "rejected",
-                  "attempts_exhausted",
-                  "lease_expired",
-                  "cancelled"
-                ],
-                "type": "string"
-              }
+              "type": "string",
+              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired)(?:,(?:rejected|attempts_exhausted|lease_expired))*)$"
             }
           },
           {
@@ -936,7 +928,7 @@ export const openapi: OpenApiDocument = {
             "name": "payload",
             "in": "query",
             "required": false,
-            "description": "True includes the payload; the token needs the scope `admin`. Not together with `wait`. Default false.",
+            "description": "True includes the payload; the token needs the scope `admin`. A stream has no payload. Default false.",
             "schema": {
               "type": "boolean"
             }
@@ -4211,11 +4203,11 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "rejected",
                     "attempts_exhausted",
-                    "lease_expired",
-                    "cancelled"
+                    "lease_expired"
                   ],
                   "type": "string"
-                }
+                },
+                "minItems": 1
               }
             ],
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters."
@@ -4313,11 +4305,11 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "rejected",
                     "attempts_exhausted",
-                    "lease_expired",
-                    "cancelled"
+                    "lease_expired"
                   ],
                   "type": "string"
-                }
+                },
+                "minItems": 1
               }
             ],
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters."

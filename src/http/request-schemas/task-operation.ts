@@ -34,18 +34,21 @@ const filter = <Instant extends v.GenericSchema, Reasons extends v.GenericSchema
   enqueuedUntil: v.exactOptional(instant("Enqueued before this time, epoch ms.")),
 });
 
-const reasonsForm = `must be one of ${rejectReasons.join(", ")}, or a list of them`;
-const isReason = (text: string): boolean => rejectReasons.some((reason) => reason === text);
+/** Why dead letters were rejected. Cancelled tasks are no dead letters, so that reason cannot be one of several. */
+const deadReasons = rejectReasons.filter((reason) => reason !== "cancelled");
+const reasonsForm = `must be cancelled, or one or more of ${deadReasons.join(", ")}`;
 
 /** Reasons in a query, separated by commas. */
+const dead = `(?:${deadReasons.join("|")})`;
 const reasonText = v.pipe(
   v.string(),
-  v.check((text) => text.split(",").every(isReason), reasonsForm),
-  v.transform((text) => text.split(",")),
-  v.array(v.picklist(rejectReasons)),
+  v.regex(new RegExp(`^(?:cancelled|${dead}(?:,${dead})*)$`), reasonsForm),
 );
 
-const bodyReason = v.union([v.picklist(rejectReasons), v.array(v.picklist(rejectReasons))], reasonsForm);
+const bodyReason = v.union(
+  [v.picklist(rejectReasons), v.pipe(v.array(v.picklist(deadReasons)), v.minLength(1))],
+  reasonsForm,
+);
 
 const stateOf = <const State extends (typeof taskStates)[number]>(...allowed: State[]) =>
   v.picklist(allowed, (issue) =>

@@ -1,10 +1,13 @@
 import { applyQueues } from "../../declared/apply-queues.ts";
+import { checkSchedules } from "../../declared/check-schedules.ts";
 import { defineQueue } from "../../declared/define-queue.ts";
-import { SluiceError, type SluiceErrorCode } from "../../errors.ts";
+import { checkedAt, SluiceError, type SluiceErrorCode } from "../../errors.ts";
+import { encodePayload } from "../../queue/core/codec.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import { writeTask } from "../../queue/schedules/schedule-record.ts";
 import { json } from "../../respond.ts";
 import { invalid } from "../problems/problem.ts";
-import { readBody, readQuery } from "../request/read.ts";
+import { readBody, readQuery, requestOptions } from "../request/read.ts";
 import type { App, Services } from "../services.ts";
 import type * as replies from "../response-schemas/declaration.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
@@ -15,6 +18,7 @@ export function declarationRoutes(app: App, services: Services): void {
   const { transport, prefix, allow } = services;
 
   app.put("/v1/queues/:queue/declaration", allow("admin"), async (c) => {
+    requestOptions(c);
     readQuery(c);
     const { name: queue } = c.get("queue");
     const { settings = {}, schedules = [], defaults } = await readBody(c, services, schemas.declaration);
@@ -29,6 +33,14 @@ export function declarationRoutes(app: App, services: Services): void {
       // The queue checks that each has either cron or every.
       schedules: Object.fromEntries(timetable) as Record<string, NewSchedule<unknown>>,
     });
+    // All is checked before anything is written.
+    checkSchedules(definition, "");
+    for (const [name, schedule] of Object.entries(definition.schedules)) {
+      const at = `schedules.${name}.`;
+      checkedAt(at, () =>
+        writeTask(name, definition.options, schedule, encodePayload(schedule.payload, "payload")),
+      );
+    }
     const { applied, deferred, failed } = await applyQueues(transport, [definition], { prefix });
     const [fault] = failed;
     if (fault) throw new SluiceError(fault.code as SluiceErrorCode, fault.message);

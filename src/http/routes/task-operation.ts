@@ -1,4 +1,5 @@
 import { TaskOperator } from "../../queue/operate/task-operator.ts";
+import type { RejectReason } from "../../queue/core/types.ts";
 import { json } from "../../respond.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
@@ -16,8 +17,9 @@ export function taskOperationRoutes(app: App, services: Services): void {
     new TaskOperator(c.get("queue").name, { ...services, wake: wakerOf(c) });
 
   app.get("/v1/queues/:queue/tasks", allow("admin"), async (c) => {
-    const options = readQuery(c, schemas.tasksQuery);
-    const { tasks, ...page } = await operator(c).list(options);
+    const { reason, ...options } = readQuery(c, schemas.tasksQuery);
+    const reasons = reason?.split(",") as RejectReason[] | undefined;
+    const { tasks, ...page } = await operator(c).list({ ...options, reason: reasons });
     const reply: ReplyOf<typeof replies.listedPage> = { tasks: tasks.map(taskReply), ...page };
     return json(reply);
   });

@@ -1,6 +1,6 @@
 import { milliseconds } from "../../queue/core/duration.ts";
 import { forbidden } from "../auth/authenticator.ts";
-import { invalid, taskNotFound } from "../problems/problem.ts";
+import { taskNotFound } from "../problems/problem.ts";
 import { hasEnded, type TaskEvent, watchTask } from "../../queue/tasks/watch.ts";
 import { json, respond } from "../../respond.ts";
 import { readPath, readQuery } from "../request/read.ts";
@@ -19,17 +19,13 @@ export function watchRoutes(app: App, services: Services): void {
     const { wait, payload } = readQuery(c, taskQuery);
     const { id } = readPath(c, idInPath);
     const queue = c.get("queue");
-    if (payload) {
-      if (!c.get("grants").allows("admin", queue.name)) throw forbidden(["admin"], queue.name);
-      if (wait !== undefined || wantsEvents(c))
-        throw invalid("payload", "must not be sent with `wait` or for a stream");
-      const task = await queue.get(id, { payload });
-      if (!task) throw taskNotFound();
-      return json(taskReply(task));
-    }
+    if (payload && !c.get("grants").allows("admin", queue.name)) throw forbidden(["admin"], queue.name);
     if (!wantsEvents(c)) {
       const span = milliseconds(wait ?? 0, "wait", { max: longestWait });
-      const task = await queue.wait(id, { for: span, signal: c.req.raw.signal });
+      const signal = c.req.raw.signal;
+      // Without a wait one read has it all.
+      const waited = payload && span === 0 ? null : await queue.wait(id, { for: span, signal });
+      const task = payload ? await queue.get(id, { payload, signal }) : waited;
       if (!task) throw taskNotFound();
       return json(taskReply(task));
     }
