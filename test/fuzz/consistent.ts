@@ -41,6 +41,18 @@ function newSchedule(fields: Fields): void {
   if (fields["from"] === 8_640_000_000_000_000) delete fields["from"];
 }
 
+/** Schedules of one declaration have different names. */
+function declaration(fields: Fields): void {
+  const names = new Set<unknown>();
+  const schedules = Array.isArray(fields["schedules"]) ? (fields["schedules"] as unknown[]) : undefined;
+  each(schedules, newSchedule);
+  if (!schedules) return;
+  fields["schedules"] = schedules.filter((schedule) => {
+    const name = isObject(schedule) ? schedule["name"] : undefined;
+    return names.has(name) ? false : names.add(name);
+  });
+}
+
 const filter = ["text", "group", "reason", "endedSince", "endedUntil", "enqueuedSince", "enqueuedUntil"];
 
 /** A filter of pending tasks allows only a group. */
@@ -65,6 +77,7 @@ const rules: Readonly<Record<string, (body: Fields) => void>> = {
   },
   settle: (body) => each(body["settlements"], settlement),
   putSchedule: newSchedule,
+  declareQueue: declaration,
   redrive,
   purge: ofGroup,
 };

@@ -1,9 +1,8 @@
 import { applyQueues } from "../../declared/apply-queues.ts";
-import { checkSchedules } from "../../declared/check-schedules.ts";
 import { defineQueue } from "../../declared/define-queue.ts";
 import { checkedAt, SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import { encodePayload } from "../../queue/core/codec.ts";
-import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import { checkedSchedule, type NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { writeTask } from "../../queue/schedules/schedule-record.ts";
 import { json } from "../../respond.ts";
 import { invalid } from "../problems/problem.ts";
@@ -34,12 +33,11 @@ export function declarationRoutes(app: App, services: Services): void {
       schedules: Object.fromEntries(timetable) as Record<string, NewSchedule<unknown>>,
     });
     // All is checked before anything is written.
-    checkSchedules(definition, "");
-    for (const [name, schedule] of Object.entries(definition.schedules)) {
-      const at = `schedules.${name}.`;
-      checkedAt(at, () =>
-        writeTask(name, definition.options, schedule, encodePayload(schedule.payload, "payload")),
-      );
+    for (const [i, { name, ...schedule }] of schedules.entries()) {
+      checkedAt(`schedules[${i}].`, () => {
+        checkedSchedule(schedule as object as NewSchedule<unknown>, "");
+        return writeTask(name, definition.options, schedule, encodePayload(schedule.payload, "payload"));
+      });
     }
     const { applied, deferred, failed } = await applyQueues(transport, [definition], { prefix });
     const [fault] = failed;
