@@ -185,12 +185,24 @@ const makers: Readonly<Record<string, Make>> = {
   listTasks({ plan }) {
     const { query } = plan;
     const state = query["state"] as "pending" | "rejected";
-    const reason = state === "rejected" ? some(query, "reason") : {};
-    const same = { state, ...plainGroup(query), ...reason };
+    const reason = state === "rejected" ? query["reason"] : undefined;
+    const same = { state, ...plainGroup(query) };
     const size = Number(query["size"] ?? 100);
+    const asked = {
+      ...(same as Record<string, string>),
+      ...(reason !== undefined && { reason }),
+      size: String(size),
+    };
+    // Several reasons have commas between them.
+    const reasons = reason?.includes(",") ? reason.split(",") : reason;
     return {
-      plan: { ...plan, query: { ...(same as Record<string, string>), size: String(size) } },
-      operation: { does: "list", size, ...same },
+      plan: { ...plan, query: asked },
+      operation: {
+        does: "list",
+        size,
+        ...same,
+        ...(reasons !== undefined && { reason: reasons as "rejected" }),
+      },
     };
   },
   putSchedule({ body, ...call }) {

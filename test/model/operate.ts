@@ -59,7 +59,7 @@ export function remove(queue: QueueState, now: number, id: string): Removed {
 
 export interface ModelFilter {
   readonly group?: string | undefined;
-  readonly reason?: RejectReason | undefined;
+  readonly reason?: RejectReason | readonly RejectReason[] | undefined;
   readonly endedSince?: number | undefined;
   readonly endedUntil?: number | undefined;
 }
@@ -69,7 +69,7 @@ export function fits(task: ModelTask, filter: ModelFilter): boolean {
   const ended = task.endedAt;
   return (
     (group === undefined || task.group === group) &&
-    (reason === undefined || task.reason === reason) &&
+    (reason === undefined || [reason].flat().some((one) => one === task.reason)) &&
     (endedSince === undefined || (ended !== undefined && ended >= endedSince)) &&
     (endedUntil === undefined || (ended !== undefined && ended < endedUntil))
   );
