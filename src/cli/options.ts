@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type RejectReason, rejectReasons } from "../queue/core/types.ts";
+import { deadReasons, type RejectReason, rejectReasons } from "../queue/core/types.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { messageOf } from "../errors.ts";
 
@@ -87,9 +87,6 @@ const reasonsOf =
     return isKnown ? found : refused(`must be one or more of ${known.join(", ")}`);
   };
 
-/** Why dead letters were rejected. Cancelled tasks are no dead letters. */
-const DEAD_REASONS = rejectReasons.filter((reason) => reason !== "cancelled");
-
 /** The options that select tasks. */
 export interface FilterOptions {
   readonly text?: string;
@@ -106,7 +103,7 @@ export interface FilterOptions {
  * @param which dead letters, or tasks in any state
  */
 export function withFilter(command: Command, which: "tasks" | "dead letters"): Command {
-  const known = which === "tasks" ? rejectReasons : DEAD_REASONS;
+  const known = which === "tasks" ? rejectReasons : deadReasons;
   return command
     .optionsGroup("Which tasks:")
     .option("--text <text>", "those whose error or result contains the text")

@@ -16,7 +16,7 @@ const FORMS: readonly (readonly [pattern: RegExp, form: string])[] = [
   [/^option '(--[^']*)' argument missing$/, "$1 needs a value"],
 ];
 
-/** The message of an error in the command line, without the values that were given: they may be secrets. */
+/** The message of an error in the command line, without the values of options and arguments: they may be secrets. */
 export function usageMessage(message: string): string {
   const text = message.replace(/^error: /, "");
   const found = FORMS.find(([pattern]) => pattern.test(text));

@@ -34,8 +34,8 @@ export interface Client {
    * Lists a page of the registered queues for which the token has the scope `admin`, in no particular order.
    * If the registry changes between pages, a queue may appear twice. A queue that stays registered is never
    * left out.
-   * @param options.counts whether to count the tasks of each queue: one request more to Redis, of 11 to 14
-   *   commands a queue. Default: false
+   * @param options.counts whether to count the tasks of each queue: one request more to Redis, of 11 to 13
+   *   commands a queue, and 3 more if its next task is cancelled. Default: false
    * @throws {SluiceError}
    */
   listQueues(

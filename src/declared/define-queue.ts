@@ -186,8 +186,9 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 }
 
 /** Whether `defineQueue` made the queue. Not by its class: a bundle may have two copies of it. */
-export function isDeclared(queue: Partial<DeclaredQueue> | null | undefined): queue is DeclaredQueue {
-  return typeof queue?.connect === "function";
+export function isDeclared(value: unknown): value is DeclaredQueue {
+  const { connect, settings } = Object(value) as Partial<DeclaredQueue>;
+  return typeof connect === "function" && typeof settings === "object";
 }
 
 function made<T extends object | undefined>(value: T | (() => T)): T {

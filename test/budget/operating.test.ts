@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { NewTask, Operator, Queue, TaskState } from "../../src/index.ts";
+import { countQueues, type NewTask, type Operator, type Queue, type TaskState } from "../../src/index.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { upstash } from "../../src/transport/upstash.ts";
 import { useBilled } from "../support/billed.ts";
 
 // What it costs to operate a queue, beyond features.test.ts and workers.test.ts; exact, as there.
@@ -105,6 +107,16 @@ describe("reading", () => {
     }
     // All plain tasks are cancelled: only the group has a task whose age is reported.
     expect(await counts()).toBe(13);
+  });
+
+  test("countQueues costs the counts of its queues, in one request", async () => {
+    await fill("pending", 12);
+    const { url, token } = billed.gateway;
+    const transport = upstash({ url, token });
+    let requests = 0;
+    const counting: Transport = { send: (...args) => (requests++, transport.send(...args)) };
+    expect(await cost(() => countQueues(counting, [queue.name, "none", "none-either"]))).toBe(12 + 11 + 11);
+    expect(requests).toBe(1);
   });
 
   test("the workers of a queue without workers costs 3", async () => {

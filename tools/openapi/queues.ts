@@ -26,7 +26,7 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "List the queues",
     description:
-      "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 14 Redis commands more; all of them are read in one request.",
+      "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 13 Redis commands more, and 3 more if its next task is cancelled; all of them are read in one request.",
     scopes: ["admin"],
     query: queuesQuery,
     responses: {

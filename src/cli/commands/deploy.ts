@@ -3,16 +3,16 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { jsonWith } from "../../client/body.ts";
-import type { DeclaredQueue } from "../../declared/define-queue.ts";
+import { type DeclaredQueue, isDeclared } from "../../declared/define-queue.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
 import { pick } from "../../pick.ts";
 import { instantMs, LAST_INSTANT } from "../../queue/core/validation.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { encodeChecked } from "../../queue/tasks/schema.ts";
 import { DEFAULT_OPTIONS } from "../../queue/tasks/task-options.ts";
-import { Refusal, UsageError } from "../exit.ts";
 import { sleep } from "../../sleep.ts";
 import type { Api } from "../connection/api.ts";
+import { Refusal, UsageError } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -103,15 +103,6 @@ async function declaredIn(file: string): Promise<DeclaredQueue[]> {
   if (queues.size === 0) throw new Refusal(`${file} exports no queue that defineQueue made`);
   return [...queues.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
-
-/** By its form: the module may have loaded another copy of this package. */
-function isDeclared(value: unknown): value is DeclaredQueue {
-  if (typeof value !== "object" || value === null) return false;
-  const { name, settings, schedules, options } = value as Partial<Record<keyof DeclaredQueue, unknown>>;
-  return typeof name === "string" && [settings, schedules, options].every(isObject);
-}
-
-const isObject = (value: unknown) => typeof value === "object" && value !== null;
 
 async function declarationOf({ name, settings, schedules, options }: DeclaredQueue): Promise<object> {
   const timetable = Object.entries(schedules);

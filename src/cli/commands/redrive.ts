@@ -3,12 +3,12 @@ import type { RedriveReport } from "../../queue/operate/task-operator.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
-import { errorLine } from "../output/printable.ts";
+import { errorLine, shortened } from "../output/printable.ts";
 import { shortTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { inRounds } from "../rounds.ts";
 import { noteWake } from "../wake-note.ts";
-import { atMost, listFrom, pathOf, tasksOf } from "../tasks.ts";
+import { atMost, pathOf, type ShownTask, tasksOf } from "../tasks.ts";
 
 interface RedriveOptions extends FilterOptions {
   readonly dryRun?: boolean;
@@ -86,6 +86,11 @@ async function redriveIds(
 
 type Filter = ReturnType<typeof filterOf>;
 
+/** The most characters of an error in the table of a dry run. */
+const MOST_OF_ERROR = 200;
+
+type ShownRow = Pick<ShownTask, "id" | "endedAt" | "reason"> & { readonly error: string };
+
 async function showMatching(
   session: Session,
   queue: string,
@@ -93,19 +98,28 @@ async function showMatching(
   { limit = Number.POSITIVE_INFINITY }: RedriveOptions,
 ): Promise<void> {
   const query = { state: "rejected", size: Math.min(limit, 1_000), ...filter } as const;
-  const tasks = await listFrom(atMost(limit, tasksOf(session, queue, query)));
   const { out } = session;
-  out.rows(
-    tasks.map(({ id, endedAt, reason, error }) => ({ id, endedAt, reason, error })),
-    [
-      { title: "ID", of: ({ id }) => id },
-      { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
-      { title: "REASON", of: ({ reason }) => reason },
-      { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
-    ],
-    "No dead letter matches.",
-  );
-  out.note(`${counted(tasks.length, "dead letter")} would be redriven. Nothing was changed.`);
+  const rows: ShownRow[] = [];
+  let count = 0;
+  for await (const { id, endedAt, reason, error } of atMost(limit, tasksOf(session, queue, query))) {
+    const row = { id, endedAt, reason, error };
+    count++;
+    if (out.json) out.line(row);
+    // Of a large error a terminal shows the beginning.
+    else rows.push({ ...row, error: shortened(errorLine(error), MOST_OF_ERROR) });
+  }
+  if (!out.json)
+    out.rows(
+      rows,
+      [
+        { title: "ID", of: ({ id }) => id },
+        { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
+        { title: "REASON", of: ({ reason }) => reason },
+        { title: "ERROR", fills: true, of: ({ error }) => error },
+      ],
+      "No dead letter matches.",
+    );
+  out.note(`${counted(count, "dead letter")} would be redriven. Nothing was changed.`);
 }
 
 async function redriveMatching(

@@ -65,18 +65,25 @@ export async function* jsonLines(stream: Readable): AsyncGenerator<Line, void> {
   }
 }
 
+/** Longest line, in characters: more than a request may have. */
+const MOST = 10_000_000;
+
 /** Only `\n` ends a line: JSON may contain the other separators that Node's readline knows. */
 async function* linesOf(stream: Readable): AsyncGenerator<string, void> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let begun: string[] = [];
+  let length = 0;
   for await (const chunk of stream as AsyncIterable<Buffer | string>) {
     const [rest = "", ...more] = decoded(decoder, Buffer.from(chunk)).split("\n");
     begun.push(rest);
+    length += rest.length;
+    if (length > MOST) throw new Refusal(`a line is longer than ${MOST} characters`);
     const last = more.pop();
     if (last === undefined) continue;
     yield begun.join("");
     yield* more;
     begun = [last];
+    length = last.length;
   }
   const last = begun.join("") + decoded(decoder);
   if (last !== "") yield last;

@@ -24,6 +24,11 @@ export class Grants {
     return this.list.some((grant) => grant.scopes.includes(scope));
   }
 
+  /** Whether the caller has the scope for every queue. */
+  allowsAll(scope: Scope | "cron"): boolean {
+    return this.list.some((grant) => grant.scopes.includes(scope) && grant.queues === "*");
+  }
+
   /** Whether the caller has the scope for this queue. */
   allows(scope: Scope | "cron", queue: string): boolean {
     return this.list.some((grant) => grant.scopes.includes(scope) && matches(grant.queues, queue));

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/core/validation.ts";
-import { rejectReasons, taskStates } from "../../queue/core/types.ts";
+import { deadReasons, rejectReasons, taskStates } from "../../queue/core/types.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";
 import { cursor, described, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
@@ -34,8 +34,6 @@ const filter = <Instant extends v.GenericSchema, Reasons extends v.GenericSchema
   enqueuedUntil: v.exactOptional(instant("Enqueued before this time, epoch ms.")),
 });
 
-/** Why dead letters were rejected. Cancelled tasks are no dead letters, so that reason cannot be one of several. */
-const deadReasons = rejectReasons.filter((reason) => reason !== "cancelled");
 const reasonsForm = `must be cancelled, or one or more of ${deadReasons.join(", ")}`;
 
 /** Reasons in a query, separated by commas. */

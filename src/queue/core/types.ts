@@ -16,6 +16,9 @@ export const rejectReasons = ["rejected", "attempts_exhausted", "lease_expired",
  */
 export type RejectReason = (typeof rejectReasons)[number];
 
+/** Why dead letters were rejected. Cancelled tasks are no dead letters. */
+export const deadReasons = rejectReasons.filter((reason) => reason !== "cancelled");
+
 /** Options of a read of one task. */
 export interface GetOptions extends RequestOptions {
   /** Whether to return the payload. Over HTTP the token then needs the scope `admin`. @default false */

@@ -41,7 +41,7 @@ export interface QueueDiagnostics {
 }
 
 /**
- * Reads what Redis says of itself: two requests. The first runs a script, so it also shows that scripts work.
+ * Reads what Redis says of itself: three requests. Two run a script, so it also shows that scripts work.
  * @throws {SluiceError} if Redis cannot be reached, or refuses scripts
  */
 export async function databaseDiagnostics(
@@ -70,7 +70,7 @@ export async function databaseDiagnostics(
 }
 
 /**
- * Checks the keys of one queue, and changes nothing.
+ * Checks the keys of one queue, and changes nothing. Two requests.
  * @throws {SluiceError} if Redis cannot be reached
  */
 export async function queueDiagnostics(
