@@ -3,6 +3,7 @@ import { messageOf } from "../../src/errors.ts";
 import { type Environment, readPort } from "../../src/config.ts";
 import { milliseconds, type Duration } from "../../src/queue/core/duration.ts";
 import { pick } from "../../src/pick.ts";
+import { isPortInUse } from "../../src/port-in-use.ts";
 import { onlyOptions, wholeNumber } from "../../src/queue/core/validation.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { sleep } from "../../src/sleep.ts";
@@ -208,8 +209,7 @@ export async function start<Env extends object>(
 
 /** The error of a server that cannot listen. If its port is in use, the message says how to choose another one. */
 function withPort(error: unknown, port: number): unknown {
-  // Each runtime has its own words.
-  if (error instanceof Error && /EADDRINUSE|address already in use/i.test(error.message)) {
+  if (isPortInUse(error)) {
     error.message = `port ${port} is in use (EADDRINUSE); set PORT or the option port to another one, or to 0 for any free one`;
   }
   return error;

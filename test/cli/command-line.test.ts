@@ -27,11 +27,15 @@ test.each([
   ],
   [["dead", "emails", "--since", "1700000000"], "sluice: --since must be a duration ago"],
   [["stats", "emails", "--watch", "soon"], "sluice: --watch must be a duration"],
+  [["stats", "emails", "--watch", "0"], "sluice: --watch must be at least 100ms"],
+  // What is behind the = may be a secret.
+  [["queues", "--token=s3cret"], "sluice: unknown option '--token'\nSee `sluice queues --help`.\n"],
   [["completions", "ksh"], "sluice: <shell> must be one of bash, zsh, fish"],
 ])("sluice %j ends with 2", async (args, message) => {
   const { code, out, err } = await rig.sluice("the database", args);
   expect([code, out]).toEqual([2, ""]);
   expect(err).toContain(message);
+  expect(err).not.toContain("s3cret");
 });
 
 describe.each(targets)("with %s", (target) => {
@@ -51,10 +55,11 @@ describe.each(targets)("with %s", (target) => {
     [["show", "emails", ".."]],
     [["show", "emails", "a b"]],
     [["cancel", "emails", "a\nb"]],
+    [["cancel", "emails", "task", "a b"]],
     [["redrive", "emails", "\u001b[31m"]],
     [["pull", ""]],
   ])("%j is refused by its name, and changes nothing", async (args) => {
-    await rig.queue().enqueue(1);
+    await rig.queue().enqueue(1, { id: "task" });
     const { code, out, err } = await sluice(...args);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toMatch(/ must be 1 to 128 (?:of A-Z|visible ASCII)/);

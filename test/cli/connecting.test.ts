@@ -1,29 +1,14 @@
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis } from "../support/redis.ts";
 import { startSluice } from "./process.ts";
-import { ENQUEUE_TOKEN, type Ended, runHere, TOKEN, useCli, useFolder } from "./rig.ts";
+import { against, ENQUEUE_TOKEN, runHere, TOKEN, useCli, useFolder } from "./rig.ts";
 
 const rig = useCli();
 const folder = useFolder();
-
-/** Runs a command against a server that answers all requests so. */
-async function against(answer: RequestListener, args: readonly string[] = ["queues"]): Promise<Ended> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  try {
-    return await runHere(args, { SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: TOKEN });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-}
 
 describe("the environment", () => {
   test("without any variable it says which there are", async () => {
@@ -70,6 +55,10 @@ describe("the environment", () => {
     expect((await runHere(["queues", "--url", "x"], env)).err).toBe(
       "sluice: --url must be a URL that begins with https:// or http://\n",
     );
+    expect(await runHere(["queues", "--url", rig.url, "--database"], env)).toMatchObject({
+      code: 2,
+      err: "sluice: --database must not be given with --url\n",
+    });
   });
 
   test("SLUICE_PREFIX is that of the keys", async () => {

@@ -1,11 +1,12 @@
 import { writeFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { applyQueues, defineQueue, drain } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startSluice } from "./process.ts";
-import { type Target, targets, useCli, useFolder } from "./rig.ts";
+import { against, type Target, targets, useCli, useFolder } from "./rig.ts";
 
 const rig = useCli();
 const folder = useFolder();
@@ -134,6 +135,22 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(err).toMatch(/^sluice: b: .*cron/);
   });
 
+  test("two queues of one name are refused, the same one in two exports is not", async () => {
+    const once = `export const a = defineQueue("emails", { statistics: true }); export default [a];`;
+    expect(await statuses(await moduleOf(once, "once.ts"))).toEqual({ emails: "applied" });
+    const file = await moduleOf(`${once} export const b = defineQueue("emails");`);
+    expect(await deploy(file)).toEqual({
+      code: 1,
+      rows: [],
+      err: `sluice: ${file} declares the queue emails twice\n`,
+    });
+  });
+
+  test("deploy ends although the module keeps a timer", async () => {
+    const file = await moduleOf(`export const a = defineQueue("a"); setInterval(() => {}, 1_000);`);
+    expect(await statuses(file)).toEqual({ a: "unchanged" });
+  });
+
   test("schedules of an encrypted queue are refused, because only code has the keys", async () => {
     const file = await moduleOf(`import { encryption } from ${source("src/queue/values/aes-gcm.ts")};
       const keys = () => encryption({ keys: { k: ${JSON.stringify("A".repeat(43))} + "=" }, current: "k" });
@@ -163,6 +180,21 @@ test.each([
   const ended = await startSluice(["deploy", path], rig.environmentOf("the database")).ended;
   expect([ended.code, ended.out]).toEqual([code, ""]);
   expect(ended.err).toContain(message);
+});
+
+test("deploy ends with 1 if another caller applies a declaration of the queue all the time", async () => {
+  const file = await moduleOf(`export const a = defineQueue("a", { statistics: true });`);
+  let requests = 0;
+  const deferred: RequestListener = (_, response) => {
+    requests++;
+    response.setHeader("content-type", "application/json").end('{"status":"deferred"}');
+  };
+  const { code, rows } = await against(deferred, ["deploy", file]);
+  expect([code, rows, requests]).toEqual([
+    1,
+    [{ queue: "a", status: "deferred", declares: "statistics" }],
+    5,
+  ]);
 });
 
 test("deploy of a file that does not exist", async () => {

@@ -96,11 +96,13 @@ describe.each(targets)("with %s", (target: Target) => {
   });
 
   test("doctor names a queue whose keys are of something else", async () => {
-    await rig.queue().enqueue(1);
+    for (const name of ["aaa", "emails", "zzz"]) await rig.queue(name).enqueue(1);
     await rig.raw(["DEL", "sluice:{emails}:pending"], ["SET", "sluice:{emails}:pending", "not a list"]);
     expect(await about("emails")).toEqual([
       ["problem", "its counts cannot be read", "sluice stats emails says why"],
     ]);
+    for (const name of ["aaa", "zzz"])
+      expect(await about(name)).toMatchObject([["ok", expect.stringMatching(/^1 pending/), undefined]]);
     expect((await rig.sluice(target, ["stats", "emails"])).code).toBe(1);
   });
 

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -191,6 +191,38 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(await delivered()).toEqual([1, 2, 3]);
   });
 
+  test("--resume refuses to continue after a day, when the ids of its last request may be known no more", async () => {
+    const file = join(folder.path, "progress");
+    const run = (count: number) => piping(lines(count), "enqueue", "emails", "--resume", file);
+    await run(3);
+    const aDayAgo = new Date(Date.now() - 86_400_000);
+    await utimes(file, aDayAgo, aDayAgo);
+    expect(await run(5)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(
+        /its last run was more than 24 hours ago, .* Lines 1 to 3 are enqueued, .*tail -n \+4\n/,
+      ),
+    });
+    // Nothing is left to enqueue.
+    expect((await run(3)).rows).toMatchObject([{ enqueued: 0, skipped: 3 }]);
+    const almost = new Date(Date.now() - 86_000_000);
+    await utimes(file, almost, almost);
+    expect((await run(5)).rows).toMatchObject([{ enqueued: 2, skipped: 3 }]);
+    expect(await delivered()).toEqual(numbersTo(5));
+  });
+
+  test("a line without an end is refused before it fills the memory", async () => {
+    const endless = `${lines(3)}"${"x".repeat(10_000_000)}`;
+    const file = join(folder.path, "endless.jsonl");
+    await writeFile(file, endless);
+    expect(await rig.sluice(target, ["enqueue", "emails", "--file", file])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("sluice: a line is longer than 10000000 characters\n"),
+    });
+    expect(await delivered()).toEqual([]);
+  });
+
   test("after a SIGKILL --resume goes on, and each line is enqueued once, although tasks have ended meanwhile", async () => {
     const file = join(folder.path, "many.jsonl");
     const progress = join(folder.path, "progress");
@@ -243,6 +275,7 @@ describe.each(targets)("with %s", (target: Target) => {
     [["emails", "1", "--file", "x"], 2, "--file and --resume are for JSON lines; leave out the payload"],
     [["emails", "--id", "x", "--file", "x"], 2, "--id and --unique are for one payload"],
     [["emails", "--file", "/nope/x"], 2, "--file /nope/x cannot be read"],
+    [["emails", "--file", "/tmp"], 2, "--file /tmp cannot be read: it is a folder"],
     [["emails", "1", "--priority", "10"], 2, "--priority must be a whole number from 0 to 9"],
     [["emails", "1", "--delay", "1x"], 2, "--delay must be a duration"],
     [["emails", "1", "--id", "a b"], 2, "id must be 1 to 128 visible ASCII characters"],

@@ -118,6 +118,18 @@ describe.each(targets)("with %s", (target: Target) => {
     });
   });
 
+  test("export leaves out tasks whose payloads are not kept, and says how many", async () => {
+    await rig.queue().enqueueMany([
+      { payload: 1, id: "a" },
+      { payload: 2, id: "b" },
+      { payload: 3, id: "c" },
+    ]);
+    for (const task of await rig.queue().dequeue({ max: 2 })) await task.complete();
+    const { code, rows, err } = await sluice("export", "emails", "--state", "completed,pending");
+    expect([code, rows]).toMatchObject([0, [{ id: "c", payload: 3 }]]);
+    expect(err).toBe("Exported 1 task of emails. 2 tasks left out: their payloads are not kept.\n");
+  });
+
   test("import leaves tasks whose ids are known, and continues after a stop", async () => {
     await rig.queue().enqueueMany(Array.from({ length: 800 }, (_, n) => ({ payload: n, id: `t${n}` })));
     const { out } = await sluice("export", "emails");

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -187,4 +190,17 @@ export function useFolder(): { readonly path: string } {
   });
   afterEach(() => rm(folder.path, { recursive: true, force: true }));
   return folder;
+}
+
+/** Runs a command against a server that answers all requests so. */
+export async function against(answer: RequestListener, args: readonly string[] = ["queues"]): Promise<Ended> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  try {
+    return await runHere(args, { SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: TOKEN });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 }

@@ -15,6 +15,7 @@ const base = [
   "src/url.ts",
   "src/credentials.ts",
   "src/pick.ts",
+  "src/port-in-use.ts",
   "src/respond.ts",
 ];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
@@ -23,6 +24,7 @@ const queue = (...folders: readonly string[]) => folders.map((folder) => `src/qu
 const floors: Record<string, readonly string[]> = {
   "src/environment.ts": [],
   "src/pick.ts": [],
+  "src/port-in-use.ts": [],
   "src/errors.ts": [],
   "src/optional-package.ts": ["src/errors.ts"],
   "src/sleep.ts": [],

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, type Hash } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { UsageError } from "../exit.ts";
 import type { Line } from "./lines.ts";
 
@@ -19,6 +19,8 @@ export class ResumeFile {
   readonly #file: string | undefined;
   readonly #hash: Hash = createHash("sha256");
   #progress: Progress;
+  /** When the progress was last written, ms since 1970. */
+  #writtenAt: number;
 
   /**
    * Reads how far the upload is, or begins a new one.
@@ -28,8 +30,10 @@ export class ResumeFile {
   constructor(file: string | undefined, queue: string) {
     this.#file = file;
     const fresh = { queue, key: randomBytes(6).toString("hex"), lines: 0, hash: this.#digest() };
-    this.#progress = (file === undefined ? undefined : read(file, queue)) ?? fresh;
-    if (this.#progress === fresh) this.#write();
+    const found = file === undefined ? undefined : read(file, queue);
+    this.#progress = found?.progress ?? fresh;
+    this.#writtenAt = found?.writtenAt ?? Date.now();
+    if (!found) this.#write();
   }
 
   get key(): string {
@@ -68,22 +72,40 @@ export class ResumeFile {
     );
   }
 
+  /**
+   * Checks that Redis still refuses the ids of the last request, whose outcome a killed upload did not learn.
+   * @param refusedFor how long Redis refuses them, ms
+   * @throws {UsageError}
+   */
+  checkAge(refusedFor: number): void {
+    if (Date.now() - this.#writtenAt < refusedFor) return;
+    throw new UsageError(
+      `--resume ${this.#file}: its last run was more than ${refusedFor / 3_600_000} hours ago, so lines could be enqueued twice. Lines 1 to ${this.lines} are enqueued, and the request after them perhaps. Find out, then enqueue the others with a new file, such as with tail -n +${this.lines + 1}`,
+    );
+  }
+
   #digest(): string {
     return this.#hash.copy().digest("hex");
   }
 
   /** Writes the file whole or not at all, so that a crash leaves the progress before. */
   #write(): void {
+    this.#writtenAt = Date.now();
     if (this.#file === undefined) return;
     writeFileSync(`${this.#file}.part`, `${JSON.stringify(this.#progress)}\n`);
     renameSync(`${this.#file}.part`, this.#file);
   }
 }
 
-function read(file: string, queue: string): Progress | undefined {
+function read(
+  file: string,
+  queue: string,
+): { readonly progress: Progress; readonly writtenAt: number } | undefined {
   let text: string;
+  let writtenAt: number;
   try {
     text = readFileSync(file, "utf8");
+    writtenAt = statSync(file).mtimeMs;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
@@ -93,7 +115,7 @@ function read(file: string, queue: string): Progress | undefined {
     throw new UsageError(`--resume ${file}: this is not the progress of an upload; name a new file`);
   if (found.queue !== queue)
     throw new UsageError(`--resume ${file} is of the queue ${found.queue}, not ${queue}`);
-  return found;
+  return { progress: found, writtenAt };
 }
 
 function progressIn(text: string): Progress | undefined {

@@ -47,6 +47,7 @@ export async function upload(session: Session, options: UploadOptions): Promise<
     progress.check();
     const last = lines.at(-1);
     if (!last) return;
+    progress.checkAge(UNIQUE);
     const results = await enqueue(session, options, lines, progress.key);
     const created = results.filter((result) => result.created).length;
     counts.enqueued += created;

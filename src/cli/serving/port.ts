@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { parsePort, portForm } from "../../config.ts";
+import { isPortInUse } from "../../port-in-use.ts";
 
 /**
  * An option that is a port.
@@ -25,14 +26,8 @@ export async function onPort<Served>(
   try {
     return await start();
   } catch (error) {
-    if (port === undefined || !(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) {
-      throw error;
-    }
-    throw new Error(
-      `port ${port} is in use; choose another with ${option} <number>, or 0 for any free port`,
-      {
-        cause: error,
-      },
-    );
+    if (port === undefined || !isPortInUse(error)) throw error;
+    const message = `port ${port} is in use; choose another with ${option} <number>, or 0 for any free port`;
+    throw new Error(message, { cause: error });
   }
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { isPortInUse } from "../../port-in-use.ts";
 
 /** Below the ephemeral ports, so that no outgoing connection uses one of them. */
 const firstPort = 20_000;
@@ -28,8 +29,7 @@ export async function onFreePort<Served>(
     try {
       return await start(port);
     } catch (error) {
-      const taken = error instanceof Error && /EADDRINUSE|address already in use/i.test(error.message);
-      if (!taken || tries === 5) throw error;
+      if (!isPortInUse(error) || tries === 5) throw error;
     }
   }
 }

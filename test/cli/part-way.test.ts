@@ -1,0 +1,52 @@
+import type { RequestListener } from "node:http";
+import { expect, test } from "vitest";
+import { against } from "./rig.ts";
+
+/** Answers one request after the other; the last answer is for all later ones. */
+function inTurn(...answers: readonly (readonly [status: number, body: object])[]): RequestListener {
+  let requests = 0;
+  return (_, response) => {
+    const [status, body] = answers[Math.min(requests++, answers.length - 1)] ?? [500, {}];
+    const type = status < 400 ? "application/json" : "application/problem+json";
+    response.writeHead(status, { "content-type": type }).end(JSON.stringify(body));
+  };
+}
+
+const refused = { code: "redis_error", detail: "Redis refused a command." };
+
+test("purge says how many tasks it deleted before a request fails", async () => {
+  const replies = inTurn([200, { purged: 160, unreadable: 0, cursor: "x" }], [500, refused]);
+  const { code, out, err } = await against(replies, ["purge", "emails", "--state", "completed", "--yes"]);
+  expect([code, out]).toEqual([1, ""]);
+  expect(err).toContain("160 completed tasks purged before this error; those of the last request perhaps.\n");
+  expect(err).toMatch(/\nsluice: Redis refused a command\n$/);
+});
+
+test("cancel prints what it has cancelled before a request fails", async () => {
+  const replies = inTurn([200, { cancelled: true, state: "rejected" }], [500, refused]);
+  const { code, out } = await against(replies, ["cancel", "emails", "a", "b"]);
+  expect([code, out]).toEqual([1, '{"id":"a","ok":true,"result":"cancelled"}\n']);
+});
+
+test("sweep keeps the failures of each of its rounds", async () => {
+  const round = { queues: 2, promoted: 1, reclaimed: 0, rejected: 0, expired: 0, scheduled: 0, woken: 0 };
+  const replies = inTurn(
+    [200, { ...round, failed: [{ queue: "a", code: "redis_error" }], more: true }],
+    [200, { ...round, failed: [], more: true }],
+    [200, { ...round, failed: [{ queue: "b", code: "redis_error" }], more: false }],
+  );
+  const { code, rows } = await against(replies, ["sweep"]);
+  expect([code, rows]).toEqual([
+    1,
+    [
+      {
+        ...round,
+        promoted: 3,
+        failed: [
+          { queue: "a", code: "redis_error" },
+          { queue: "b", code: "redis_error" },
+        ],
+      },
+    ],
+  ]);
+});
