@@ -109,9 +109,14 @@ export function checkedAt<R>(at: string, check: () => R): R {
   try {
     return check();
   } catch (error) {
-    if (!(error instanceof SluiceError)) throw error;
-    throw new SluiceError(error.code, at + error.message, at + (error.path ?? ""), error.issues);
+    throw errorAt(at, error);
   }
+}
+
+/** The error of a part of the input. Its path and message begin with that of the part. */
+export function errorAt(at: string, error: unknown): unknown {
+  if (!(error instanceof SluiceError)) return error;
+  return new SluiceError(error.code, at + error.message, at + (error.path ?? ""), error.issues);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { messageOf, newerSchema, SluiceError } from "../errors.ts";
+import { errorAt, invalidArgument, messageOf, newerSchema, SluiceError } from "../errors.ts";
 import { pick } from "../pick.ts";
 import { decodeValue } from "../queue/core/codec.ts";
 import { derivedName } from "../queue/core/ids.ts";
@@ -151,13 +151,24 @@ async function write(
   for (const [schedule, task] of Object.entries(schedules)) {
     try {
       await encodeChecked(options.schema, task.payload, `schedules.${schedule}.payload`);
-      await timetable.put(schedule, task, { signal });
+      await timetable.put(schedule, task, { signal }).catch((error: unknown) => {
+        throw errorOfSchedule(schedule, error);
+      });
     } catch (error) {
       // One that cannot be put must not keep out the others.
       errors.push(error);
     }
   }
   if (errors.length > 0) throw errors[0];
+}
+
+/** The error of a schedule, with its place in the declaration if it is about the input. */
+function errorOfSchedule(name: string, error: unknown): unknown {
+  if (!(error instanceof SluiceError) || error.path === undefined) return error;
+  const path = `schedules.${name}`;
+  // As a whole, it never occurs.
+  if (error.path === "schedule") return invalidArgument(path, error.message.replace(/^schedule /, ""));
+  return errorAt(`${path}.`, error);
 }
 
 /** The stored field; empty if there is none. */

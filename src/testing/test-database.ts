@@ -67,7 +67,7 @@ export class TestDatabase {
    */
   async advance(ms: number, run: () => Promise<void>): Promise<void> {
     const end = this.#now + ms;
-    const count = stopCounter("advance it by less");
+    const count = stopCounter("before its end: advance it by less");
     // What is due now comes before what is due later.
     await run();
     for (;;) {
@@ -87,7 +87,7 @@ export class TestDatabase {
    * @throws {SluiceError} `invalid_argument` if there are more than 10,000 stops, or if pending tasks are left
    */
   async moveToEnd(run: () => Promise<void>, has: (queue: string) => boolean): Promise<void> {
-    const count = stopCounter("tasks still wait");
+    const count = stopCounter("and tasks still wait: a handler may enqueue again and again");
     await run();
     await this.#withoutSchedules(run, async (runStill) => {
       for (let next = this.#now; next <= LAST_INSTANT; next = await this.#nextDue(has)) {
@@ -208,7 +208,7 @@ function stopCounter(then: string): () => void {
     if (stops <= MOST_STOPS) return;
     throw new SluiceError(
       "invalid_argument",
-      `the clock would stop more than ${MOST_STOPS.toLocaleString("en")} times: ${then}`,
+      `the clock has stopped ${MOST_STOPS.toLocaleString("en")} times ${then}`,
     );
   };
 }

@@ -152,7 +152,7 @@ export class TestDeployment<Env extends object = Environment> {
    * Moves the clock, and runs cron at each instant at which a task, a schedule or a lease is due, or a rate allows
    * more, as in a process that stays alive.
    * @param time how far, such as "10m"
-   * @throws {SluiceError} `invalid_argument`, also if the clock would stop more than 10,000 times
+   * @throws {SluiceError} `invalid_argument`, also if the clock has to stop more than 10,000 times
    */
   async advance(time: Duration): Promise<void> {
     const ms = milliseconds(time, "time");

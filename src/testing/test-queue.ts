@@ -2,7 +2,7 @@ import { drain } from "../consumer/drain/drain.ts";
 import { addCounts, type OutcomeCounts } from "../consumer/drain/drain-counts.ts";
 import type { DrainOptions, Handler } from "../consumer/drain/types.ts";
 import { checkSchedules } from "../declared/check-schedules.ts";
-import { defineQueue, type DefinedQueue } from "../declared/define-queue.ts";
+import { defineQueue, type DefinedQueue, isDeclared } from "../declared/define-queue.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "../queue/core/types.ts";
@@ -11,6 +11,7 @@ import type { ListedTask, ListTasksOptions } from "../queue/operate/task-operato
 import type { Transport } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
 import { sweep } from "../queue/sweep/sweep.ts";
+import { notAQueue } from "../queue/tasks/definition.ts";
 import { Queue } from "../queue/tasks/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
 import { applyDeclared, connectDeclared } from "./declared-queues.ts";
@@ -40,6 +41,7 @@ export function testQueue<In = unknown, Out = In>(
   queue: DefinedQueue<In, Out> | string,
   options: TestQueueOptions = {},
 ): TestQueue<In, Out> {
+  if (typeof queue !== "string" && !isDeclared(queue)) throw notAQueue();
   return new TestQueue(typeof queue === "string" ? defineQueue<In, Out>(queue) : queue, options);
 }
 
@@ -90,7 +92,7 @@ export class TestQueue<In = unknown, Out = In> {
    * Moves the clock. On the way, tasks and schedules that are due become pending, leases expire, and records are
    * removed, each at its time. It calls no handler.
    * @param time how far, such as "10m"
-   * @throws {SluiceError} `invalid_argument`, also if the clock would stop more than 10,000 times
+   * @throws {SluiceError} `invalid_argument`, also if the clock has to stop more than 10,000 times
    */
   async advance(time: Duration): Promise<void> {
     const ms = milliseconds(time, "time");

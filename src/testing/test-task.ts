@@ -1,7 +1,9 @@
-import { StoppedError, type StopReason } from "../consumer/drain/failures.ts";
+import { STOP_REASONS, StoppedError, type StopReason } from "../consumer/drain/failures.ts";
 import type { Task } from "../consumer/drain/types.ts";
 import type { Duration } from "../queue/core/duration.ts";
 import { milliseconds } from "../queue/core/duration.ts";
+import { onlyOptions } from "../queue/core/validation.ts";
+import { invalidArgument } from "../errors.ts";
 
 /** One call of a task's `extend`. */
 export interface Extension {
@@ -21,12 +23,14 @@ export interface TestTask<T> extends Task<T> {
  * Makes a task to call a handler with, without a queue.
  * @param payload as the handler gets it
  * @param fields of the task. Default: the id "test-1", the first attempt, enqueued now
+ * @throws {SluiceError} `invalid_argument` for an unknown field
  * @example await sendWelcome.handler(testTask({ to: "a@example.com" }, { attempt: 3 }), env, tools);
  */
 export function testTask<T>(
   payload: T,
   fields: Partial<Pick<Task<T>, "id" | "attempt" | "enqueuedAt" | "headers" | "group">> = {},
 ): TestTask<T> {
+  onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group"]);
   const controller = new AbortController();
   const extensions: Extension[] = [];
   const { id = "test-1", attempt = 1, enqueuedAt = Date.now(), headers, group } = fields;
@@ -41,7 +45,11 @@ export function testTask<T>(
     group,
     signal: controller.signal,
     extensions,
-    abort: (reason) => controller.abort(new StoppedError(reason)),
+    abort(reason) {
+      if (!STOP_REASONS.includes(reason))
+        throw invalidArgument("reason", `must be one of ${STOP_REASONS.join(", ")}`);
+      controller.abort(new StoppedError(reason));
+    },
     extend: async (lease, { progress } = {}) => {
       const ms = lease === undefined ? 300_000 : milliseconds(lease, "lease", { min: 1 });
       extensions.push({ lease, progress });

@@ -177,13 +177,23 @@ describe("a queue for tests", () => {
     const queue = testQueue(
       defineQueue("reports", { schedules: { never: { cron: "0 0 31 2 *", payload: 1 } } }),
     );
-    await expect(queue.enqueue(1)).rejects.toThrow("schedule must occur at least once from now on");
+    await expect(queue.enqueue(1)).rejects.toThrow("schedules.never must occur at least once from now on");
   });
 
   test.each([
     ["advance", () => testQueue("a").advance("soon" as never), "time must be a duration of 0 to"],
     ["now", () => testQueue("a", { now: new Date("soon") }), "now must be a valid Date"],
     ["an option", () => testQueue("a", { clock: 1 } as never), "clock is an unknown option"],
+    [
+      "no queue",
+      () => testQueue(undefined as never),
+      "queue must be a name, or a queue that defineQueue made",
+    ],
+    [
+      "a consumer",
+      () => testQueue(defineQueue("a").consumer(() => {}) as never),
+      "queue must be a name, or a queue that defineQueue made",
+    ],
   ])("refuses a wrong argument: %s", async (_, run, problem) => {
     await expect((async () => run())()).rejects.toThrow(problem);
   });

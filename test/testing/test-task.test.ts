@@ -15,6 +15,15 @@ test("a task calls a handler without a queue", async () => {
   expect(task.extensions).toEqual([{ lease: "1m", progress: { percent: 50 } }]);
 });
 
+test("unknown fields and reasons are refused", () => {
+  expect(() => testTask(1, { attemp: 3 } as object)).toThrow(
+    "attemp is an unknown option; expected one of id, attempt, enqueuedAt, headers, group",
+  );
+  expect(() => testTask(1).abort("nonsense" as "timeout")).toThrow(
+    "reason must be one of cancelled, lease_lost, timeout, budget, aborted",
+  );
+});
+
 test("its signal aborts as that of a drain does", async () => {
   const task = testTask({ to: "ada" });
   task.abort("timeout");

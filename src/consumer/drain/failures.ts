@@ -64,6 +64,8 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   aborted: "the drain was aborted before the handler ended",
 };
 
+export const STOP_REASONS = Object.keys(MESSAGES) as readonly StopReason[];
+
 /**
  * The `reason` of a task's signal. If the handler does not stop in time, it is also stored as the task's
  * error.

@@ -62,12 +62,14 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
 
 /**
  * Encodes a payload, as {@link encodeValue}. Also refuses objects of which JSON keeps nothing, such as a
- * Promise or a Map. A result may have them: refusing it would fail a task whose work is done.
+ * Promise or a Map, and bytes in an object. A result may have them: refusing it would fail a task whose work is done.
  * @throws {SluiceError} as {@link encodeValue}
  */
 export function encodePayload(payload: unknown, path: string): string {
   const text = encodeValue(payload, path);
-  if (text.startsWith("j") && text.includes("{}")) refuseLoss(payload, path, true);
+  // JSON writes bytes as an object with the properties 0, 1 and so on.
+  const maybeLost = text.includes("{}") || text.includes('{"0":');
+  if (text.startsWith("j") && maybeLost) refuseLoss(payload, path, true);
   return text;
 }
 
@@ -86,8 +88,8 @@ export function toJson(value: unknown, path: string): string {
 }
 
 /** @throws {SluiceError} `invalid_argument` for the first part of a value that JSON cannot express as it is */
-function refuseLoss(value: unknown, path: string, emptied = false): void {
-  const lost = orNothing(() => notJson(value, path, emptied));
+function refuseLoss(value: unknown, path: string, all = false): void {
+  const lost = orNothing(() => notJson(value, path, all));
   if (lost) throw invalidArgument(cut(lost.path, MAX_PATH), lost.problem);
 }
 

@@ -20,10 +20,11 @@ export interface NotJson {
  * as `null`: NaN and infinite numbers, which `JSON.parse` makes of `1e400`. Calls `toJSON` as `JSON.stringify`
  * does. Does not recurse, so it searches deeper than `JSON.stringify` writes.
  * @param path of the value
- * @param emptied whether to find also objects that `JSON.stringify` writes as `{}`, such as a Promise or a Map
+ * @param all whether to find also objects that `JSON.stringify` writes as `{}`, such as a Promise or a Map, and
+ *   bytes
  * @returns undefined if there is none
  */
-export function notJson(value: unknown, path: string, emptied = false): NotJson | undefined {
+export function notJson(value: unknown, path: string, all = false): NotJson | undefined {
   const levels: Level[] = [levelOf([value])];
   const open = new Set<unknown>();
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -36,7 +37,7 @@ export function notJson(value: unknown, path: string, emptied = false): NotJson 
     level.next++;
     const part = written((level.of as Record<string, unknown>)[key], levels.length === 1 ? "" : key);
     const isCycle = open.has(part);
-    const problem = isCycle ? CYCLE : (problemOf(part) ?? (emptied ? emptiedProblemOf(part) : undefined));
+    const problem = isCycle ? CYCLE : (problemOf(part) ?? (all ? problemOfObject(part) : undefined));
     // A `toJSON` or a getter may make a new part each time.
     if (levels.length > MAX_DEPTH) return { path: pathOf(levels, path), problem: TOO_DEEP };
     if (problem !== undefined) return { path: pathOf(levels, path), problem };
@@ -62,10 +63,12 @@ function problemOf(part: unknown): string | undefined {
   return undefined;
 }
 
-function emptiedProblemOf(part: unknown): string | undefined {
+function problemOfObject(part: unknown): string | undefined {
   if (typeof part !== "object" || part === null || Array.isArray(part)) return undefined;
   // Such as `[object Map]`. Objects of an application's own classes have `[object Object]`.
   const name = Object.prototype.toString.call(part).slice(8, -1);
+  if (ArrayBuffer.isView(part))
+    return `is a ${name}, which JSON writes as an object; use a text, such as base64, or a Uint8Array as the whole value`;
   if (WRITTEN_WHOLE.has(name) || Object.keys(part).length > 0) return undefined;
   return name === "Promise"
     ? "is a Promise; await it first"

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { invalidArgument } from "../../errors.ts";
+import { invalidArgument, type SluiceError } from "../../errors.ts";
 import { given } from "../../pick.ts";
 import type { TaskDefaults } from "../core/types.ts";
 import type { MaybeEncryption } from "../values/encryption.ts";
@@ -34,8 +34,10 @@ export function nameAndOptions<Options extends object>(
   own: Options,
 ): { readonly name: string; readonly options: Options } {
   if (typeof queue === "string") return { name: queue, options: own };
-  if (typeof queue !== "object" || typeof queue?.options !== "object") {
-    throw invalidArgument("queue", "must be a name, or a queue that defineQueue made");
-  }
+  if (typeof queue?.options !== "object" || typeof queue.name !== "string") throw notAQueue();
   return { name: queue.name, options: { ...queue.options, ...(given(own ?? {}) as Options) } };
+}
+
+export function notAQueue(): SluiceError {
+  return invalidArgument("queue", "must be a name, or a queue that defineQueue made");
 }

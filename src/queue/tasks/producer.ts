@@ -171,7 +171,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       const answer = (i: number) => {
         const [call, result] = [calls[i], added[i]];
         if (!call || !result) return;
-        if ("refused" in result) call.fail(REFUSALS[result.refused]());
+        if ("refused" in result) call.fail(REFUSALS[result.refused](this.name));
         else call.answer({ id: call.item.id, ...result });
       };
       // Only the first call waits for the wake, if the platform has no `waitUntil`.
@@ -201,7 +201,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const outcomes = await this.transport.send([...note.commands, call], { signal });
     const { refused, mustReadSettings, wake, tasks: added } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(mustReadSettings);
-    if (refused) throw REFUSALS[refused]();
+    if (refused) throw REFUSALS[refused](this.name);
     return { added, wake };
   }
 
@@ -266,8 +266,9 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   }
 }
 
-const REFUSALS: Readonly<Record<EnqueueRefusal, () => SluiceError>> = {
-  full: () => new SluiceError("queue_full", "more tasks would be pending than the queue's maxPending allows"),
+const REFUSALS: Readonly<Record<EnqueueRefusal, (queue: string) => SluiceError>> = {
+  full: (queue) =>
+    new SluiceError("queue_full", `more tasks would be pending in ${queue} than its maxPending allows`),
   reused: () =>
     new SluiceError(
       "idempotency_key_reused",

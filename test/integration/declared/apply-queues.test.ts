@@ -129,10 +129,21 @@ describe("a declaration that cannot be applied", () => {
         {
           queue: "broken",
           code: "invalid_argument",
-          message: "schedule must occur at least once from now on",
+          message: "schedules.never must occur at least once from now on",
         },
       ],
     });
+  });
+
+  test("names the schedule whose cron expression cannot be read", async () => {
+    const report = await apply({ schedules: { daily: { cron: "0 25 * * *", payload: 1 } } });
+    expect(report.failed).toEqual([
+      {
+        queue: "emails",
+        code: "invalid_argument",
+        message: "schedules.daily.cron must be a cron expression: Invalid value for hour: 25",
+      },
+    ]);
   });
 
   test("for one of its schedules still applies its settings and its other schedules", async () => {

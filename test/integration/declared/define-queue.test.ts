@@ -159,9 +159,11 @@ describe("a declaration is checked at once", () => {
 
   test("its name too, and a value that is no queue", () => {
     expect(() => defineQueue("bad name")).toThrow("queue must be 1 to 128 of");
-    expect(() => new Queue({} as never, { transport: rig.transport })).toThrow(
-      "queue must be a name, or a queue that defineQueue made",
-    );
+    for (const other of [{}, defineQueue("emails").consumer(() => {})]) {
+      expect(() => new Queue(other as never, { transport: rig.transport })).toThrow(
+        "queue must be a name, or a queue that defineQueue made",
+      );
+    }
   });
 
   test("its own methods need a transport", async () => {

@@ -44,6 +44,18 @@ describe("bad input is named in the error and writes nothing", () => {
       "invalid_argument",
       "tasks[0].payload.tags",
     ],
+    [
+      "bytes in a payload, which JSON would write as an object",
+      () => rig.queue().enqueue({ files: [{ name: "a", content: new Uint8Array([1, 2]) }] }),
+      "invalid_argument",
+      "payload.files[0].content",
+    ],
+    [
+      "a list of numbers that JSON would write as an object",
+      () => rig.queue().enqueue(new Float32Array(2)),
+      "invalid_argument",
+      "payload",
+    ],
     ["a Promise as payload", () => rig.queue().enqueue(Promise.resolve(1)), "invalid_argument", "payload"],
     [
       "a payload that contains itself",
