@@ -109,9 +109,10 @@ export function withFilter(command: Command, which: "tasks" | "dead letters"): C
     .option("--text <text>", "those whose error or result contains the text")
     .option("--group <group>", "those of the group")
     .addOption(
-      new Option("--reason <reasons>", `those rejected for one of: ${known.join(", ")}`).argParser(
-        reasonsOf(known),
-      ),
+      new Option(
+        "--reason <reasons>",
+        `those rejected for one of these reasons, or several with commas: ${known.join(", ")}`,
+      ).argParser(reasonsOf(known)),
     )
     .addOption(
       new Option("--since <time>", "those that ended since: 2h (ago), 02:00, 2026-11-23T02:00").argParser(

@@ -32,7 +32,7 @@ const FOOTER = `
 The queues are those of a deployment (SLUICE_URL and SLUICE_TOKEN), or of a
 database (UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, or REDIS_URL;
 SLUICE_PREFIX).
-On a terminal the commands print tables with local times, in a pipe JSON lines.
+On a terminal the commands print tables with local times; in a pipe, JSON lines.
 Exit codes: 0 done, 1 failed or partly refused, 2 wrong command line or
 environment, 3 not reachable or not allowed, 130 Ctrl-C.
 `;

@@ -45,13 +45,15 @@ export async function inRounds(
     } while (cursor !== undefined && done < most);
   } catch (error) {
     if (done > 0)
-      out.note(`${counted(done, noun)} ${field} before this error; those of the last request perhaps.`);
+      out.note(
+        `Done before this error: ${counted(done, noun)} ${field}. The last request may have ${field} more.`,
+      );
     throw error;
   } finally {
     out.progress("");
   }
   if (unreadable > 0) {
-    out.note(`${counted(unreadable, noun)} cannot be read, and stay: see sluice doctor --repair.`);
+    out.note(`${counted(unreadable, noun)} cannot be read, and stay: run sluice doctor --repair.`);
     fail();
   }
   return done;

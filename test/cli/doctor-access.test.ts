@@ -76,7 +76,7 @@ describe.concurrent("what cannot be reached ends with 3 and advice", () => {
     expect(code).toBe(3);
     expect(byAbout(rows)["connection"]).toEqual([
       "problem",
-      "it fails, as below",
+      "failed, with the error below",
       "is the URL right, does Redis run, and does a firewall keep this machine out?",
     ]);
     expect(err).toMatch(/\nsluice: the database at 127\.0\.0\.1:1: .*ECONNREFUSED/);

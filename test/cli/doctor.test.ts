@@ -50,7 +50,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(code).toBe(1);
     const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
     expect(byAbout(rows)).toMatchObject({
-      stuck: ["problem", "1 pending for 1h, and no consumer works", advice],
+      stuck: ["problem", "1 pending, the next enqueued 1h ago, and no consumer works", advice],
       overdue: [
         "problem",
         expect.stringMatching(/^tasks or leases are overdue for (59m|1h)/),

@@ -110,7 +110,7 @@ describe.each(targets)("with %s", (target: Target) => {
       code: 1,
       out: "",
       err:
-        "Lines 1 to 500 are enqueued. To continue, leave these lines out, such as with tail -n +501.\n" +
+        "Lines 1 to 500 are enqueued. To continue, begin with line 501, such as with tail -n +501.\n" +
         "sluice: line 701 is not JSON\n",
     });
     expect(await delivered()).toEqual(numbersTo(500));
@@ -173,8 +173,8 @@ describe.each(targets)("with %s", (target: Target) => {
     const kept = await readFile(file, "utf8");
     for (const [input, queue, message] of [
       [lines(3), "reports", `--resume ${file} is of the queue emails, not reports`],
-      [lines(5, 2), "emails", "it is of another input, because the first 3 lines differ; name a new file"],
-      [lines(2), "emails", "it is of another input"],
+      [lines(5, 2), "emails", "is of another input: the first 3 lines differ; name a new file"],
+      [lines(2), "emails", "is of another input"],
     ] as const) {
       expect(await run(input, queue)).toMatchObject({
         code: 2,
@@ -186,7 +186,7 @@ describe.each(targets)("with %s", (target: Target) => {
     await writeFile(file, "{}");
     expect(await run(lines(3))).toMatchObject({
       code: 2,
-      err: expect.stringContaining("this is not the progress of an upload; name a new file"),
+      err: expect.stringContaining("was not written by --resume; name a new file"),
     });
     expect(await delivered()).toEqual([1, 2, 3]);
   });
@@ -254,7 +254,7 @@ describe.each(targets)("with %s", (target: Target) => {
       onError: (text) => text.includes("tasks") && interrupt.abort(),
     });
     const [, done = "", last = ""] =
-      /Lines 1 to (\d+) are enqueued, and those up to (\d+) perhaps\. /.exec(err) ?? [];
+      /Lines 1 to (\d+) are enqueued; those up to (\d+) may be\. /.exec(err) ?? [];
     expect([code, Number(last) - Number(done)]).toEqual([130, 500]);
     expect(err).toMatch(/\nsluice: interrupted; a request that was under way may have taken effect\n$/);
     expect((await delivered()).length).toBeGreaterThanOrEqual(Number(done));

@@ -142,8 +142,11 @@ describe.each(targets)("with %s", (target: Target) => {
   });
 
   test.each([
-    [["maxWorkers=1"], "maxWorkers=1 must be one of maxWorking, rate, maxPending, events, statistics"],
-    [["maxWorking"], "maxWorking must be one of"],
+    [
+      ["maxWorkers=1"],
+      "maxWorkers=1 must be <name>=<value>; the names are maxWorking, rate, maxPending, events, statistics",
+    ],
+    [["maxWorking"], "maxWorking must be <name>=<value>"],
     [["maxWorking=-1"], "maxWorking=-1 must be maxWorking=<number> or maxWorking=none"],
     [["maxWorking=0"], "maxWorking must be"],
     [["rate=5"], "rate=5 must be rate=<number>/<duration>, such as rate=5/1s"],

@@ -118,10 +118,12 @@ describe.each(targets)("with %s", (target: Target) => {
     await rig.die("b");
     await rig.queue().enqueue(1, { id: "alive" });
     expect((await onTerminal("redrive", "emails", "a", "--dry-run")).out).toBe(
-      "Nothing was changed. Would be redriven: 1 of 1.\n",
+      "1 of 1 would be redriven. Nothing was changed.\n",
     );
     expect((await onTerminal("redrive", "emails", "a")).err).toContain(
-      target === "the database" ? "No consumer was woken: in functions it starts with the next cron." : "",
+      target === "the database"
+        ? "No consumer was woken; on a serverless platform it starts with the next cron."
+        : "",
     );
     expect(await onTerminal("redrive", "emails", "b", "alive", "nope")).toMatchObject({
       code: 1,

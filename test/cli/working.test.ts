@@ -17,7 +17,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(await onTerminal("pull", "emails")).toMatchObject({
       code: 0,
       out: "",
-      err: "No task is pending.\n",
+      err: "No task was delivered: none is pending, or a pause or a limit holds it back.\n",
     });
     await rig.queue().enqueueMany([{ payload: { n: 1 }, id: "a" }, { payload: 2, id: "b" }, { payload: 3 }]);
     const before = Date.now();

@@ -17,7 +17,7 @@ export function deadCommand(running: Running): Command {
     new Command("dead")
       .summary("show dead letters by cause, and the latest ones")
       .description(
-        "Shows the dead letters of a queue: how many there are for each cause, and the latest ones. Without a queue, the queues that have dead letters.",
+        "Shows the dead letters of a queue: how many there are for each cause, and the latest ones. Without a queue, it lists the queues that have dead letters.",
       )
       .argument("[queue]")
       .addOption(new Option("--limit <number>", "list at most this many").argParser(whole(0)).default(10)),

@@ -20,7 +20,7 @@ export function deployCommand(running: Running): Command {
   const command = new Command("deploy")
     .summary("apply the settings and schedules of declared queues")
     .description(
-      "Applies the settings and schedules of the queues that a module exports (defineQueue). A deployment that has the queues does this by itself at its next cron; deploy does it now, or for a server without code of your own.",
+      "Applies the settings and schedules of the queues that a module exports (defineQueue). A deployment that has the queues does so at its next cron. Use deploy to do so now, or if no deployment has them, as with sluice serve.",
     )
     .argument("<module>", "a file, such as queues.ts; TypeScript needs Node 22.18 or later")
     .option("--dry-run", "show what is declared, and change nothing");

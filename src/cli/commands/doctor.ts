@@ -24,7 +24,7 @@ export function doctorCommand(running: Running): Command {
   const command = new Command("doctor")
     .summary("check connection, Redis, queues and tokens, and say what to do")
     .description(
-      "Checks the connection, scripts, the clock, the eviction policy, memory, sizes and states of all queues, and tokens. It says what to do about each problem. The exit code is 1 if there is one. Without --repair it changes nothing.",
+      "Checks the connection, Redis and its settings, the size and state of each queue, and tokens. It says what to do about each problem. If there is a problem, the exit code is 1. Without --repair it changes nothing.",
     )
     .option("--repair", "also check every entry of every queue, and repair what is wrong (deep sweep)");
   return operation(running, command, async (session: Session, options: DoctorOptions) => {
@@ -32,7 +32,7 @@ export function doctorCommand(running: Running): Command {
       await examine(session, options);
     } catch (error) {
       const advice = adviceFor(error, session);
-      if (advice !== undefined) show(session, problem("connection", "it fails, as below", advice));
+      if (advice !== undefined) show(session, problem("connection", "failed, with the error below", advice));
       throw error;
     }
   });
@@ -95,7 +95,7 @@ function adviceFor(error: unknown, { api }: Session): string | undefined {
     case "redis_unreachable":
       return api.isDatabase
         ? "is the URL right, does Redis run, and does a firewall keep this machine out?"
-        : "is the URL right, and does /health of it answer? If it answers 504, its Redis does not";
+        : "is the URL right, and what does its /health answer? 504 means that Redis does not answer";
     default:
       return undefined;
   }

@@ -23,7 +23,7 @@ export function enqueueCommand(running: Running): Command {
   const command = new Command("enqueue")
     .summary("enqueue a payload, or one for each line of JSON from a pipe")
     .description(
-      "Enqueues a task with the payload. Without a payload, it enqueues one for each line of JSON (JSONL) of the standard input or of a file. The defaults of a queue that your code declares hold only through its deployment (SLUICE_URL).",
+      "Enqueues a task with the payload. Without a payload, it enqueues one task for each line of JSON (JSONL) of the standard input or of a file. The defaults of a declared queue apply only through the deployment that declares it (SLUICE_URL).",
     )
     .argument("<queue>")
     .argument("[payload]", 'JSON, such as \'{"to": "a@example.com"}\'', json)
@@ -43,9 +43,15 @@ export function enqueueCommand(running: Running): Command {
     .addOption(new Option("--priority <number>", "0 to 9, 9 first").argParser(whole(0, 9)))
     .addOption(new Option("--lease <duration>", "how long one attempt may take").argParser(duration))
     .addOption(
-      new Option("--max-attempts <number>", "attempts before it is a dead letter").argParser(whole(0)),
+      new Option("--max-attempts <number>", "attempts until it is a dead letter; 0 for no limit").argParser(
+        whole(0),
+      ),
     )
-    .addOption(new Option("--unique <duration>", "refuse the id for this time").argParser(duration));
+    .addOption(
+      new Option("--unique <duration>", "with --id: how long another enqueue of the id is refused").argParser(
+        duration,
+      ),
+    );
   return operation(
     running,
     command,

@@ -15,7 +15,7 @@ export function exportCommand(running: Running): Command {
     new Command("export")
       .summary("write tasks as JSON lines, for import")
       .description(
-        "Writes tasks with their payloads and options, a line of JSON each. Tasks that move between states meanwhile may be missed or come twice: pause the queue before. Encrypted payloads can be decrypted only under the same queue name and id.",
+        "Writes tasks with their payloads and options, a line of JSON each. Pause the queue before: tasks that change their state meanwhile may be missed, or come twice. Encrypted payloads can be decrypted only in a queue of the same name, under the same id.",
       )
       .argument("<queue>")
       .addOption(

@@ -15,7 +15,7 @@ export function importCommand(running: Running): Command {
   const command = new Command("import")
     .summary("enqueue tasks from JSON lines that export wrote")
     .description(
-      "Enqueues a task for each line of JSON of the standard input or of a file, with its id and options. A task whose id is known in the queue is left as it is. Dead letters and working tasks become pending, delayed ones keep their time.",
+      "Enqueues a task for each line of JSON of the standard input or of a file, with its id and options. A task whose id is known in the queue is left as it is. Delayed tasks keep their time. All others become pending, also those that were working or dead letters.",
     )
     .argument("<queue>")
     .option("--file <file>", "read from this file")

@@ -17,7 +17,9 @@ export function lsCommand(running: Running): Command {
   const command = withFilter(
     new Command("ls")
       .summary("list tasks")
-      .description("Lists the tasks of a queue: by default of every state, the next ones first.")
+      .description(
+        "Lists the tasks of a queue, by default in every state. Pending tasks are in the order of delivery, dead letters from the oldest on.",
+      )
       .argument("<queue>")
       .addOption(new Option("--state <state>", "only tasks in this state").choices(taskStates))
       .addOption(

@@ -6,8 +6,7 @@ import { pathOf } from "../tasks.ts";
 const texts = {
   pause: {
     summary: "deliver no tasks until resume",
-    description:
-      "Pauses queues: consumers get no tasks. Everything else works, also enqueueing and settling.",
+    description: "Pauses queues: consumers get no more tasks. Enqueueing and settling work as before.",
     done: "paused",
   },
   resume: { summary: "deliver tasks again", description: "Resumes paused queues.", done: "running" },

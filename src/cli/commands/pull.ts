@@ -28,7 +28,9 @@ export function pullCommand(running: Running): Command {
     .addOption(
       new Option("--max <number>", "at most this many, 1 to 100").argParser(whole(1, 100)).default(1),
     )
-    .addOption(new Option("--lease <duration>", "how long this attempt may take").argParser(duration))
+    .addOption(
+      new Option("--lease <duration>", "lease of tasks that were enqueued without one").argParser(duration),
+    )
     .addOption(new Option("--wait <duration>", "wait for a task, at most 60s").argParser(duration));
   return operation(running, command, async ({ api, out }: Session, options: PullOptions, queue: string) => {
     const { wait = 0 } = options;
@@ -43,7 +45,7 @@ export function pullCommand(running: Running): Command {
         { title: "RECEIPT", of: ({ receipt }) => receipt },
         { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) },
       ],
-      "No task is pending.",
+      "No task was delivered: none is pending, or a pause or a limit holds it back.",
     );
   });
 }

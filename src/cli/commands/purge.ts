@@ -17,9 +17,9 @@ interface PurgeOptions extends FilterOptions {
 export function purgeCommand(running: Running): Command {
   const command = withFilter(
     new Command("purge")
-      .summary("delete tasks in one state")
+      .summary("delete or cancel the tasks in one state")
       .description(
-        "Purges tasks in one state, all or those that match. Pending and delayed tasks are cancelled. Completed tasks and dead letters are deleted. Working tasks are never purged: cancel them.",
+        "Purges tasks in one state, all or those that match. Pending and delayed tasks are cancelled. Completed tasks and dead letters are deleted. Working tasks are never purged: cancel them. A filter of pending tasks needs --group.",
       )
       .argument("<queue>")
       .addOption(

@@ -31,7 +31,7 @@ export function redriveCommand(running: Running): Command {
     new Command("redrive")
       .summary("make dead letters pending again")
       .description(
-        "Redrives dead letters, the oldest first: all, those that match, or those with the ids. Dead letters that a consumer rejected for good (NonRetryableError, reject) stay, unless --rejected, --reason or an id asks for them.",
+        "Makes dead letters pending again, the oldest first: all, those that match, or those with the ids. Dead letters that a consumer rejected for good stay, except with --rejected, --reason or an id.",
       )
       .argument("<queue>")
       .argument("[ids...]")
@@ -80,8 +80,9 @@ async function redriveIds(
   }
   if (refused.length > 0) fail();
   const reasons = refused.map(({ id, code }) => `\n${id}: ${code}`);
-  const done = dryRun ? "Nothing was changed. Would be redriven:" : "Redrove";
-  out.value({ queue, redriven, refused }, `${done} ${redriven} of ${ids.length}.${reasons.join("")}`);
+  const count = `${redriven} of ${ids.length}`;
+  const done = dryRun ? `${count} would be redriven. Nothing was changed.` : `Redrove ${count}.`;
+  out.value({ queue, redriven, refused }, done + reasons.join(""));
 }
 
 type Filter = ReturnType<typeof filterOf>;

@@ -22,7 +22,7 @@ export function schedulesCommand(running: Running): Command {
     .option("--resume <name>", "enqueue its occurrences again")
     .option(
       "--remove <name>",
-      "remove it; a deployment that declares it does not put it again until it changes",
+      "remove it; a deployment that declares it adds it again only when its declaration changes",
     );
   return operation(
     running,

@@ -40,7 +40,7 @@ export function settingsCommand(running: Running): Command {
 function changeOf(text: string, names: readonly string[]): [string, unknown] {
   const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
   if (!names.includes(name))
-    throw new UsageError(`${text} must be one of ${names.join(", ")}, as name=value`);
+    throw new UsageError(`${text} must be <name>=<value>; the names are ${names.join(", ")}`);
   if (value === "none") return [name, null];
   if (name === "rate") {
     const [, most = "", per = ""] = /^(\d+)\/(\w+)$/.exec(value) ?? [];

@@ -26,13 +26,13 @@ export function settleCommand(running: Running): Command {
   const command = new Command("settle")
     .summary("complete, reject, requeue or extend pulled tasks")
     .description(
-      'Settles tasks by their receipts. Without receipts it reads lines of JSON from the standard input: with an option such as --complete the lines that pull wrote, otherwise settlements such as {"receipt": "…", "outcome": "complete"}.',
+      'Settles tasks by their receipts. Without receipts it reads lines of JSON from the standard input. With an option such as --complete, these are the lines that pull wrote. Without one, they are settlements, such as {"receipt": "…", "outcome": "complete"}.',
     )
     .argument("<queue>")
     .argument("[receipts...]")
     .optionsGroup("What to do, one of:")
     .option("--complete", "the task is done")
-    .option("--reject", "the task is a dead letter")
+    .option("--reject", "the task becomes a dead letter")
     .option("--requeue", "the task is tried again")
     .option("--extend", "the lease lasts longer")
     .optionsGroup("With:")
@@ -41,7 +41,9 @@ export function settleCommand(running: Running): Command {
     .addOption(
       new Option("--delay <duration>", "with --requeue: wait before the next attempt").argParser(duration),
     )
-    .addOption(new Option("--lease <duration>", "with --extend: from now on").argParser(duration));
+    .addOption(
+      new Option("--lease <duration>", "with --extend: the new lease, from now on").argParser(duration),
+    );
   return operation(
     running,
     command,

@@ -21,13 +21,13 @@ export function statsCommand(running: Running): Command {
   const command = new Command("stats")
     .summary("show counts, and events by the minute")
     .description(
-      "Shows the counts of a queue and its events of the last minutes. The events are counted if the setting statistics is on.",
+      "Shows the counts of a queue, and its events in each of the last ten minutes. A queue counts events if its setting statistics is on.",
     )
     .argument("<queue>")
     .addOption(
       new Option(
         "--watch [interval]",
-        "again and again until Ctrl-C; an interval of at least 100ms (default: 2s)",
+        "show them at this interval until Ctrl-C; at least 100ms (default: 2s)",
       ).argParser(interval),
     );
   return operation(running, command, async (session: Session, { watch }: StatsOptions, queue: string) => {
@@ -72,7 +72,7 @@ function show(
   out.text(`${out.colors.bold(queue)}  ${localTime(Date.now())}\n${facts.join("  ")}\n`);
   if (!on)
     return out.note(
-      `\nEvents are not counted; switch them on: sluice settings ${queue} statistics=on${where}`,
+      `\nEvents are not counted. To count them: sluice settings ${queue} statistics=on${where}`,
     );
   const shown = queueEvents.filter((event) => minutes.some((minute) => minute[event] > 0));
   out.text("\n");

@@ -17,9 +17,9 @@ export function sweepCommand(running: Running): Command {
   const command = new Command("sweep")
     .summary("do what cron does: promote due tasks, reclaim expired leases")
     .description(
-      "Sweeps all queues: makes due tasks and expired leases pending, enqueues what schedules want, deletes old records. With --deep it checks every entry, and repairs what is wrong.",
+      "Sweeps all queues: makes due tasks and expired leases pending, enqueues the tasks of schedules, deletes old records. With --deep it checks every entry instead, and repairs what is wrong.",
     )
-    .option("--deep", "find and repair contradictions, as a failover of Redis leaves them")
+    .option("--deep", "find and repair contradictions, such as those after a failover of Redis")
     .addOption(new Option("--queue <queue>", "with --deep: only this queue"));
   return operation(running, command, async (session: Session, { deep, queue }: SweepOptions) => {
     if (queue !== undefined && !deep) throw new UsageError("--queue must be given with --deep");

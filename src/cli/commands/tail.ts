@@ -11,7 +11,7 @@ export function tailCommand(running: Running): Command {
   const command = new Command("tail")
     .summary("follow the events of queues as they happen")
     .description(
-      "Follows the events of queues until Ctrl-C: enqueued, dequeued, completed, requeued, rejected and so on. A queue publishes events if its setting events is on; each costs a command of Redis.",
+      "Follows the events of queues until Ctrl-C: enqueued, dequeued, completed, requeued, rejected and so on. A queue publishes events if its setting events is on. Each event costs a command of Redis.",
     )
     .argument("<queues...>");
   return operation(

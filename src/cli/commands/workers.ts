@@ -7,7 +7,7 @@ import { pathOf } from "../tasks.ts";
 export function workersCommand(running: Running): Command {
   const command = new Command("workers")
     .summary("list the workers of a queue; take the tasks of a dead one back")
-    .description("Lists the workers that consumers have named, with their tasks.")
+    .description("Lists the workers of a queue with their tasks. A worker is a consumer that gives its name.")
     .argument("<queue>")
     .option("--fail <name>", "take the tasks of this worker back: they become pending at once");
   return operation(
@@ -30,7 +30,7 @@ export function workersCommand(running: Running): Command {
         } while (more);
         return out.value(
           { queue, worker: fail, ...total },
-          `${fail}: ${total.returned} tasks are pending again, ${total.rejected} were out of attempts.`,
+          `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
         );
       }
       const workers: WorkerInfo[] = [];
@@ -46,7 +46,7 @@ export function workersCommand(running: Running): Command {
           { title: "TASKS", align: "right", of: ({ working }) => working },
           { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" ") },
         ],
-        `${queue} has no workers: its consumers give no name, or none has been there for a while.`,
+        `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
       );
     },
   );

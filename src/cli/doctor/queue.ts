@@ -39,7 +39,11 @@ export function queueFindings(
   else if (pending > 0 && working === 0 && (oldestAge ?? 0) > STUCK) {
     const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
     found.push(
-      problem(queue, `${pending} pending for ${span(oldestAge ?? 0)}, and no consumer works`, advice),
+      problem(
+        queue,
+        `${pending} pending, the next enqueued ${span(oldestAge ?? 0)} ago, and no consumer works`,
+        advice,
+      ),
     );
   }
   if (nextDueAt !== null && now - nextDueAt > OVERDUE)
@@ -47,7 +51,7 @@ export function queueFindings(
       problem(
         queue,
         `tasks or leases are overdue for ${span(now - nextDueAt)}`,
-        "cron does not sweep. Once, by hand: sluice sweep",
+        "cron does not sweep. To sweep once by hand: sluice sweep",
       ),
     );
   if (rejected > 0) found.push(warning(queue, counted(rejected, "dead letter"), `sluice dead ${queue}`));

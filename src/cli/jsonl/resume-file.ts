@@ -68,7 +68,7 @@ export class ResumeFile {
   check(): void {
     if (this.#digest() === this.#progress.hash) return;
     throw new UsageError(
-      `--resume ${this.#file}: it is of another input, because the first ${this.lines} lines differ; name a new file`,
+      `--resume ${this.#file} is of another input: the first ${this.lines} lines differ; name a new file`,
     );
   }
 
@@ -111,8 +111,7 @@ function read(
     throw error;
   }
   const found = progressIn(text);
-  if (!found)
-    throw new UsageError(`--resume ${file}: this is not the progress of an upload; name a new file`);
+  if (!found) throw new UsageError(`--resume ${file} was not written by --resume; name a new file`);
   if (found.queue !== queue)
     throw new UsageError(`--resume ${file} is of the queue ${found.queue}, not ${queue}`);
   return { progress: found, writtenAt };

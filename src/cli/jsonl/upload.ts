@@ -114,11 +114,11 @@ const UNSURE: ReadonlySet<string> = new Set([
 /** What is enqueued, and how to continue. */
 function stopped(done: number, lines: readonly Line[], error: unknown, resume: string | undefined): string {
   const isUnsure = error instanceof SluiceError && UNSURE.has(error.code) && lines.length > 0;
-  const perhaps = isUnsure ? `, and those up to ${lines.at(-1)?.number} perhaps` : "";
-  const found =
-    done === 0 ? `No line is enqueued${isUnsure ? " for certain" : ""}` : `Lines 1 to ${done} are enqueued`;
+  const perhaps = isUnsure ? `; those up to ${lines.at(-1)?.number} may be` : "";
+  const none = `No line is ${isUnsure ? "known to be " : ""}enqueued`;
+  const found = (done === 0 ? none : `Lines 1 to ${done} are enqueued`) + perhaps;
   if (resume !== undefined)
-    return `${found}${perhaps}. To continue, run the same command again: it enqueues no line twice.`;
-  if (done === 0) return `${found}${perhaps}.`;
-  return `${found}${perhaps}. To continue, leave these lines out, such as with tail -n +${done + 1}.`;
+    return `${found}. To continue, run the same command again: it enqueues no line twice.`;
+  if (done === 0) return `${found}.`;
+  return `${found}. To continue, begin with line ${done + 1}, such as with tail -n +${done + 1}.`;
 }

@@ -34,7 +34,7 @@ Reads SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX from the environment. Without
     .option("--redis <url>", "use a running Redis (default: REDIS_URL, else a store of its own)")
     .option(
       "--data <folder>",
-      "folder in which the store of its own keeps its data for the next start. A crash loses at most the last second of a redis-server, and the last 5 seconds of the embedded store (default: none, the data is deleted at the end)",
+      "folder that keeps the data of its own store for the next start. A crash loses at most the last second, with the embedded store the last 5 seconds (default: none, the data is deleted at the end)",
     )
     .action((options: DevOptions) => runAll(options, io));
 }

@@ -43,7 +43,7 @@ export function gatewayCommand(io: Io): Command {
     .addOption(
       new Option(
         "--strict-keys <which>",
-        "in which scripts to refuse undeclared keys: flagged (those with the flag allow-key-locking, as on Upstash) or always (all)",
+        "refuse undeclared keys in flagged scripts (those with allow-key-locking, as on Upstash), or always",
       )
         .choices(["flagged", "always"])
         .default("flagged"),
