@@ -107,7 +107,7 @@ function readTokens(env: Environment): TokenEntry[] {
     input = JSON.parse(json);
   } catch {
     // The parser's own message quotes the text, which contains secrets.
-    throw invalidArgument("SLUICE_TOKENS", "must be JSON");
+    throw invalidArgument("SLUICE_TOKENS", "must be JSON, such as `sluice token` prints");
   }
   return parseTokens(input, "SLUICE_TOKENS");
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../src/errors.ts";
 import type { AlarmKind } from "../deployment/alarms.ts";
 
 /** An alarm's name: its kind and its queue. */
@@ -85,7 +86,7 @@ export class SluiceAlarm {
       if (due.length > 0) await this.#receiver.ringSluice(due.map(([name]) => name));
     } catch (error) {
       for (const [name, at] of due) alarms.set(name, at);
-      throw error;
+      throw lacksMethod(error) ? new Error(LACKS_METHOD, { cause: error }) : error;
     } finally {
       this.#ringing = new Map();
     }
@@ -115,4 +116,12 @@ export class SluiceAlarm {
 
 function earliest(alarms: ReadonlyMap<AlarmName, number>): number {
   return Math.min(...alarms.values());
+}
+
+const LACKS_METHOD =
+  "SluiceAlarm needs a default export with the method ringSluice, as the object that sluice() returns has it";
+
+/** Whether workerd did not find the method. */
+function lacksMethod(error: unknown): boolean {
+  return /does not implement the method "ringSluice"/.test(messageOf(error));
 }

@@ -2,7 +2,7 @@ import { type Config, type Environment, readConfig } from "../../src/config.ts";
 import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
-import { invalidArgument, SluiceError } from "../../src/errors.ts";
+import { invalidArgument, messageOf, SluiceError } from "../../src/errors.ts";
 import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { App } from "../../src/http/services.ts";
@@ -273,13 +273,15 @@ export class Deployment<Env extends object = Environment> {
     this.#service?.close();
   }
 
-  /** Handles a request. While the environment is incomplete or invalid, the response names the variable. */
+  /** Handles a request. While the environment is incomplete or invalid, the response and the log name the variable. */
   async fetch(request: Request, env: Env, waitUntil?: WaitUntil, time?: number): Promise<Response> {
     let service: Service<Env>;
     try {
       service = this.service(env);
     } catch (error) {
-      return configErrorResponse(error);
+      const response = configErrorResponse(error);
+      console.error(JSON.stringify({ misconfigured: messageOf(error) }));
+      return response;
     }
     return service.fetch(request, waitUntil, time);
   }

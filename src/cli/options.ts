@@ -125,7 +125,10 @@ export function withFilter(command: Command, which: "tasks" | "dead letters"): C
 }
 
 /** The filter as the HTTP interface takes it. */
-export function filterOf({ text, group, reason, since, until, enqueuedSince, enqueuedUntil }: FilterOptions) {
+export function filterOf({ reason: reasons, since, until, ...others }: FilterOptions) {
+  const { text, group, enqueuedSince, enqueuedUntil } = others;
+  // A list may not have `cancelled`, which is a reason alone.
+  const reason = reasons?.length === 1 ? reasons[0] : reasons;
   return { text, group, reason, endedSince: since, endedUntil: until, enqueuedSince, enqueuedUntil };
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import util from "node:util";
 import { Command, Option } from "commander";
-import { messageOf } from "../errors.ts";
+import { messageOf, SluiceError } from "../errors.ts";
 import { type Api } from "./connection/api.ts";
 import { connect, type ConnectOptions } from "./connection/connect.ts";
 import { EXIT, UsageError } from "./exit.ts";
@@ -62,10 +62,22 @@ export function operation(
     try {
       const where = whereOf(options);
       await action({ api, out: new Output(io, options), io, where, fail }, options as never, ...args);
+    } catch (error) {
+      throw withFlag(command, error);
     } finally {
       await api.close();
     }
   });
+}
+
+/** The error about an option, with its flag in place of the name that the queue has for it. */
+function withFlag({ options }: Command, error: unknown): unknown {
+  if (!(error instanceof SluiceError) || error.path === undefined) return error;
+  const { path, code, message } = error;
+  const flag = options.find((option) => option.attributeName() === path)?.long;
+  return flag && message.startsWith(`${path} `)
+    ? new SluiceError(code, flag + message.slice(path.length), path)
+    : error;
 }
 
 function whereOf({ url, database, envFile }: SharedOptions): string {

@@ -57,7 +57,7 @@ describe("the environment", () => {
     );
     expect(await runHere(["queues", "--url", rig.url, "--database"], env)).toMatchObject({
       code: 2,
-      err: "sluice: --database must not be given with --url\n",
+      err: "sluice: --database must not be given with --url\nSee `sluice queues --help`.\n",
     });
   });
 

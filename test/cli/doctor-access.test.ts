@@ -26,12 +26,16 @@ describe("tokens", () => {
   test("of the environment, as hashes, in plain text, or wrong", async () => {
     expect(await tokens({})).toEqual([
       0,
-      ["unknown", "SLUICE_TOKENS and CRON_SECRET not set here", expect.stringContaining("--env-file")],
+      ["unknown", "SLUICE_TOKENS is not set here", expect.stringContaining("--env-file")],
     ]);
     const plain = JSON.stringify([hashed, { token: TOKEN, ...entry }]);
     expect(await tokens({ ...secret, SLUICE_TOKENS: plain })).toEqual([
       0,
       ["warning", "2 tokens in SLUICE_TOKENS, 1 in plain text", expect.stringContaining("sluice token")],
+    ]);
+    expect(await tokens({ SLUICE_TOKENS: "[]" })).toEqual([
+      0,
+      ["warning", "0 tokens in SLUICE_TOKENS", "no request is let in; sluice token makes tokens"],
     ]);
     for (const wrong of ["{", JSON.stringify([{ token: TOKEN, ...entry, scopes: ["all"] }])]) {
       const { code, rows, out, err } = await doctor({ ...secret, SLUICE_TOKENS: wrong });

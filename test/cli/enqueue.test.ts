@@ -278,7 +278,8 @@ describe.each(targets)("with %s", (target: Target) => {
     [["emails", "--file", "/tmp"], 2, "--file /tmp cannot be read: it is a folder"],
     [["emails", "1", "--priority", "10"], 2, "--priority must be a whole number from 0 to 9"],
     [["emails", "1", "--delay", "1x"], 2, "--delay must be a duration"],
-    [["emails", "1", "--id", "a b"], 2, "id must be 1 to 128 visible ASCII characters"],
+    [["emails", "1", "--id", "a b"], 2, "sluice: --id must be 1 to 128 visible ASCII characters"],
+    [["emails", "1", "--delay", "1m", "--at", "09:00"], 2, "sluice: --at must not be given with delay"],
     [["../x", "1"], 2, "queue must be 1 to 128 of A-Z"],
   ])("enqueue refuses %j", async (args, code, message) => {
     expect(await rig.sluice(target, ["enqueue", ...args])).toMatchObject({

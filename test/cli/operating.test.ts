@@ -89,6 +89,38 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await sluice("purge", "emails", "--yes", "--state", "working")).code).toBe(2);
   });
 
+  test("purge deletes the records of cancelled tasks by their reason", async () => {
+    await rig.die("dead");
+    await rig.queue().enqueueMany([
+      { payload: 1, id: "a" },
+      { payload: 1, id: "b" },
+    ]);
+    await rig.queue().cancel("a");
+    const purged = await sluice("purge", "emails", "--state", "rejected", "--reason", "cancelled", "--yes");
+    expect(purged).toMatchObject({ code: 0, rows: [{ purged: 1 }] });
+    expect(await rig.queue().get("a")).toBeNull();
+    expect(await rig.queue().counts()).toMatchObject({ pending: 1, rejected: 1 });
+  });
+
+  test("a misspelt queue is named if it has no tasks", async () => {
+    await rig.queue().enqueue(1);
+    const note = "There is no queue emials, or it is not in use. To list all: sluice queues\n";
+    for (const args of [
+      ["ls"],
+      ["dead"],
+      ["redrive"],
+      ["redrive", "--dry-run"],
+      ["purge", "--state", "pending", "--yes"],
+    ]) {
+      const [command = "", ...more] = args;
+      for (const terminal of [false, true]) {
+        const { code, err } = await rig.sluice(target, [command, "emials", ...more], { terminal });
+        expect([args, code, err]).toEqual([args, 0, expect.stringContaining(note)]);
+      }
+      expect((await sluice(command, "emails", "--group", "none", ...more)).err).not.toContain("no queue");
+    }
+  });
+
   test("purge goes on until all is purged, and reports what it cannot read", async () => {
     await rig.queue().enqueueMany(Array.from({ length: 1_000 }, () => ({ payload: 1 })));
     for (const task of await rig.queue().dequeue({ max: 1_000 })) await task.complete();

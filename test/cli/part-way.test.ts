@@ -18,7 +18,9 @@ test("purge says how many tasks it deleted before a request fails", async () => 
   const replies = inTurn([200, { purged: 160, unreadable: 0, cursor: "x" }], [500, refused]);
   const { code, out, err } = await against(replies, ["purge", "emails", "--state", "completed", "--yes"]);
   expect([code, out]).toEqual([1, ""]);
-  expect(err).toContain("160 completed tasks purged before this error; those of the last request perhaps.\n");
+  expect(err).toContain(
+    "Done before this error: 160 completed tasks purged. The last request may have purged more.\n",
+  );
   expect(err).toMatch(/\nsluice: Redis refused a command\n$/);
 });
 

@@ -160,6 +160,14 @@ describe("the Durable Object", () => {
     await set({ "wake a": START });
     await expect(ring(START)).rejects.toThrow("compatibility_date of 2025-11-17 or later");
   });
+
+  test("says that the default export must be what sluice() returned", async () => {
+    await set({ "wake a": START });
+    const words = 'The RPC receiver does not implement the method "ringSluice".';
+    whileRinging = () => Promise.reject(new TypeError(words));
+    await expect(ring(START)).rejects.toThrow("a default export with the method ringSluice");
+    expect(kept.asked.alarm).toBeDefined();
+  });
 });
 
 describe("a Worker", () => {

@@ -6,6 +6,7 @@ import { shellQuoted } from "../output/shell-quoted.ts";
 import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { type ShownTask, tasksOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 import { allQueues } from "./queues.ts";
 
 interface DeadOptions extends FilterOptions {
@@ -37,9 +38,9 @@ export function deadCommand(running: Running): Command {
       else if (latest.push(task) >= 2 * options.limit + 1_000) latest = lastOf(latest, options.limit);
     }
     latest = lastOf(latest, options.limit).toReversed();
+    if (!out.json) out.text(`${out.colors.bold(`${counted(causes.total, "dead letter")} of ${queue}`)}\n`);
+    if (causes.total === 0) return noteUnknownQueue(session, queue);
     if (out.json) return out.rows(latest, [], "");
-    out.text(`${out.colors.bold(`${counted(causes.total, "dead letter")} of ${queue}`)}\n`);
-    if (causes.total === 0) return;
     out.text("\n");
     out.rows(
       causes.list(),

@@ -6,6 +6,7 @@ import type { Column } from "../output/table.ts";
 import { localTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface ListOptions extends FilterOptions {
   readonly state?: TaskState;
@@ -52,6 +53,7 @@ export function lsCommand(running: Running): Command {
         : { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
     ];
     session.out.rows(tasks, columns, "No task matches.");
+    if (tasks.length === 0) await noteUnknownQueue(session, queue);
   });
 }
 

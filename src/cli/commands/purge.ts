@@ -7,6 +7,7 @@ import { canAsk, confirmed } from "../output/confirm.ts";
 import { inRounds } from "../rounds.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface PurgeOptions extends FilterOptions {
   readonly state: "pending" | "delayed" | "completed" | "rejected";
@@ -41,6 +42,7 @@ export function purgeCommand(running: Running): Command {
     const path = pathOf(queue, "purge");
     const purged = await inRounds(session, { path, field: "purged", body, limit, noun });
     out.value({ queue, state, purged }, `Purged ${counted(purged, noun)} of ${queue}.`);
+    if (purged === 0) await noteUnknownQueue(session, queue);
   });
 }
 

@@ -7,6 +7,7 @@ import { errorLine, shortened } from "../output/printable.ts";
 import { shortTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { inRounds } from "../rounds.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 import { noteWake } from "../wake-note.ts";
 import { atMost, pathOf, type ShownTask, tasksOf } from "../tasks.ts";
 
@@ -54,8 +55,9 @@ export function redriveCommand(running: Running): Command {
         return dryRun ? undefined : noteWake(session);
       }
       const filter = { ...filterOf(options), reason: reason ?? (rejected ? undefined : RETRYABLE) };
-      if (dryRun) await showMatching(session, queue, filter, options);
-      else await redriveMatching(session, queue, filter, options);
+      const show = dryRun ? showMatching : redriveMatching;
+      const found = await show(session, queue, filter, options);
+      if (found === 0) await noteUnknownQueue(session, queue);
       if (!rejected && !reason) await noteRejected(session, queue, filter);
       if (!dryRun) noteWake(session);
     },
@@ -97,7 +99,7 @@ async function showMatching(
   queue: string,
   filter: Filter,
   { limit = Number.POSITIVE_INFINITY }: RedriveOptions,
-): Promise<void> {
+): Promise<number> {
   const query = { state: "rejected", size: Math.min(limit, 1_000), ...filter } as const;
   const { out } = session;
   const rows: ShownRow[] = [];
@@ -121,6 +123,7 @@ async function showMatching(
       "No dead letter matches.",
     );
   out.note(`${counted(count, "dead letter")} would be redriven. Nothing was changed.`);
+  return count;
 }
 
 async function redriveMatching(
@@ -128,13 +131,14 @@ async function redriveMatching(
   queue: string,
   filter: Filter,
   { rate, limit }: RedriveOptions,
-): Promise<void> {
+): Promise<number> {
   const path = pathOf(queue, "redrive");
   const body = { ...filter, rate };
   const redriven = await inRounds(session, { path, field: "redriven", body, limit, noun: "dead letter" });
   const lasts = rate === undefined ? 0 : ((redriven - 1) / rate) * 1_000;
   const spread = lasts >= 1_000 ? ` They become pending within ${span(lasts)}.` : "";
   session.out.value({ queue, redriven }, `Redrove ${counted(redriven, "dead letter")} of ${queue}.${spread}`);
+  return redriven;
 }
 
 /** Says how many dead letters stay, because a consumer rejected them for good. */

@@ -8,16 +8,19 @@ const SLOW = 200;
 /** A difference of clocks above this makes the times that this machine shows misleading, ms. */
 const SKEW = 5_000;
 
-/** What the state of Redis means. */
-export function databaseFindings(state: DatabaseDiagnostics, localNow: number): Finding[] {
-  return [
-    connection(state),
-    version(state),
-    eviction(state),
-    memory(state),
-    durability(state),
-    clock(state, localNow),
-  ];
+/**
+ * What the state of Redis means.
+ * @param options.mayReadAll false if the caller's token may not read Redis's settings, because it is not for all queues
+ */
+export function databaseFindings(
+  state: DatabaseDiagnostics,
+  localNow: number,
+  { mayReadAll = true } = {},
+): Finding[] {
+  const settings = mayReadAll
+    ? [version(state), eviction(state), memory(state), durability(state)]
+    : [unknown("settings of Redis", "not shown", "use a token with the scope admin for all queues (*)")];
+  return [connection(state), ...settings, clock(state, localNow)];
 }
 
 function connection({ roundTrip }: DatabaseDiagnostics): Finding {

@@ -45,7 +45,8 @@ export function invalidFields(errors: readonly FieldError[]): Problem {
 
 export const taskNotFound = () =>
   new Problem("not_found", {
-    detail: "There is no task with this id in the queue: it was never enqueued, or its record has expired.",
+    detail:
+      "There is no task with this id in the queue: it was never enqueued, its record has expired, or it was removed.",
   });
 
 /**
