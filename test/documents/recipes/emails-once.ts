@@ -27,7 +27,8 @@ export default sluice<Env>({
 
   // The id says which mail it is. A second request for the same mail adds nothing.
   async fetch(request, { queue }) {
-    const { user, to } = (await request.json()) as { user: string; to: string };
+    const { user, to } = (await request.json()) as { user?: string; to?: string };
+    if (!user || !to) return new Response("user and to are required", { status: 400 });
     const { created } = await queue(emails).enqueue({ to }, { id: `welcome-${user}` });
     return Response.json({ created }, { status: created ? 201 : 200 });
   },

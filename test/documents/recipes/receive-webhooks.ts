@@ -22,8 +22,9 @@ export default sluice<Env>({
     if (new URL(request.url).pathname !== "/webhooks") return new Response(null, { status: 404 });
     const body = await request.text();
     const headers = Object.fromEntries(request.headers);
+    const webhook = new Webhook(env.WEBHOOK_SECRET); // throws if the secret is missing: a 500, not a 401
     try {
-      new Webhook(env.WEBHOOK_SECRET).verify(body, headers);
+      webhook.verify(body, headers);
     } catch {
       return new Response("the signature is wrong", { status: 401 });
     }
