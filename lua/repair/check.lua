@@ -14,10 +14,11 @@ local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[13] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 -- Returns {'valid', how many entries there were, 1 if it has schedules}
---      or {'scan', 0, 1}: the deep sweep must scan it page by page
+--      or {'scan', 0, 1}: the deep sweep would write something, or a later release wrote some of the queue
+--      or {'large', 0, 1}: there is too much to read
+-- After 'scan' and 'large', the deep sweep must scan the queue page by page.
 
--- It applies the rules of the deep sweep to all of the queue, and writes nothing. If the rules would write
--- anything, if there is too much to read, or if a later release wrote some of it, the reply is 'scan'.
+-- It applies the rules of the deep sweep to all of the queue, and writes nothing.
 
 -- How many members a place may have.
 local MEMBERS = 128
@@ -185,9 +186,6 @@ local function groups_agree(entries, names, groups)
 end
 
 local function is_valid()
-  if not (read_places() and read_tasks()) then
-    return false
-  end
   local found = {}
   for _, name in ipairs(CONTROL_NAMES) do
     found[name] = repair.seen.tasks[name]
@@ -266,6 +264,9 @@ local function is_valid()
     and groups_agree(entries, names, repair.plan.groups)
 end
 
+if not (read_places() and read_tasks()) then
+  return { 'large', 0, 1 }
+end
 if not is_valid() then
   return { 'scan', 0, 1 }
 end

@@ -53,6 +53,7 @@ export class Service<Env extends object = Environment> {
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
     onlyOptions(options, SERVICE_OPTIONS);
+    optionalFunction(options.fetch, "fetch");
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.#env = env;
     this.#options = options;

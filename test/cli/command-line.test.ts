@@ -1,11 +1,15 @@
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createProgram } from "../../src/cli/program.ts";
 import { Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { runBash, startSluice } from "./process.ts";
-import { runHere, targets, useCli } from "./rig.ts";
+import { runHere, targets, useCli, useFolder } from "./rig.ts";
 
 const rig = useCli();
+const folder = useFolder();
 
 test.each([
   [["nope"], "sluice: unknown command 'nope'\nSee `sluice --help`.\n"],
@@ -36,6 +40,68 @@ test.each([
   expect([code, out]).toEqual([2, ""]);
   expect(err).toContain(message);
   expect(err).not.toContain("s3cret");
+});
+
+/** Of each command that works with queues, arguments that it takes. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  queues: [],
+  ls: ["emails"],
+  show: ["emails", "a"],
+  dead: ["emails"],
+  stats: ["emails"],
+  tail: ["emails"],
+  schedules: ["emails"],
+  workers: ["emails"],
+  doctor: [],
+  redrive: ["emails"],
+  cancel: ["emails", "a"],
+  purge: ["emails", "--state", "completed", "--yes"],
+  pause: ["emails"],
+  resume: ["emails"],
+  settings: ["emails", "maxWorking=3"],
+  sweep: [],
+  deploy: ["none.mjs"],
+  enqueue: ["emails", "1"],
+  pull: ["emails", "--max", "2", "--lease", "1m"],
+  settle: ["emails", "1.1.1.unknown0.a", "--complete"],
+  export: ["emails"],
+  import: ["emails"],
+};
+
+test("every command takes the options that say where the queues are", async () => {
+  const names = createProgram({ io: {} } as never)
+    .commands.filter(({ options }) => options.some(({ long }) => long === "--database"))
+    .map((command) => command.name());
+  expect(names).toEqual(Object.keys(ARGUMENTS));
+  const file = join(folder.path, ".env");
+  const variables = { ...rig.environmentOf("the database"), ...rig.environmentOf("a deployment in workerd") };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`);
+  await writeFile(file, lines.join(""));
+  await writeFile(
+    join(folder.path, "none.mjs"),
+    "export const emails = { name: 'emails', connect() {}, settings: {}, schedules: {}, options: {} };",
+  );
+  for (const where of [["--database"], ["--url", rig.url], []]) {
+    for (const [name, given] of Object.entries(ARGUMENTS)) {
+      await rig.queue().enqueue(1, { id: "a" });
+      await rig.operator().configure({ events: true });
+      const args = given.map((arg) => (arg === "none.mjs" ? join(folder.path, arg) : arg));
+      // Only tail goes on until Ctrl-C.
+      const interrupted = name === "tail" ? AbortSignal.timeout(500) : undefined;
+      const { code, err } = await runHere(
+        [name, ...args, "--json", "--env-file", file, ...where],
+        {},
+        { stdin: "", interrupted },
+      );
+      const expected = { settle: 1, tail: 130 }[name] ?? 0;
+      expect([name, where, code, err]).toEqual([
+        name,
+        where,
+        expected,
+        expect.not.stringContaining("sluice:"),
+      ]);
+    }
+  }
 });
 
 describe.each(targets)("with %s", (target) => {

@@ -31,6 +31,10 @@ describe("the environment", () => {
     ],
     [{ SLUICE_URL: "https://example.com", SLUICE_TOKEN: "s3cret token" }, "token must"],
     [
+      { SLUICE_URL: "https://example.com/v1/", SLUICE_TOKEN: TOKEN },
+      "SLUICE_URL must be a URL without /v1 at its end",
+    ],
+    [
       { REDIS_URL: "http://me:s3cret@example.com" },
       "REDIS_URL must be a URL that begins with redis:// or rediss://",
     ],

@@ -173,7 +173,7 @@ describe.each(targets)("with %s", (target: Target) => {
     const kept = await readFile(file, "utf8");
     for (const [input, queue, message] of [
       [lines(3), "reports", `--resume ${file} is of the queue emails, not reports`],
-      [lines(5, 2), "emails", "is of another input: the first 3 lines differ; name a new file"],
+      [lines(5, 2), "emails", "is of another input: the first 3 lines are not the same; name a new file"],
       [lines(2), "emails", "is of another input"],
     ] as const) {
       expect(await run(input, queue)).toMatchObject({
@@ -183,6 +183,8 @@ describe.each(targets)("with %s", (target: Target) => {
       });
       expect(await readFile(file, "utf8")).toBe(kept);
     }
+    const nowhere = await piping(lines(3), "enqueue", "emails", "--resume", "/nope/progress");
+    expect(nowhere.err).toMatch(/^sluice: --resume \/nope\/progress cannot be written: ENOENT/);
     await writeFile(file, "{}");
     expect(await run(lines(3))).toMatchObject({
       code: 2,

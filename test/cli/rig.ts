@@ -38,7 +38,7 @@ export interface Invocation {
   readonly columns?: number;
   /** Variables beside those of the target. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly interrupted?: AbortSignal;
+  readonly interrupted?: AbortSignal | undefined;
   /** Called with all of the output so far, each time that there is more. */
   readonly onOutput?: (out: string) => void;
   /** Called with all that was written to the standard error output so far. */

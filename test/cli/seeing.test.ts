@@ -68,7 +68,10 @@ describe.each(targets)("with %s", (target: Target) => {
     ]);
     expect((await sluice("ls", "emails", "--group", "g")).rows).toMatchObject([{ id: "b", group: "g" }]);
     expect((await sluice("ls", "emails", "--text", "503")).rows).toHaveLength(1);
-    expect((await sluice("ls", "emails", "--limit", "1")).rows).toHaveLength(3);
+    const limited = await sluice("ls", "emails", "--limit", "1");
+    expect(limited.rows).toHaveLength(3);
+    expect(limited.err).toBe("There are more than 1 of a state: --limit <number> lists more.\n");
+    expect((await sluice("ls", "emails", "--limit", "2")).err).toBe("");
     const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
     expect(text).toMatch(
       /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
@@ -244,6 +247,11 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await sluice("workers", "emails")).rows).toMatchObject([
       { name: "mailer", node: "host-1", working: 2, tasks: ["a", "b"] },
     ]);
+    expect(await sluice("workers", "emails", "--fail", "mailr")).toMatchObject({
+      code: 1,
+      out: "",
+      err: "sluice: emails has no worker mailr; perhaps its tasks were taken back already\n",
+    });
     expect((await sluice("workers", "emails", "--fail", "mailer")).rows).toEqual([
       { queue: "emails", worker: "mailer", returned: 2, rejected: 0 },
     ]);

@@ -69,7 +69,8 @@ describe("the server's own refusals", () => {
     const stranger = server.client({ token: "unknown-0123456789" }).queue("emails");
     expect(await failure(() => stranger.enqueue(payload))).toEqual({
       code: "unauthorized",
-      message: "This server does not know the token. Its tokens are in SLUICE_TOKENS",
+      message:
+        "This server does not know the token. Its tokens are in SLUICE_TOKENS, and that of its cron in CRON_SECRET",
     });
     const consumer = server.client({}, "consume").queue("emails");
     expect(await failure(() => consumer.enqueue(payload))).toEqual({

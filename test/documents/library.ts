@@ -55,7 +55,9 @@ export const emails = defineQueue("emails", {
   transport: upstash, // only for emails.enqueue(…) outside of a deployment
 });
 
-const { REDIS_URL = "redis://127.0.0.1:6379", SLUICE_WAKE_URL = "", SLUICE_WAKE_SECRET = "" } = process.env;
+const { REDIS_URL = "redis://127.0.0.1:6379", SLUICE_WAKE_URL, SLUICE_WAKE_SECRET } = process.env;
+if (!SLUICE_WAKE_URL || !SLUICE_WAKE_SECRET)
+  throw new Error("SLUICE_WAKE_URL and SLUICE_WAKE_SECRET must be set");
 
 export const redis = resp(REDIS_URL);
 

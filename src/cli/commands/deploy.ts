@@ -70,12 +70,13 @@ async function applied(api: Api, queue: string, body: object): Promise<{ readonl
 }
 
 /** The result of a call for a queue. Its error for an invalid declaration names the queue. */
-async function named<T>({ name }: DeclaredQueue, call: () => Promise<T>): Promise<T> {
+async function named<T>({ name, schedules }: DeclaredQueue, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
     if (!(error instanceof SluiceError) || error.code !== "invalid_argument") throw error;
-    throw new Refusal(`${name}: ${error.message}`);
+    const scheduleAt = (_: string, at: string) => `schedules.${Object.keys(schedules)[Number(at)]}`;
+    throw new Refusal(`${name}: ${error.message.replace(/^schedules\[(\d+)\]/, scheduleAt)}`);
   }
 }
 

@@ -32,7 +32,8 @@ export function doctorCommand(running: Running): Command {
       await examine(session, options);
     } catch (error) {
       const advice = adviceFor(error, session);
-      if (advice !== undefined) show(session, problem("connection", "failed, with the error below", advice));
+      const found = session.out.json ? messageOf(error) : "failed, with the error below";
+      if (advice !== undefined) show(session, problem("connection", found, advice));
       throw error;
     }
   });

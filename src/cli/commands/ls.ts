@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { taskStates, type TaskState } from "../../queue/core/types.ts";
+import type { ListTasksOptions } from "../../queue/operate/task-operator.ts";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
 import { errorLine } from "../output/printable.ts";
 import type { Column } from "../output/table.ts";
@@ -32,15 +33,18 @@ export function lsCommand(running: Running): Command {
   return operation(running, command, async (session: Session, options: ListOptions, queue: string) => {
     const { state, limit, payloads } = options;
     const tasks: ShownTask[] = [];
-    for (const each of state ? [state] : statesFor(options)) {
-      const query = { state: each, payloads, size: Math.min(limit, 1_000), ...filterOf(options) };
-      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query)))));
-    }
-    if (options.reason === undefined && (state ?? "rejected") === "rejected") {
-      // Cancelled tasks are no dead letters, so a list of rejected tasks has them only by their reason.
-      const query = { ...filterOf(options), state: "rejected", reason: "cancelled", payloads } as const;
-      tasks.push(...(await listFrom(atMost(limit, tasksOf(session, queue, query)))));
-    }
+    let areMore = false;
+    const list = async (query: Pick<ListTasksOptions, "state" | "reason">) => {
+      const size = Math.min(limit + 1, 1_000);
+      const found = tasksOf(session, queue, { payloads, size, ...filterOf(options), ...query });
+      const listed = await listFrom(atMost(limit + 1, found));
+      tasks.push(...listed.slice(0, limit));
+      areMore ||= listed.length > limit;
+    };
+    for (const each of state ? [state] : statesFor(options)) await list({ state: each });
+    // Cancelled tasks are no dead letters, so a list of rejected tasks has them only by their reason.
+    if (options.reason === undefined && (state ?? "rejected") === "rejected")
+      await list({ state: "rejected", reason: "cancelled" });
     const columns: Column<ShownTask>[] = [
       { title: "ID", of: ({ id }) => id },
       { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
@@ -53,6 +57,7 @@ export function lsCommand(running: Running): Command {
         : { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
     ];
     session.out.rows(tasks, columns, "No task matches.");
+    if (areMore) session.out.note(`There are more than ${limit} of a state: --limit <number> lists more.`);
     if (tasks.length === 0) await noteUnknownQueue(session, queue);
   });
 }

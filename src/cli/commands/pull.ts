@@ -33,9 +33,9 @@ export function pullCommand(running: Running): Command {
     )
     .addOption(new Option("--wait <duration>", "wait for a task, at most 60s").argParser(duration));
   return operation(running, command, async ({ api, out }: Session, options: PullOptions, queue: string) => {
-    const { wait = 0 } = options;
+    const { max, lease, wait } = options;
     const path = pathOf(queue, "tasks", "pull");
-    const reply: { tasks: PulledTask[] } = await api.send("POST", path, "tasks", { ...options }, wait);
+    const reply: { tasks: PulledTask[] } = await api.send("POST", path, "tasks", { max, lease, wait }, wait);
     out.rows(
       reply.tasks,
       [

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { WorkerFailed, WorkerInfo } from "../../queue/operate/worker-operator.ts";
 import { localTime } from "../output/times.ts";
+import { Refusal } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -15,15 +16,18 @@ export function workersCommand(running: Running): Command {
     command,
     async ({ api, out }: Session, { fail }: { fail?: string }, queue: string) => {
       const path = pathOf(queue, "workers");
+      const failPath =
+        fail === undefined ? "" : pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail");
+      const workers: WorkerInfo[] = [];
+      const pages = api.pages<{ readonly workers: readonly WorkerInfo[] }>(path, "workers");
+      for await (const page of pages) workers.push(...page.workers);
       if (fail !== undefined) {
+        if (!workers.some(({ name }) => name === fail))
+          throw new Refusal(`${queue} has no worker ${fail}; perhaps its tasks were taken back already`);
         const total = { returned: 0, rejected: 0 };
         let more: boolean;
         do {
-          const report: WorkerFailed = await api.send(
-            "POST",
-            pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail"),
-            "returned",
-          );
+          const report: WorkerFailed = await api.send("POST", failPath, "returned");
           total.returned += report.returned;
           total.rejected += report.rejected;
           more = report.more;
@@ -33,9 +37,6 @@ export function workersCommand(running: Running): Command {
           `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
         );
       }
-      const workers: WorkerInfo[] = [];
-      const pages = api.pages<{ readonly workers: readonly WorkerInfo[] }>(path, "workers");
-      for await (const page of pages) workers.push(...page.workers);
       out.rows(
         workers,
         [

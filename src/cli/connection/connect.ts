@@ -30,13 +30,11 @@ export async function connect(env: Variables, options: ConnectOptions, signal: A
   if (options.database && options.url) throw new UsageError("--database must not be given with --url");
   const url = options.database ? undefined : options.url || env["SLUICE_URL"];
   if (url !== undefined && url !== "") {
-    const { origin, pathname } = checkedUrl(
-      url,
-      options.url ? "--url" : "SLUICE_URL",
-      HTTP,
-      "user and password",
-    );
-    return deployment(origin + pathname.replace(/\/+$/, ""), env, signal);
+    const name = options.url ? "--url" : "SLUICE_URL";
+    const { origin, pathname } = checkedUrl(url, name, HTTP, "user and password");
+    const base = pathname.replace(/\/+$/, "");
+    if (base.endsWith("/v1")) throw new UsageError(`${name} must be a URL without /v1 at its end`);
+    return deployment(origin + base, env, signal);
   }
   if (!env["UPSTASH_REDIS_REST_URL"] && !env["UPSTASH_REDIS_REST_TOKEN"] && !env["REDIS_URL"])
     throw new UsageError(NOTHING_SET);

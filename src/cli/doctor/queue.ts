@@ -2,7 +2,7 @@ import type { QueueCounts } from "../../queue/core/counts.ts";
 import type { QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
 import { counted } from "../output/counted.ts";
 import { span } from "../output/times.ts";
-import { type Finding, ok, problem, unknown, warning } from "./finding.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /** The most bytes of a key on Upstash. https://upstash.com/docs/redis/troubleshooting/max_key_size_exceeded */
 const MAX_KEY = 100e6;
@@ -56,16 +56,20 @@ export function queueFindings(
     );
   if (rejected > 0) found.push(warning(queue, counted(rejected, "dead letter"), `sluice dead ${queue}`));
   // The deep sweep has checked all entries.
-  if (!valid && !repaired)
+  if (valid === false && !repaired)
     found.push(
-      unknown(
+      warning(
         queue,
-        "it has a fault, or too many entries for a quick check",
+        "it has a fault, or a later release of Sluice wrote some of it",
         `sluice sweep --deep --queue ${queue}`,
       ),
     );
   if (found.length > 0) return found;
   const size = bytes === null ? counted(fields, "field") : `about ${Math.ceil(bytes / 1e3)} KB`;
-  const checked = valid ? `; ${counted(entries, "valid entry", "valid entries")}` : "";
-  return [ok(queue, `${pending} pending, ${working} working, ${size}${checked}`)];
+  return [ok(queue, `${pending} pending, ${working} working, ${size}${checked(valid, entries)}`)];
+}
+
+function checked(valid: boolean | null, entries: number): string {
+  if (valid) return `; ${counted(entries, "valid entry", "valid entries")}`;
+  return valid === null ? "; too large to check every entry here, which --repair does" : "";
 }

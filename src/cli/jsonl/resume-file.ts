@@ -1,5 +1,6 @@
 import { createHash, randomBytes, type Hash } from "node:crypto";
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { messageOf } from "../../errors.ts";
 import { UsageError } from "../exit.ts";
 import type { Line } from "./lines.ts";
 
@@ -68,7 +69,7 @@ export class ResumeFile {
   check(): void {
     if (this.#digest() === this.#progress.hash) return;
     throw new UsageError(
-      `--resume ${this.#file} is of another input: the first ${this.lines} lines differ; name a new file`,
+      `--resume ${this.#file} is of another input: the first ${this.lines} lines are not the same; name a new file`,
     );
   }
 
@@ -92,8 +93,12 @@ export class ResumeFile {
   #write(): void {
     this.#writtenAt = Date.now();
     if (this.#file === undefined) return;
-    writeFileSync(`${this.#file}.part`, `${JSON.stringify(this.#progress)}\n`);
-    renameSync(`${this.#file}.part`, this.#file);
+    try {
+      writeFileSync(`${this.#file}.part`, `${JSON.stringify(this.#progress)}\n`);
+      renameSync(`${this.#file}.part`, this.#file);
+    } catch (error) {
+      throw new UsageError(`--resume ${this.#file} cannot be written: ${messageOf(error)}`);
+    }
   }
 }
 

@@ -63,11 +63,12 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
       response = await send(request);
       await response.body?.cancel();
     } catch (error) {
-      throw transient(error);
+      throw transient(withCode(error));
     }
     const { ok, status } = response;
     if (ok) return;
-    const refusal = new Error(`the consumer answered HTTP ${status}`);
+    const why = REFUSALS[status] ?? "";
+    const refusal = new Error(`the consumer answered HTTP ${status}${why}`);
     throw status >= 500 || status === 408 || status === 429 ? transient(refusal) : refusal;
   };
 
@@ -82,6 +83,18 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
       if (!(error instanceof TimedOut)) throw error;
     });
   return { ...waker, wake };
+}
+
+/** What a status says of the deployment that was called. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: ": its SLUICE_WAKE_SECRET is another one",
+  404: ": the URL is no /wake of Sluice, or the queue has no consumer there",
+};
+
+/** An error of `fetch` with its code, such as ECONNREFUSED, which Node has in the cause. */
+function withCode(error: unknown): unknown {
+  const { code } = Object(Object(error).cause) as { readonly code?: unknown };
+  return typeof code === "string" ? new Error(`${messageOf(error)} (${code})`, { cause: error }) : error;
 }
 
 const transient = (cause: unknown) => new Transient(messageOf(cause), { cause });

@@ -72,7 +72,8 @@ export class Authenticator {
     const known = this.#entries.filter((entry) => equal(entry.digest, digest));
     if (known.length === 0) {
       throw new Problem("unauthorized", {
-        detail: "This server does not know the token. Its tokens are in SLUICE_TOKENS.",
+        detail:
+          "This server does not know the token. Its tokens are in SLUICE_TOKENS, and that of its cron in CRON_SECRET.",
         headers: { "www-authenticate": 'Bearer realm="sluice", error="invalid_token"' },
       });
     }

@@ -6003,8 +6003,15 @@ export const openapi: OpenApiDocument = {
             "description": "Size of that hash, in bytes, estimated from a thousand fields; null if this Redis does not report it, or, of the database, if the token is not for all queues."
           },
           "valid": {
-            "type": "boolean",
-            "description": "True if all entries were checked and are valid. False if there is a fault, or too much for one check. The deep sweep finds out, and repairs."
+            "anyOf": [
+              {
+                "type": "boolean"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "True if all entries were checked and are valid. False if there is a fault, or a later release wrote some of them: the deep sweep finds out, and repairs. Null if there are too many for one check."
           },
           "entries": {
             "type": "integer",

@@ -34,8 +34,8 @@ export const queue = v.object({
   fields: described(count, "Fields of the hash that holds the tasks."),
   bytes: orUnknown(count, "Size of that hash, in bytes, estimated from a thousand fields"),
   valid: described(
-    v.boolean(),
-    "True if all entries were checked and are valid. False if there is a fault, or too much for one check. The deep sweep finds out, and repairs.",
+    v.nullable(v.boolean()),
+    "True if all entries were checked and are valid. False if there is a fault, or a later release wrote some of them: the deep sweep finds out, and repairs. Null if there are too many for one check.",
   ),
   entries: described(count, "How many entries were checked."),
 });

@@ -4323,9 +4323,6 @@ end
 return true
 end
 ${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DH}${$DJ}${$DR}${$DT}${$GR}${$GS}${$GT}${$GV}${$GW}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HI}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}local function ak()
-if not(ab()and aa())then
-return false
-end
 local al={}
 for ap,aq in ipairs(IJ)do
 al[aq]=w.seen.tasks[aq]
@@ -4401,14 +4398,17 @@ return ac()
 and ai(ax,#as)
 and aj(ax,az,w.plan.groups)
 end
+if not(ab()and aa())then
+return{'large',0,1}
+end
 if not ak()then
 return{'scan',0,1}
 end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "2b3cd99540ef9ec53b831503bd22f73d01218718",
-  keyLockingSha1: "fc0d15dcf6b267a77f6b54d778ec2b0c4b637460",
+  sha1: "d0f4cf3732f9ab7bbb201b4b0303a74c5f06548a",
+  keyLockingSha1: "2d55585659a122c21e7a135c9ebc775589f2de2d",
 };
 
 export const placeLost: Script = {

@@ -17,8 +17,12 @@ export const checkScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("check", reply);
-    const valid = reader.status("valid", "scan") === "valid";
-    return { valid, entries: reader.integer(), hasSchedules: reader.integer() === 1 };
+    const status = reader.status("valid", "scan", "large");
+    return {
+      valid: status === "large" ? null : status === "valid",
+      entries: reader.integer(),
+      hasSchedules: reader.integer() === 1,
+    };
   },
 } as const satisfies Binding;
 

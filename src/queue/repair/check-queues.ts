@@ -5,8 +5,8 @@ import { checkedTransport, type Transport } from "../redis/transport.ts";
 
 /** What one script call finds in a queue. */
 export interface QueueCheck {
-  /** True if the queue is small, and has no fault except perhaps in its schedules. */
-  readonly valid: boolean;
+  /** True if it has no fault except perhaps in its schedules; null if the queue is too large for one call. */
+  readonly valid: boolean | null;
   readonly entries: number;
   readonly hasSchedules: boolean;
 }

@@ -32,10 +32,10 @@ export interface QueueDiagnostics {
   /** Size of the `tasks` hash, in bytes, estimated from a thousand fields; null if this Redis does not report it. */
   readonly bytes: number | null;
   /**
-   * True if all entries were checked and are valid. False if there is a fault, or too much for one check: the deep
-   * sweep finds out, and repairs.
+   * True if all entries were checked and are valid. False if there is a fault, or a later release wrote some of them:
+   * the deep sweep finds out, and repairs. Null if there are too many for one check.
    */
-  readonly valid: boolean;
+  readonly valid: boolean | null;
   /** How many entries were checked. */
   readonly entries: number;
 }
@@ -91,7 +91,7 @@ export async function queueDiagnostics(
     queue,
     fields,
     bytes: fields === 0 ? 0 : typeof bytes === "number" ? bytes : null,
-    valid: check?.valid ?? false,
+    valid: check ? check.valid : false,
     entries: check?.valid ? check.entries : 0,
   };
 }

@@ -7,7 +7,7 @@ export async function signUp(user: string, to: string) {
   await emails.enqueue({ template: "welcome", to }, options);
 }
 
-// Dead letters, as retryJobs; on the command line `npx sluice redrive emails`.
+// Dead letters, as retryJobs; on the command line `npx sluice redrive emails --rejected`.
 export async function retryAll(transport: Transport) {
   await new Operator(emails, { transport }).redrive();
 }
