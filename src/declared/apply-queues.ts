@@ -1,4 +1,4 @@
-import { errorAt, invalidArgument, messageOf, newerSchema, SluiceError } from "../errors.ts";
+import { errorAt, messageOf, newerSchema, SluiceError } from "../errors.ts";
 import { pick } from "../pick.ts";
 import { decodeValue } from "../queue/core/codec.ts";
 import { derivedName } from "../queue/core/ids.ts";
@@ -165,10 +165,11 @@ async function write(
 /** The error of a schedule, with its place in the declaration if it is about the input. */
 function errorOfSchedule(name: string, error: unknown): unknown {
   if (!(error instanceof SluiceError) || error.path === undefined) return error;
-  const path = `schedules.${name}`;
-  // As a whole, it never occurs.
-  if (error.path === "schedule") return invalidArgument(path, error.message.replace(/^schedule /, ""));
-  return errorAt(`${path}.`, error);
+  const at = `schedules.${name}`;
+  if (!error.path.startsWith("schedule")) return errorAt(`${at}.`, error);
+  // The schedule as a whole, or an unknown option of it.
+  const placed = (text: string) => at + text.slice("schedule".length);
+  return new SluiceError(error.code, placed(error.message), placed(error.path), error.issues);
 }
 
 /** The stored field; empty if there is none. */

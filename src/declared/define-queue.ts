@@ -187,8 +187,10 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 
 /** Whether `defineQueue` made the queue. Not by its class: a bundle may have two copies of it. */
 export function isDeclared(value: unknown): value is DeclaredQueue {
-  const { connect, settings } = Object(value) as Partial<DeclaredQueue>;
-  return typeof connect === "function" && typeof settings === "object";
+  if (typeof value !== "object" || value === null) return false;
+  const { name, connect, settings, schedules } = value as Partial<DeclaredQueue>;
+  const parts = [settings, schedules].every((part) => typeof part === "object" && part !== null);
+  return parts && typeof name === "string" && typeof connect === "function";
 }
 
 function made<T extends object | undefined>(value: T | (() => T)): T {

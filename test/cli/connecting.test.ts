@@ -31,10 +31,6 @@ describe("the environment", () => {
     ],
     [{ SLUICE_URL: "https://example.com", SLUICE_TOKEN: "s3cret token" }, "token must"],
     [
-      { SLUICE_URL: "https://example.com/v1/", SLUICE_TOKEN: TOKEN },
-      "SLUICE_URL must be a URL without /v1 at its end",
-    ],
-    [
       { REDIS_URL: "http://me:s3cret@example.com" },
       "REDIS_URL must be a URL that begins with redis:// or rediss://",
     ],
@@ -56,6 +52,9 @@ describe("the environment", () => {
     };
     expect((await runHere(["queues", "--database"], env)).rows).toMatchObject([{ name: "emails" }]);
     expect((await runHere(["queues", "--url", `${rig.url}/`], env)).rows).toMatchObject([{ name: "emails" }]);
+    expect((await runHere(["queues", "--url", `${rig.url}/v1`], env)).err).toMatch(
+      /This path does not exist.*\. Leave out \/v1 at the end of http:.*\/v1\n$/,
+    );
     expect((await runHere(["queues", "--url", "x"], env)).err).toBe(
       "sluice: --url must be a URL that begins with https:// or http://\n",
     );

@@ -35,7 +35,7 @@ describe("tokens", () => {
     ]);
     expect(await tokens({ SLUICE_TOKENS: "[]" })).toEqual([
       0,
-      ["warning", "0 tokens in SLUICE_TOKENS", "no request is let in; sluice token makes tokens"],
+      ["warning", "0 tokens in SLUICE_TOKENS", "no client is let in; sluice token makes tokens"],
     ]);
     for (const wrong of ["{", JSON.stringify([{ token: TOKEN, ...entry, scopes: ["all"] }])]) {
       const { code, rows, out, err } = await doctor({ ...secret, SLUICE_TOKENS: wrong });

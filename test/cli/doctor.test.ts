@@ -67,7 +67,7 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(await about("emails")).toEqual([
       [
         "warning",
-        "it has a fault, or a later release of Sluice wrote some of it",
+        "it has a fault, cannot be read, or a later release of Sluice wrote some of it",
         "sluice sweep --deep --queue emails",
       ],
     ]);

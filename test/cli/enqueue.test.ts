@@ -1,4 +1,5 @@
-import { readFile, utimes, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -203,7 +204,7 @@ describe.each(targets)("with %s", (target: Target) => {
       code: 2,
       out: "",
       err: expect.stringMatching(
-        /its last run was more than 24 hours ago, .* Lines 1 to 3 are enqueued, .*tail -n \+4\n/,
+        /its last run was more than 24 hours ago, .* Lines 1 to 3 are known to be enqueued, and up to 500 more perhaps are\. .*tail -n \+4\n/,
       ),
     });
     // Nothing is left to enqueue.
@@ -214,13 +215,28 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(await delivered()).toEqual(numbersTo(5));
   });
 
+  test("an upload whose progress cannot be written says what is enqueued", async () => {
+    const file = join(folder.path, "gone", "progress");
+    await mkdir(join(folder.path, "gone"));
+    const removing = rig.sluice(target, ["enqueue", "emails", "--resume", file], {
+      stdin: lines(1_200),
+      terminal: true,
+      onError: (err) =>
+        err.includes("500 tasks") && rmSync(join(folder.path, "gone"), { recursive: true, force: true }),
+    });
+    const { code, err } = await removing;
+    expect(code).toBe(1);
+    expect(err).toContain("Lines 1 to 1000 are enqueued. To continue, run the same command again");
+    expect(err).toMatch(/\nsluice: --resume .* cannot be written: ENOENT/);
+  });
+
   test("a line without an end is refused before it fills the memory", async () => {
     const endless = `${lines(3)}"${"x".repeat(10_000_000)}`;
     const file = join(folder.path, "endless.jsonl");
     await writeFile(file, endless);
     expect(await rig.sluice(target, ["enqueue", "emails", "--file", file])).toMatchObject({
       code: 1,
-      err: expect.stringContaining("sluice: a line is longer than 10000000 characters\n"),
+      err: expect.stringContaining("sluice: line 4 is longer than 10000000 characters\n"),
     });
     expect(await delivered()).toEqual([]);
   });

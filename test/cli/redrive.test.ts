@@ -120,11 +120,9 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await onTerminal("redrive", "emails", "a", "--dry-run")).out).toBe(
       "1 of 1 would be redriven. Nothing was changed.\n",
     );
-    expect((await onTerminal("redrive", "emails", "a")).err).toContain(
-      target === "the database"
-        ? "No consumer was woken; on a serverless platform it starts with the next cron."
-        : "",
-    );
+    const { err } = await onTerminal("redrive", "emails", "a");
+    const note = "No consumer was woken; on a serverless platform it starts with the next cron.";
+    expect(err.includes(note)).toBe(target === "the database");
     expect(await onTerminal("redrive", "emails", "b", "alive", "nope")).toMatchObject({
       code: 1,
       out: "Redrove 1 of 3.\nalive: not_dead_letter\nnope: not_found\n",

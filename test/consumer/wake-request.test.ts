@@ -209,7 +209,7 @@ describe("a webhook waker", () => {
   test("gives up after the third try, and says so without the secret or the URL", async () => {
     const { seen, url, close } = await consumer(500, 503, 401);
     await expect(webhookWaker({ url, secret }).wake("emails")).rejects.toThrow(
-      /^the consumer answered HTTP 401: its SLUICE_WAKE_SECRET is another one$/,
+      /^the consumer answered HTTP 401: the secrets or the clocks differ/,
     );
     close();
     expect(seen).toHaveLength(3);
@@ -218,7 +218,7 @@ describe("a webhook waker", () => {
   test("does not repeat a call that another try cannot help", async () => {
     const { seen, url, close } = await consumer(404);
     await expect(webhookWaker({ url, secret }).wake("emails")).rejects.toThrow(
-      /HTTP 404: the URL is no .wake of Sluice, or the queue has no consumer there$/,
+      /HTTP 404: nothing receives wakes at the URL, or the queue has no consumer there$/,
     );
     close();
     expect(seen).toHaveLength(1);

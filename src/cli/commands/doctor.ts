@@ -120,7 +120,7 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[
         unknown("tokens", "SLUICE_TOKENS is not set here", "pass the deployment's file: --env-file FILE"),
       ];
     if (tokens.length === 0)
-      return [warning("tokens", found, "no request is let in; sluice token makes tokens")];
+      return [warning("tokens", found, "no client is let in; sluice token makes tokens")];
     if (plain === 0) return [ok("tokens", found)];
     return [
       warning(

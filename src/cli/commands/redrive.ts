@@ -55,8 +55,8 @@ export function redriveCommand(running: Running): Command {
         return dryRun ? undefined : noteWake(session);
       }
       const filter = { ...filterOf(options), reason: reason ?? (rejected ? undefined : RETRYABLE) };
-      const show = dryRun ? showMatching : redriveMatching;
-      const found = await show(session, queue, filter, options);
+      const forMatching = dryRun ? showMatching : redriveMatching;
+      const found = await forMatching(session, queue, filter, options);
       if (found === 0) await noteUnknownQueue(session, queue);
       if (!rejected && !reason) await noteRejected(session, queue, filter);
       if (!dryRun) noteWake(session);

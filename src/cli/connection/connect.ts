@@ -32,9 +32,7 @@ export async function connect(env: Variables, options: ConnectOptions, signal: A
   if (url !== undefined && url !== "") {
     const name = options.url ? "--url" : "SLUICE_URL";
     const { origin, pathname } = checkedUrl(url, name, HTTP, "user and password");
-    const base = pathname.replace(/\/+$/, "");
-    if (base.endsWith("/v1")) throw new UsageError(`${name} must be a URL without /v1 at its end`);
-    return deployment(origin + base, env, signal);
+    return deployment(origin + pathname.replace(/\/+$/, ""), env, signal);
   }
   if (!env["UPSTASH_REDIS_REST_URL"] && !env["UPSTASH_REDIS_REST_TOKEN"] && !env["REDIS_URL"])
     throw new UsageError(NOTHING_SET);
@@ -63,6 +61,8 @@ function deployment(url: string, env: Variables, signal: AbortSignal): Api {
 function explained(error: unknown, url: string): unknown {
   if (!(error instanceof SluiceError)) return error;
   const { code, message } = error;
+  if (code === "unsupported" && url.endsWith("/v1"))
+    return new SluiceError(code, `${message}. Leave out /v1 at the end of ${url}`);
   if (code !== "unreachable" && code !== "unexpected_reply") return error;
   // Problems with a code are of a deployment.
   if (/HTTP \d+ \(\w+\)/.test(message)) return new SluiceError("unreachable", `${url}: ${message}`);

@@ -60,13 +60,15 @@ export function queueFindings(
     found.push(
       warning(
         queue,
-        "it has a fault, or a later release of Sluice wrote some of it",
+        "it has a fault, cannot be read, or a later release of Sluice wrote some of it",
         `sluice sweep --deep --queue ${queue}`,
       ),
     );
   if (found.length > 0) return found;
   const size = bytes === null ? counted(fields, "field") : `about ${Math.ceil(bytes / 1e3)} KB`;
-  return [ok(queue, `${pending} pending, ${working} working, ${size}${checked(valid, entries)}`)];
+  return [
+    ok(queue, `${pending} pending, ${working} working, ${size}${repaired ? "" : checked(valid, entries)}`),
+  ];
 }
 
 function checked(valid: boolean | null, entries: number): string {

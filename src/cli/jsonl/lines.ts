@@ -73,15 +73,17 @@ async function* linesOf(stream: Readable): AsyncGenerator<string, void> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let begun: string[] = [];
   let length = 0;
+  let number = 1;
   for await (const chunk of stream as AsyncIterable<Buffer | string>) {
     const [rest = "", ...more] = decoded(decoder, Buffer.from(chunk)).split("\n");
     begun.push(rest);
     length += rest.length;
-    if (length > MOST) throw new Refusal(`a line is longer than ${MOST} characters`);
+    if (length > MOST) throw new Refusal(`line ${number} is longer than ${MOST} characters`);
     const last = more.pop();
     if (last === undefined) continue;
     yield begun.join("");
     yield* more;
+    number += more.length + 1;
     begun = [last];
     length = last.length;
   }

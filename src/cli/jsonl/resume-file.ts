@@ -1,7 +1,7 @@
 import { createHash, randomBytes, type Hash } from "node:crypto";
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { messageOf } from "../../errors.ts";
-import { UsageError } from "../exit.ts";
+import { Refusal, UsageError } from "../exit.ts";
 import type { Line } from "./lines.ts";
 
 /** How far an upload is. */
@@ -20,8 +20,8 @@ export class ResumeFile {
   readonly #file: string | undefined;
   readonly #hash: Hash = createHash("sha256");
   #progress: Progress;
-  /** When the progress was last written, ms since 1970. */
-  #writtenAt: number;
+  /** When an earlier run last wrote the progress, epoch ms. Undefined as soon as this run has written it. */
+  #earlierAt: number | undefined;
 
   /**
    * Reads how far the upload is, or begins a new one.
@@ -33,8 +33,12 @@ export class ResumeFile {
     const fresh = { queue, key: randomBytes(6).toString("hex"), lines: 0, hash: this.#digest() };
     const found = file === undefined ? undefined : read(file, queue);
     this.#progress = found?.progress ?? fresh;
-    this.#writtenAt = found?.writtenAt ?? Date.now();
-    if (!found) this.#write();
+    this.#earlierAt = found?.writtenAt;
+    try {
+      if (!found) this.#write();
+    } catch (error) {
+      throw new UsageError(messageOf(error));
+    }
   }
 
   get key(): string {
@@ -54,6 +58,7 @@ export class ResumeFile {
   /** Keeps that the next lines are enqueued. */
   take(lines: readonly Line[]): void {
     for (const line of lines) this.skip(line);
+    this.#earlierAt = undefined;
     this.#progress = {
       ...this.#progress,
       lines: lines.at(-1)?.number ?? this.lines,
@@ -74,14 +79,17 @@ export class ResumeFile {
   }
 
   /**
-   * Checks that Redis still refuses the ids of the last request, whose outcome a killed upload did not learn.
+   * Checks that Redis still refuses the ids of an earlier run's last request, of which the run perhaps did not learn
+   * the outcome.
    * @param refusedFor how long Redis refuses them, ms
    * @throws {UsageError}
    */
   checkAge(refusedFor: number): void {
-    if (Date.now() - this.#writtenAt < refusedFor) return;
+    if (this.#earlierAt === undefined || Date.now() - this.#earlierAt < refusedFor) return;
+    const hours = refusedFor / 3_600_000;
+    const done = this.lines === 0 ? "No line is" : `Lines 1 to ${this.lines} are`;
     throw new UsageError(
-      `--resume ${this.#file}: its last run was more than ${refusedFor / 3_600_000} hours ago, so lines could be enqueued twice. Lines 1 to ${this.lines} are enqueued, and the request after them perhaps. Find out, then enqueue the others with a new file, such as with tail -n +${this.lines + 1}`,
+      `--resume ${this.#file}: its last run was more than ${hours} hours ago, so lines could be enqueued twice. ${done} known to be enqueued, and up to 500 more perhaps are. Find out, then enqueue the others with a new file, such as with tail -n +${this.lines + 1}`,
     );
   }
 
@@ -91,13 +99,12 @@ export class ResumeFile {
 
   /** Writes the file whole or not at all, so that a crash leaves the progress before. */
   #write(): void {
-    this.#writtenAt = Date.now();
     if (this.#file === undefined) return;
     try {
       writeFileSync(`${this.#file}.part`, `${JSON.stringify(this.#progress)}\n`);
       renameSync(`${this.#file}.part`, this.#file);
     } catch (error) {
-      throw new UsageError(`--resume ${this.#file} cannot be written: ${messageOf(error)}`);
+      throw new Refusal(`--resume ${this.#file} cannot be written: ${messageOf(error)}`);
     }
   }
 }

@@ -87,8 +87,8 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
 
 /** What a status says of the deployment that was called. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  401: ": its SLUICE_WAKE_SECRET is another one",
-  404: ": the URL is no /wake of Sluice, or the queue has no consumer there",
+  401: ": the secrets or the clocks differ, or something in front of it wants a login",
+  404: ": nothing receives wakes at the URL, or the queue has no consumer there",
 };
 
 /** An error of `fetch` with its code, such as ECONNREFUSED, which Node has in the cause. */

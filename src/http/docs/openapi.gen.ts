@@ -6011,7 +6011,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "True if all entries were checked and are valid. False if there is a fault, or a later release wrote some of them: the deep sweep finds out, and repairs. Null if there are too many for one check."
+            "description": "True if all entries were checked and are valid. False if there is a fault, a later release wrote some of them, or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check."
           },
           "entries": {
             "type": "integer",

@@ -67,8 +67,8 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
  */
 export function encodePayload(payload: unknown, path: string): string {
   const text = encodeValue(payload, path);
-  // JSON writes bytes as an object with the properties 0, 1 and so on.
-  const maybeLost = text.includes("{}") || text.includes('{"0":');
+  // JSON writes bytes as an object with the properties 0, 1 and so on, and those of a Buffer with its type.
+  const maybeLost = text.includes("{}") || text.includes('{"0":') || text.includes('{"type":"Buffer"');
   if (text.startsWith("j") && maybeLost) refuseLoss(payload, path, true);
   return text;
 }

@@ -35,9 +35,12 @@ export function notJson(value: unknown, path: string, all = false): NotJson | un
     }
     const key = level.names?.[level.next] ?? String(level.next);
     level.next++;
-    const part = written((level.of as Record<string, unknown>)[key], levels.length === 1 ? "" : key);
+    const given = (level.of as Record<string, unknown>)[key];
+    const part = written(given, levels.length === 1 ? "" : key);
     const isCycle = open.has(part);
-    const problem = isCycle ? CYCLE : (problemOf(part) ?? (all ? problemOfObject(part) : undefined));
+    const problem = isCycle
+      ? CYCLE
+      : (problemOf(part) ?? (all ? (problemOfBytes(given) ?? problemOfObject(part)) : undefined));
     // A `toJSON` or a getter may make a new part each time.
     if (levels.length > MAX_DEPTH) return { path: pathOf(levels, path), problem: TOO_DEEP };
     if (problem !== undefined) return { path: pathOf(levels, path), problem };
@@ -63,12 +66,16 @@ function problemOf(part: unknown): string | undefined {
   return undefined;
 }
 
+function problemOfBytes(part: unknown): string | undefined {
+  if (!ArrayBuffer.isView(part)) return undefined;
+  const name = part.constructor.name;
+  return `is a ${name}, which JSON writes as an object; use a text, such as base64, or a Uint8Array as the whole value`;
+}
+
 function problemOfObject(part: unknown): string | undefined {
   if (typeof part !== "object" || part === null || Array.isArray(part)) return undefined;
   // Such as `[object Map]`. Objects of an application's own classes have `[object Object]`.
   const name = Object.prototype.toString.call(part).slice(8, -1);
-  if (ArrayBuffer.isView(part))
-    return `is a ${name}, which JSON writes as an object; use a text, such as base64, or a Uint8Array as the whole value`;
   if (WRITTEN_WHOLE.has(name) || Object.keys(part).length > 0) return undefined;
   return name === "Promise"
     ? "is a Promise; await it first"

@@ -32,8 +32,8 @@ export interface QueueDiagnostics {
   /** Size of the `tasks` hash, in bytes, estimated from a thousand fields; null if this Redis does not report it. */
   readonly bytes: number | null;
   /**
-   * True if all entries were checked and are valid. False if there is a fault, or a later release wrote some of them:
-   * the deep sweep finds out, and repairs. Null if there are too many for one check.
+   * True if all entries were checked and are valid. False if there is a fault, a later release wrote some of them,
+   * or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check.
    */
   readonly valid: boolean | null;
   /** How many entries were checked. */

@@ -146,6 +146,12 @@ describe("a declaration that cannot be applied", () => {
     ]);
   });
 
+  test("names the schedule that has an unknown option", async () => {
+    const daily = { every: "1d", payload: 1, tries: 2 } as never;
+    const report = await apply({ schedules: { daily } });
+    expect(report.failed[0]?.message).toMatch(/^schedules\.daily\.tries is an unknown option/);
+  });
+
   test("for one of its schedules still applies its settings and its other schedules", async () => {
     const never = { cron: "0 0 31 2 *", payload: 1 };
     const report = await apply({ maxWorking: 3, schedules: { never, hourly } });

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { createClient } from "../../../src/client/index.ts";
+import { isDeclared } from "../../../src/declared/define-queue.ts";
 import {
   defineQueue,
   drain,
@@ -164,6 +165,13 @@ describe("a declaration is checked at once", () => {
         "queue must be a name, or a queue that defineQueue made",
       );
     }
+  });
+
+  test("other objects with connect are no declared queues", () => {
+    const app = Object.assign(() => {}, { connect() {}, settings: {}, schedules: {} });
+    const client = { name: "redis", connect() {}, settings: null };
+    for (const other of [app, client, null, undefined, "emails"]) expect(isDeclared(other)).toBe(false);
+    expect(isDeclared(defineQueue("emails"))).toBe(true);
   });
 
   test("its own methods need a transport", async () => {

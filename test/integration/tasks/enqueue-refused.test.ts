@@ -51,6 +51,12 @@ describe("bad input is named in the error and writes nothing", () => {
       "payload.files[0].content",
     ],
     [
+      "the bytes of a Buffer in a payload",
+      () => rig.queue().enqueue({ file: Buffer.from("hello") }),
+      "invalid_argument",
+      "payload.file",
+    ],
+    [
       "a list of numbers that JSON would write as an object",
       () => rig.queue().enqueue(new Float32Array(2)),
       "invalid_argument",
