@@ -4,6 +4,6 @@ import type { Session } from "./session.ts";
 export function noteWake({ api, out, io }: Session): void {
   if (api.wakes || !io.stdout.isTTY) return;
   out.note(
-    "No consumer was woken; on a serverless platform it starts with the next cron. To wake it, use the deployment (SLUICE_URL), or set SLUICE_WAKE_URL and SLUICE_WAKE_SECRET.",
+    "No consumer was woken: it starts with the next cron, in a server with its next sweep. To wake it, use the deployment (SLUICE_URL), or set SLUICE_WAKE_URL and SLUICE_WAKE_SECRET.",
   );
 }

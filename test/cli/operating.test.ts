@@ -111,14 +111,25 @@ describe.each(targets)("with %s", (target: Target) => {
       ["redrive"],
       ["redrive", "--dry-run"],
       ["purge", "--state", "pending", "--yes"],
+      ["stats"],
+      ["schedules"],
+      ["workers"],
+      ["export"],
+      ["settings"],
+      ["tail"],
+      ["pause"],
+      ["settings", "maxWorking=1"],
     ]) {
       const [command = "", ...more] = args;
       for (const terminal of [false, true]) {
         const { code, err } = await rig.sluice(target, [command, "emials", ...more], { terminal });
-        expect([args, code, err]).toEqual([args, 0, expect.stringContaining(note)]);
+        expect([args, code, err]).toEqual([args, command === "tail" ? 1 : 0, expect.stringContaining(note)]);
+        await rig.operator("emials").deleteQueue({ force: true });
       }
-      expect((await sluice(command, "emails", "--group", "none", ...more)).err).not.toContain("no queue");
+      expect((await sluice(command, "emails", ...more)).err).not.toContain("no queue");
     }
+    const swept = await sluice("sweep", "--deep", "--queue", "emials");
+    expect([swept.code, swept.err]).toEqual([0, expect.stringContaining(note)]);
   });
 
   test("purge goes on until all is purged, and reports what it cannot read", async () => {

@@ -121,7 +121,7 @@ describe.each(targets)("with %s", (target: Target) => {
       "1 of 1 would be redriven. Nothing was changed.\n",
     );
     const { err } = await onTerminal("redrive", "emails", "a");
-    const note = "No consumer was woken; on a serverless platform it starts with the next cron.";
+    const note = "No consumer was woken: it starts with the next cron, in a server with its next sweep.";
     expect(err.includes(note)).toBe(target === "the database");
     expect(await onTerminal("redrive", "emails", "b", "alive", "nope")).toMatchObject({
       code: 1,

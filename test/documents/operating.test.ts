@@ -132,6 +132,12 @@ const scenes: Readonly<Record<string, Scene>> = {
     },
   },
   "The queue grows": {
+    begin: async () => {
+      at("02:07:00");
+      await enqueueMails([17]);
+      const [task] = await queue().dequeue();
+      await task?.complete();
+    },
     after: {
       "sluice settings emails statistics=on": async () => {
         for (let minute = 8; minute < 14; minute++) {

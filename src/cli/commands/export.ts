@@ -5,6 +5,7 @@ import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { type ShownTask, tasksOf } from "../tasks.ts";
 import { UsageError } from "../exit.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface ExportOptions extends FilterOptions {
   readonly state: readonly TaskState[];
@@ -44,6 +45,7 @@ export function exportCommand(running: Running): Command {
     progress("");
     const left = without === 0 ? "" : ` ${counted(without, "task")} left out: their payloads are not kept.`;
     out.note(`Exported ${counted(written, "task")} of ${queue}.${left}`);
+    if (written + without === 0) await noteUnknownQueue(session, queue);
   });
 }
 

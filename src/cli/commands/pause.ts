@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { operation, type Running, type Session } from "../session.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 import { noteWake } from "../wake-note.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -22,8 +23,11 @@ export function pauseCommand(running: Running, verb: keyof typeof texts): Comman
     async (session: Session, _options: object, queues: readonly string[]) => {
       const { api, out } = session;
       const results: { readonly queue: string; readonly state: string }[] = [];
-      for (const queue of queues) {
-        await api.send("POST", pathOf(queue, verb), "paused");
+      const paths = queues.map((queue) => [queue, pathOf(queue, verb)] as const);
+      for (const [queue, path] of paths) {
+        // Before it exists by this.
+        await noteUnknownQueue(session, queue);
+        await api.send("POST", path, "paused");
         results.push({ queue, state: done });
       }
       const columns = [

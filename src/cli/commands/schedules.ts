@@ -4,6 +4,7 @@ import { UsageError } from "../exit.ts";
 import { localTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface SchedulesOptions {
   readonly pause?: string;
@@ -24,43 +25,41 @@ export function schedulesCommand(running: Running): Command {
       "--remove <name>",
       "remove it; a deployment that declares it adds it again only when its declaration changes",
     );
-  return operation(
-    running,
-    command,
-    async ({ api, out }: Session, options: SchedulesOptions, queue: string) => {
-      const changes = Object.entries({
-        pause: options.pause,
-        resume: options.resume,
-        remove: options.remove,
-      });
-      const [change, ...others] = changes.filter(([, name]) => name !== undefined);
-      if (others.length > 0) throw new UsageError("give one of --pause, --resume and --remove");
-      const path = pathOf(queue, "schedules");
-      if (change) {
-        const [verb, name = ""] = change;
-        const at = pathOf(queue, "schedules", { name, of: `--${verb}` });
-        if (verb === "remove") await api.send("DELETE", at, "removed");
-        else await api.send("POST", `${at}/${verb}`, "paused");
-        out.note(`${name}: ${verb}d.`);
-      }
-      const schedules: ListedSchedule[] = [];
-      const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");
-      for await (const page of pages) schedules.push(...page.schedules);
-      out.rows(
-        schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-        [
-          { title: "NAME", of: ({ name }) => name },
-          { title: "WHEN", of: rhythmOf },
-          {
-            title: "NEXT",
-            of: ({ nextAt, paused }) => (paused ? "paused" : nextAt === null ? "ended" : localTime(nextAt)),
-          },
-          { title: "LAST", of: ({ lastAt }) => (lastAt === null ? "" : localTime(lastAt)) },
-        ],
-        `${queue} has no schedules.`,
-      );
-    },
-  );
+  return operation(running, command, async (session: Session, options: SchedulesOptions, queue: string) => {
+    const { api, out } = session;
+    const changes = Object.entries({
+      pause: options.pause,
+      resume: options.resume,
+      remove: options.remove,
+    });
+    const [change, ...others] = changes.filter(([, name]) => name !== undefined);
+    if (others.length > 0) throw new UsageError("give one of --pause, --resume and --remove");
+    const path = pathOf(queue, "schedules");
+    if (change) {
+      const [verb, name = ""] = change;
+      const at = pathOf(queue, "schedules", { name, of: `--${verb}` });
+      if (verb === "remove") await api.send("DELETE", at, "removed");
+      else await api.send("POST", `${at}/${verb}`, "paused");
+      out.note(`${name}: ${verb}d.`);
+    }
+    const schedules: ListedSchedule[] = [];
+    const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");
+    for await (const page of pages) schedules.push(...page.schedules);
+    out.rows(
+      schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+      [
+        { title: "NAME", of: ({ name }) => name },
+        { title: "WHEN", of: rhythmOf },
+        {
+          title: "NEXT",
+          of: ({ nextAt, paused }) => (paused ? "paused" : nextAt === null ? "ended" : localTime(nextAt)),
+        },
+        { title: "LAST", of: ({ lastAt }) => (lastAt === null ? "" : localTime(lastAt)) },
+      ],
+      `${queue} has no schedules.`,
+    );
+    if (schedules.length === 0) await noteUnknownQueue(session, queue);
+  });
 }
 
 function rhythmOf(schedule: ListedSchedule): string {

@@ -4,6 +4,7 @@ import type { QueueSettings, Rate } from "../../queue/operate/settings.ts";
 import { UsageError } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 const QUEUE_SETTINGS = ["maxWorking", "rate", "maxPending", "events", "statistics"];
 const GROUP_SETTINGS = ["weight", "maxWorking", "rate"];
@@ -20,13 +21,16 @@ export function settingsCommand(running: Running): Command {
   return operation(
     running,
     command,
-    async ({ api, out }: Session, { group }: { group?: string }, queue: string, given: readonly string[]) => {
+    async (session: Session, { group }: { group?: string }, queue: string, given: readonly string[]) => {
+      const { api, out } = session;
       const names = group === undefined ? QUEUE_SETTINGS : GROUP_SETTINGS;
       const changes = Object.fromEntries(given.map((text) => changeOf(text, names)));
       const path =
         group === undefined
           ? pathOf(queue, "settings")
           : pathOf(queue, "groups", { name: group, of: "--group" });
+      // Before it exists by a change.
+      await noteUnknownQueue(session, queue);
       const settings: QueueSettings | GroupInfo =
         given.length === 0
           ? await api.get(path, "maxWorking")

@@ -8,6 +8,7 @@ import { counted } from "../output/counted.ts";
 import { localTime, span } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface StatsOptions {
   /** True without an interval. */
@@ -39,8 +40,13 @@ export function statsCommand(running: Running): Command {
       if (every !== undefined) out.clear();
       if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
       else show(session, counts, statistics);
+      return counts;
     };
-    if (every === undefined) return round();
+    if (every === undefined) {
+      const { pending, delayed, working, rejected } = await round();
+      if (pending + delayed + working + rejected === 0) await noteUnknownQueue(session, queue);
+      return;
+    }
     while (!io.interrupted.aborted) {
       await round();
       await sleep(every, io.interrupted);

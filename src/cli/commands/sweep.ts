@@ -4,6 +4,7 @@ import type { SweepReport } from "../../queue/sweep/sweep.ts";
 import { UsageError } from "../exit.ts";
 import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface SweepOptions {
   readonly deep?: boolean;
@@ -60,6 +61,7 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
     { queues, entries, faults, failed },
     `Checked ${checked}: ${what}${found.join("")}${wrong.join("")}`,
   );
+  if (queue !== undefined && entries === 0) await noteUnknownQueue(session, queue);
 }
 
 /** Runs the deep sweep to its end. */

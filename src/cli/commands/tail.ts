@@ -6,6 +6,7 @@ import { printable } from "../output/printable.ts";
 import { localTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 export function tailCommand(running: Running): Command {
   const command = new Command("tail")
@@ -21,10 +22,11 @@ export function tailCommand(running: Running): Command {
       const { api, out, where } = session;
       for (const queue of queues) {
         const { events }: QueueSettings = await api.get(pathOf(queue, "settings"), "events");
-        if (!events)
-          throw new Refusal(
-            `${queue} publishes no events; switch them on: sluice settings ${queue} events=on${where}`,
-          );
+        if (events) continue;
+        await noteUnknownQueue(session, queue);
+        throw new Refusal(
+          `${queue} publishes no events; switch them on: sluice settings ${queue} events=on${where}`,
+        );
       }
       out.note(`Following ${queues.join(", ")}. Ctrl-C ends it.`);
       const following = new AbortController();

@@ -4,6 +4,7 @@ import { localTime } from "../output/times.ts";
 import { Refusal } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 export function workersCommand(running: Running): Command {
   const command = new Command("workers")
@@ -11,44 +12,41 @@ export function workersCommand(running: Running): Command {
     .description("Lists the workers of a queue with their tasks. A worker is a consumer that gives its name.")
     .argument("<queue>")
     .option("--fail <name>", "take the tasks of this worker back: they become pending at once");
-  return operation(
-    running,
-    command,
-    async ({ api, out }: Session, { fail }: { fail?: string }, queue: string) => {
-      const path = pathOf(queue, "workers");
-      const failPath =
-        fail === undefined ? "" : pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail");
-      const workers: WorkerInfo[] = [];
-      const pages = api.pages<{ readonly workers: readonly WorkerInfo[] }>(path, "workers");
-      for await (const page of pages) workers.push(...page.workers);
-      if (fail !== undefined) {
-        if (!workers.some(({ name }) => name === fail))
-          throw new Refusal(`${queue} has no worker ${fail}; perhaps its tasks were taken back already`);
-        const total = { returned: 0, rejected: 0 };
-        let more: boolean;
-        do {
-          const report: WorkerFailed = await api.send("POST", failPath, "returned");
-          total.returned += report.returned;
-          total.rejected += report.rejected;
-          more = report.more;
-        } while (more);
-        return out.value(
-          { queue, worker: fail, ...total },
-          `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
-        );
-      }
-      out.rows(
-        workers,
-        [
-          { title: "NAME", of: ({ name }) => name },
-          { title: "INCARNATION", optional: true, of: ({ incarnation }) => incarnation },
-          { title: "NODE", optional: true, of: ({ node }) => node },
-          { title: "SEEN", of: ({ seenAt }) => (seenAt === null ? "is being failed" : localTime(seenAt)) },
-          { title: "TASKS", align: "right", of: ({ working }) => working },
-          { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" ") },
-        ],
-        `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
+  return operation(running, command, async (session: Session, { fail }: { fail?: string }, queue: string) => {
+    const { api, out } = session;
+    const path = pathOf(queue, "workers");
+    const failPath = fail === undefined ? "" : pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail");
+    const workers: WorkerInfo[] = [];
+    const pages = api.pages<{ readonly workers: readonly WorkerInfo[] }>(path, "workers");
+    for await (const page of pages) workers.push(...page.workers);
+    if (fail !== undefined) {
+      if (!workers.some(({ name }) => name === fail))
+        throw new Refusal(`${queue} has no worker ${fail}; perhaps its tasks were taken back already`);
+      const total = { returned: 0, rejected: 0 };
+      let more: boolean;
+      do {
+        const report: WorkerFailed = await api.send("POST", failPath, "returned");
+        total.returned += report.returned;
+        total.rejected += report.rejected;
+        more = report.more;
+      } while (more);
+      return out.value(
+        { queue, worker: fail, ...total },
+        `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
       );
-    },
-  );
+    }
+    out.rows(
+      workers,
+      [
+        { title: "NAME", of: ({ name }) => name },
+        { title: "INCARNATION", optional: true, of: ({ incarnation }) => incarnation },
+        { title: "NODE", optional: true, of: ({ node }) => node },
+        { title: "SEEN", of: ({ seenAt }) => (seenAt === null ? "is being failed" : localTime(seenAt)) },
+        { title: "TASKS", align: "right", of: ({ working }) => working },
+        { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" ") },
+      ],
+      `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
+    );
+    if (workers.length === 0) await noteUnknownQueue(session, queue);
+  });
 }
