@@ -73,9 +73,15 @@ export function blocksOf(page: string, ...languages: string[]): string[] {
     .map(([, , code = ""]) => code);
 }
 
-/** The commands of the page, without comments. */
+/** The command of the page that starts a mail service to try the example against; mail-service.test.ts runs it. */
+export function mailServiceOf(page: string): string | undefined {
+  return blocksOf(page, "sh").find((block) => block.includes("9090"));
+}
+
+/** The commands of the page, without comments and without {@link mailServiceOf}. */
 export function commandsOf(page: string): string[] {
   return blocksOf(page, "sh")
+    .filter((block) => block !== mailServiceOf(page))
     .join("\n")
     .replaceAll(/ *\\\n */g, " ")
     .split("\n")

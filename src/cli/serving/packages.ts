@@ -1,4 +1,3 @@
-import { SluiceError } from "../../errors.ts";
 import { isNotFound, notInstalled, type OptionalPackage } from "../../optional-package.ts";
 
 const imports: Readonly<Record<OptionalPackage, () => Promise<unknown>>> = {
@@ -21,7 +20,5 @@ export async function requirePackages(command: string, names: readonly OptionalP
       missing.push(name);
     }
   }
-  if (missing.length === 0) return;
-  const { code, message } = notInstalled(command, missing);
-  throw new SluiceError(code, `${message} (with --global if sluice-queue was installed with it)`);
+  if (missing.length > 0) throw notInstalled(command, missing);
 }

@@ -14,7 +14,7 @@ export const root = fileURLToPath(new URL("../../../", import.meta.url));
 const modules = join(root, "node_modules");
 
 /** The programs themselves, because npm's wrappers of some of them pass no signal on. */
-const commands = {
+export const commands = {
   node: process.execPath,
   deno: join(modules, "@deno/linux-x64-glibc/deno"),
   bun: join(modules, "@oven/bun-linux-x64/bin/bun"),
