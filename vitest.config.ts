@@ -21,9 +21,11 @@ const FIRST = [
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{chaos,cli,documents,examples,fuzz,local,model,runtime}/**/*.test.ts",
+  "test/{chaos,cli,documents,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
   // Sets variables of its process.
   "test/consumer/cloudflare-queue-rules.test.ts",
+  // Counts the timers of its process, to which a connection of another file may add one.
+  "test/unit/event-stream.test.ts",
 ];
 
 /** `npm run test:embedded` skips what only a real redis-server can do. */
@@ -50,11 +52,12 @@ export const projects: readonly TestProjectInlineConfiguration[] = [
   { extends: true, test: { name: "apart", include: APART, exclude: filesNotRun, setupFiles } },
   {
     extends: true,
-    // test/package installs the packed tarball: `npm run test:package` runs it.
+    // test/package installs the packed tarball: `npm run test:package` runs it. test/dashboard needs Chromium:
+    // `npm run test:dashboard` runs it.
     test: {
       name: "together",
       include: ["test/**/*.test.ts"],
-      exclude: ["test/package/**", ...APART, ...filesNotRun],
+      exclude: ["test/{dashboard,package}/**", ...APART, ...filesNotRun],
       isolate: false,
       setupFiles: ["test/support/own-globals.ts", ...setupFiles],
     },
@@ -72,6 +75,7 @@ export default defineConfig({
       { find: /^sluice-queue\/upstash$/, replacement: source("src/transport/upstash.ts") },
       { find: /^sluice-queue\/client$/, replacement: source("src/client/index.ts") },
       { find: /^sluice-queue\/encryption$/, replacement: source("src/queue/values/aes-gcm.ts") },
+      { find: /^sluice-queue\/opentelemetry$/, replacement: source("src/tracing/open-telemetry.ts") },
       { find: /^sluice-queue\/sqs$/, replacement: source("src/consumer/adapters/sqs.ts") },
       { find: /^sluice-queue\/(cloudflare|vercel|lambda|node)$/, replacement: source("serverless/$1.ts") },
     ],

@@ -1,5 +1,5 @@
-// What the library adds to a Worker's bundle: minified by esbuild, gzipped, without @upstash/redis, which an
-// application may have anyway.
+// What the library adds to a Worker's bundle: minified by esbuild, gzipped, without @upstash/redis and
+// @opentelemetry/api, which an application may have anyway.
 
 import { gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
@@ -20,6 +20,7 @@ const contents = [
     source: `export { drain, Queue, sweep } from "${index}"; ${overHttp}`,
   },
   { name: "createClient", source: `export { createClient } from "./src/client/index.ts";` },
+  { name: "openTelemetry", source: `export * from "./src/tracing/open-telemetry.ts";` },
   { name: "encryption", source: `export { encryption } from "./src/queue/values/aes-gcm.ts";` },
 ];
 
@@ -31,7 +32,7 @@ async function bundle(source: string) {
     format: "esm",
     target: "es2023",
     conditions: ["workerd", "worker"],
-    external: ["@upstash/redis"],
+    external: ["@upstash/redis", "@opentelemetry/api"],
     metafile: true,
     write: false,
     absWorkingDir: root,

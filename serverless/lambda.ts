@@ -1,5 +1,6 @@
 import type { Environment } from "../src/config.ts";
 import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/http-event.ts";
+import { withCompressedFile } from "./deployment/compressed-file.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
 import { type AppWith, withOptions } from "./deployment/options-of.ts";
 
@@ -53,7 +54,8 @@ export function sluice<Env extends object = Environment>(
     const time = Math.max(context.getRemainingTimeInMillis() - RESERVE, 0);
     if ("requestContext" in event && "http" in event.requestContext) {
       const request = requestOf(event, AbortSignal.timeout(time));
-      return resultOf(await deployment.fetch(request, env, undefined, time));
+      const response = await deployment.fetch(request, env, undefined, time);
+      return resultOf(options.dashboard === true ? await withCompressedFile(request, response) : response);
     }
     if ("detail-type" in event && event["detail-type"] === "Scheduled Event")
       return deployment.service(env).cron(time);

@@ -1,5 +1,5 @@
 import type { Environment } from "./environment.ts";
-import { isWakeSecret } from "./consumer/wake/signature.ts";
+import { isSigningSecret, SECRET_FORM } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
 import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
 import { keyPrefix } from "./queue/core/validation.ts";
@@ -31,7 +31,7 @@ export interface Config {
  * |---|---|
  * | `UPSTASH_REDIS_REST_URL`, `UPSTASH_REDIS_REST_TOKEN` | Redis over HTTP; both or neither |
  * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`; used if the former two are unset |
- * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]` |
+ * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "view", "admin"], "queues": "emails-*"}]` |
  * | `CRON_SECRET` | the bearer token of the platform's cron, at least 16 characters; several, separated by spaces, to rotate it |
  * | `SLUICE_PREFIX` | the prefix of every key, `sluice` by default |
  * | `SLUICE_WAKE_URL` | the URL that wakes consumers elsewhere: a deployment's `/wake` |
@@ -73,8 +73,8 @@ export function parsePort(given: string): number | undefined {
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
   const wakeUrl = address(env, "SLUICE_WAKE_URL", HTTP, "user and password");
   const wakeSecrets = several(env, "SLUICE_WAKE_SECRET");
-  if (!wakeSecrets.every(isWakeSecret)) {
-    throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ followed by 24 to 64 bytes in base64");
+  if (!wakeSecrets.every(isSigningSecret)) {
+    throw invalidArgument("SLUICE_WAKE_SECRET", SECRET_FORM);
   }
   if (wakeUrl !== undefined && wakeSecrets.length === 0) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because SLUICE_WAKE_URL is set");

@@ -45,8 +45,15 @@ export {
 export { LeasedTask } from "./queue/tasks/leased-task.ts";
 export type { DeadLetter, OnDeadLetter } from "./queue/core/dead-letter.ts";
 export type { ErrorSummary } from "./queue/core/error-summary.ts";
-export { type CountedQueue, countQueues } from "./queue/operate/count-queues.ts";
-export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operate/operator.ts";
+export {
+  type CountedQueue,
+  countQueues,
+  type NotCounted,
+  type QueueOverview,
+  queueOverviews,
+} from "./queue/operate/count-queues.ts";
+export { commandsPerCall, estimatedCommands } from "./queue/operate/estimated-commands.ts";
+export { Operator, type GroupInfo, type GroupPage, type QueueDeleted } from "./queue/operate/operator.ts";
 export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
 export { Queue, type QueueOptions } from "./queue/tasks/queue.ts";
 export { type Batch } from "./queue/tasks/leased-task.ts";
@@ -79,7 +86,16 @@ export type {
   QueueSettings,
   Rate,
 } from "./queue/operate/settings.ts";
-export type { EventCounts, MinuteCounts, QueueStatistics } from "./queue/operate/statistics.ts";
+export {
+  type CallCounts,
+  durationBounds,
+  type DurationCounts,
+  type EventCounts,
+  type MinuteCounts,
+  type PeriodCounts,
+  type QueueStatistics,
+  type TotalCounts,
+} from "./queue/operate/statistics.ts";
 export type { QueueEvent } from "./queue/tasks/events.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep/sweep.ts";
 export type { TaskFilter } from "./queue/operate/filters.ts";
@@ -94,6 +110,7 @@ export type {
   TaskPage,
 } from "./queue/operate/task-operator.ts";
 export type { Duration } from "./queue/core/duration.ts";
+export type { Tracing } from "./queue/core/tracing.ts";
 export type * from "./queue/core/counts.ts";
 export type * from "./queue/core/task-info.ts";
 export type * from "./queue/core/types.ts";

@@ -1,6 +1,6 @@
 import { SluiceError } from "./errors.ts";
 
-/** The optional peers of this package, each with the major version that works. */
+/** The optional peers that are imported at first use, each with the major version that works. */
 const MAJOR = { "@hono/node-server": 2, "@redis/client": 6 };
 
 export type OptionalPackage = keyof typeof MAJOR;

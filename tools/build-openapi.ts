@@ -148,6 +148,10 @@ function problemResponseObject(codes: readonly ProblemCode[]): ResponseObject {
 function contentOf({ schemas: names, examples, stream }: OperationText["responses"][string]): Content {
   if (names[0] === "Html") return { "text/html": { schema: { type: "string" } } };
   if (names[0] === "OpenApi") return { "application/json": { schema: { type: "object" } } };
+  if (names[0] === "Metrics") {
+    const text = { schema: { type: "string" }, examples: examplesOf(examples) };
+    return { "application/openmetrics-text": text, "text/plain": { schema: text.schema } };
+  }
   return {
     ...(names.length > 0 && json(names, examples)),
     ...(stream !== undefined && {
@@ -240,7 +244,7 @@ async function build(): Promise<OpenApiDocument> {
         "Producers enqueue tasks. Consumers pull a batch, work on it, and settle it in one more request.",
         "Times are epoch milliseconds and their names end in `At`. Numbers are 64-bit floats: send integers beyond 2^53 as strings. Unknown fields and parameters are refused, so that a misspelled one is not ignored. Responses may gain fields.",
         "Errors are problem documents (RFC 9457) with a stable `code`. In addition to those listed with each route, an unknown path returns `no_route`, and an unsupported method returns `method_not_allowed` with `Allow`. Every GET route except the sweep supports HEAD. There are no CORS headers.",
-        'The server\'s `SLUICE_TOKENS` has the tokens, as JSON: `[{"sha256": "…", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]`.',
+        'The server\'s `SLUICE_TOKENS` has the tokens, as JSON: `[{"sha256": "…", "scopes": ["enqueue", "consume", "view", "admin"], "queues": "emails-*"}]`. `admin` includes `view`. If an entry has `"payloads": "hidden"`, replies to its token have no payload, result, progress or headers of a task.',
       ].join("\n\n"),
       license: { name: "MIT", identifier: "MIT" },
     },
@@ -259,7 +263,7 @@ async function build(): Promise<OpenApiDocument> {
         token: {
           type: "http",
           scheme: "bearer",
-          description: "A token with the scope that the route needs, for the queue.",
+          description: "A token with the scope that the route needs, for the queue. `admin` includes `view`.",
         },
         cronSecret: { type: "http", scheme: "bearer", description: "The server's CRON_SECRET." },
       },

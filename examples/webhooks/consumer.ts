@@ -26,6 +26,8 @@ await drain(
   {
     budget: `${Number(required("CONSUMER_SECONDS"))}s`,
     concurrency: 20,
+    // The dashboard shows what the run holds under this name. The sweep after its end removes it from the list.
+    worker: { name, silentAfter: "15s" },
     wait: "5s",
     backoff: { base: "1s", factor: 2, most: "8s" },
   },

@@ -53,6 +53,6 @@ export async function deliver(
   } catch (error) {
     // The cause of fetch's error has the reason.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { accepted: false, why: String(cause), hopeless: false };
+    return { accepted: false, why: cause instanceof Error ? cause.message : String(cause), hopeless: false };
   }
 }

@@ -19,7 +19,7 @@ import { eventsFile, readEvents } from "./events.ts";
 import { startProgram, succeeds } from "./programs.ts";
 import { bill, report, type Usage } from "./report.ts";
 import { type Picture, View } from "./view.ts";
-import { webhooksOf } from "./webhooks.ts";
+import { keepStatistics, webhooksOf } from "./webhooks.ts";
 
 const consumerSlots = 3;
 const consumerSeconds = 6;
@@ -61,6 +61,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(sign
 
 view.say(`Webhooks of ${events.length.toLocaleString("en-US")} events, for ${tenants.length} receivers.`);
 const usageBefore = await readUsage();
+// Before the first task: a producer reads this setting only once a minute.
+await keepStatistics();
 
 const receivers = startProgram("receivers.ts", { DELIVERIES_FILE: deliveriesFile });
 const [{ endpoints }] = (await Promise.race([

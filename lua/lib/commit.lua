@@ -84,6 +84,11 @@ local function commit(plan)
     redis.call('HINCRBY', keys.tasks, '~timers', int(timers))
   end
   if plan.events and plan.settings.events then
-    publish_events(plan)
+    -- One message for each kind of event: `<event> <when> <id> …`.
+    local channel = string.gsub(plan.keys.tasks, 'tasks$', 'events')
+    for _, event in ipairs(sorted_keys(plan.events)) do
+      local ids = table.concat(plan.events[event], ' ')
+      redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+    end
   end
 end

@@ -58,6 +58,9 @@ local function lease_all(plan, taken, batch, call)
   for i, entry in ipairs(batch) do
     names[i + 1] = entry.id
     note_event(plan, 'dequeued', entry.id)
+    if tonumber(entry.task.attempts or 0) == 0 then
+      note_number(plan, 'w', plan.now - tonumber(entry.task.enqueued_at))
+    end
   end
   finish_plan(plan)
   if #batch == 0 then

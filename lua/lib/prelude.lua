@@ -112,7 +112,7 @@ local function error_reply_for(thrown)
   return redis.error_reply(type(thrown) == 'table' and thrown.err or 'ERR ' .. thrown)
 end
 
--- Stores fields of `tasks`. Returns the error if Redis has no room for them.
+-- Stores fields of a hash, such as `tasks`. Returns the error if Redis has no room for them.
 -- A full Redis refuses a command that may need memory if it is the script's first write, and allows it as a
 -- later one. Replacing records frees more than it needs. So after a refusal it removes a field that does not
 -- exist, as the first write, and tries again.

@@ -85,6 +85,9 @@ local function end_task(plan, id, task, text, state, reason, given)
   plan_write(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
   plan_write(plan, 'ZADD expiry', int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
   note_event(plan, reason == 'cancelled' and reason or state, id)
+  if reason ~= 'cancelled' then
+    note_number(plan, 'attempts', tonumber(task.attempts))
+  end
 end
 
 -- Moves deadlines of leases, never to an earlier time. deadlines: id -> ms.

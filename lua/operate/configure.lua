@@ -59,9 +59,8 @@ local function follow_queue()
     plan_write(plan, 'HDEL tasks', '~rate')
   end
   if was.statistics and not settings.statistics then
-    plan_write(plan, 'HDEL tasks', '~stats')
-    for i = 0, 59 do
-      plan_write(plan, 'HDEL tasks', '~m' .. int(i))
+    for _, kept in ipairs(statistics_fields()) do
+      plan_write(plan, 'HDEL tasks', kept)
     end
   end
 end

@@ -8,8 +8,11 @@ local tasks = KEYS[6] -- hash  records and control fields
 local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local overview = ARGV[2] -- '1' to also return settings and statistics; 'totals': these without minutes
 -- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
+-- with overview also: now (ms), last lease number, settings ('' for none), and the records of statistics as
+--          in `statistics`
 
 -- How many entries of a place are read, a page at a time, if the first of them is not deliverable.
 local MOST = 1000
@@ -84,11 +87,22 @@ local function age_behind(place)
   return bound
 end
 
-local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
-local next_fair = redis.call('ZRANGE', fair, '0', '0')[1]
+local FIRST_STATISTICS = 10 -- their place among the fields
 local fields = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set' }
+local statistics = {}
+if overview ~= '' then
+  append(fields, '~lease')
+  statistics = overview == '1' and statistics_fields() or { '~totals', '~stats' }
+  for _, field in ipairs(statistics) do
+    fields[#fields + 1] = field
+  end
+end
+-- A queue without tasks and workers costs no more reads than this one and that of the fields.
+local in_use = redis.call('EXISTS', pending, fair, limited, working, delayed, dead, workers) > 0
+local next_listed = in_use and redis.call('LRANGE', pending, '-1', '-1')[1]
+local next_fair = in_use and redis.call('ZRANGE', fair, '0', '0')[1]
 local next_ids = {}
-append(next_ids, next_listed, next_fair)
+append(next_ids, next_listed or nil, next_fair or nil)
 for _, id in ipairs(next_ids) do
   append(fields, id, '.' .. id)
 end
@@ -110,23 +124,33 @@ local in_limited = parse_clock(found['~fair'] or nil).limited
 local waiting = listed + in_fair + in_limited
 local ages = {}
 append(ages, next_listed and listed > 0 and age_in(pending, next_listed) or nil)
-append(ages, next_fair and age_in(fair, next_fair))
+append(ages, next_fair and age_in(fair, next_fair) or nil)
 -- No consumer could take these while their group is at its limit: they count only if no other task waits.
 if #ages == 0 and in_limited > 0 then
   append(ages, age_behind(limited))
 end
 local oldest = #ages > 0 and math.max(unpack(ages))
 local settings = parse_settings(found['~set'] or nil)
-local _, wake = upcoming(delayed, lowest_score(working))
-return {
+local deadline = in_use and lowest_score(working) or nil
+local due, wake
+if in_use then
+  due, wake = upcoming(delayed, deadline)
+end
+local reply = {
   'ok',
   waiting,
-  redis.call('ZCARD', delayed) - remaining(found, '~timers', '~elapsed'),
-  redis.call('ZCARD', working),
-  redis.call('ZCARD', dead),
+  due and redis.call('ZCARD', delayed) - remaining(found, '~timers', '~elapsed') or 0,
+  deadline and redis.call('ZCARD', working) or 0,
+  in_use and redis.call('ZCARD', dead) or 0,
   oldest or (waiting > 0 and 0) or -1,
   wake or 0,
   remaining(found, '~broken', '~checked'),
-  redis.call('ZCARD', workers),
+  in_use and redis.call('ZCARD', workers) or 0,
   settings.paused and 1 or 0,
 }
+if overview ~= '' then
+  append(reply, now, int(found['~lease'] or 0))
+  append(reply, found['~set'] or '')
+  append_statistics(reply, { unpack(values, FIRST_STATISTICS, FIRST_STATISTICS + #statistics - 1) }, now)
+end
+return reply

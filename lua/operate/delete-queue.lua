@@ -31,8 +31,8 @@ if not done then
     append(parts, schedules, timetable)
     redis.call('UNLINK', unpack(parts))
     if plan.settings.events then
-      note_event(plan, 'deleted', '*')
-      publish_events(plan)
+      local channel = string.gsub(tasks, 'tasks$', 'events')
+      redis.call('PUBLISH', channel, 'deleted ' .. int(plan.now) .. ' *')
     end
   end
   done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)

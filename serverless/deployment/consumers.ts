@@ -2,6 +2,7 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
 import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
 import type { WaitUntil } from "../../src/declared/tools.ts";
+import type { Tracing } from "../../src/queue/core/tracing.ts";
 import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
@@ -43,6 +44,7 @@ export interface ConsumerContext<Env> {
   readonly waitUntil: WaitUntil | undefined;
   /** Writes a line about what a drain did. */
   readonly log: (line: object) => void;
+  readonly tracing: Tracing | undefined;
   readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
 }
 
@@ -172,16 +174,18 @@ export class Consumers<Env> {
     { tools, onDeadLetter }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
-    const { env, transport, prefix, remoteWaker, ending, log } = this.#context;
+    const { env, transport, prefix, remoteWaker, ending, log, tracing } = this.#context;
     const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
-    const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter };
+    const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter, tracing };
     const queue = new Queue<unknown, never>({ name, options }, shared);
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
     const source = remoteWaker ? withScaleOut(queue) : queue;
     const limits = { ...ending, budget, listen, onFailure: logTaskFailure };
-    const report = await drain(source, handle, { ...work, ...limits });
+    const run = () => drain(source, handle, { ...work, ...limits });
+    // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
+    const report = await (tracing ? tracing.detached(run) : run());
     if (tasksOf(report) > 0) log({ drain: name, ...report });
     if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.

@@ -1,5 +1,6 @@
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "../../src/declared/tools.ts";
 import { type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
+import type { Tracing } from "../../src/queue/core/tracing.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { Schedules } from "../../src/queue/schedules/schedules.ts";
 import type { QueueDefinition, QueueOrName } from "../../src/queue/tasks/definition.ts";
@@ -22,6 +23,8 @@ export interface Invocation {
   readonly timeLeft: (() => number) | undefined;
   /** The drains that run here. @default none yet */
   readonly drains?: Drains | undefined;
+  /** The headers of the request that it handles. Its enqueues continue their trace. @default none */
+  readonly headers?: Headers | undefined;
 }
 
 /** What the deployment's own code gets in an invocation, and what is done with the dead letters there. */
@@ -40,13 +43,15 @@ interface ToolsContext<Env> {
   readonly onDeadLetter: ServiceOptions<Env>["onDeadLetter"];
   /** The queue as the deployment declares it; undefined if it does not. */
   readonly definitionOf: (name: string) => QueueDefinition | undefined;
+  readonly tracing: Tracing | undefined;
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
 
 /** Makes the tools of an invocation. */
 export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation): InvocationTools<Env> {
   const { env, transport, prefix, onDeadLetter: hook, definitionOf } = context;
-  const { keepRunning, waitUntil } = invocation;
+  const { keepRunning, waitUntil, headers } = invocation;
+  const tracing = headers ? context.tracing?.continuing(headers) : context.tracing;
   const waker = context.wakerIn(invocation);
   const onDeadLetter: OnDeadLetter = (letter) => {
     logDeadLetter(letter);
@@ -61,7 +66,7 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
     waitUntil,
     queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) => {
       const { coalesce = context.coalesce } = options;
-      return new Queue(declared(queue), { ...options, coalesce, ...shared });
+      return new Queue(declared(queue), { tracing, ...options, coalesce, ...shared });
     },
     schedules: (queue, options = {}) => new Schedules(declared(queue), { ...options, ...shared }),
   };

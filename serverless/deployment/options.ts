@@ -1,9 +1,11 @@
+import type { Alerts } from "../../src/alerts/types.ts";
 import type { Config, Environment } from "../../src/config.ts";
 import type { DrainOptions } from "../../src/consumer/drain/types.ts";
 import type { DeclaredQueue, QueueConsumer } from "../../src/declared/define-queue.ts";
 import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 import type { DeadLetter } from "../../src/queue/core/dead-letter.ts";
 import type { Duration } from "../../src/queue/core/duration.ts";
+import type { Tracing } from "../../src/queue/core/tracing.ts";
 import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { Alarms } from "./alarms.ts";
@@ -19,7 +21,13 @@ export interface ServiceOptions<Env = Environment> {
    */
   readonly queues?: readonly DeclaredQueue[] | undefined;
   /**
-   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/docs` and `/openapi.json`. If it
+   * Whether `/dashboard` shows the dashboard, a page for browsers. Its code is loaded at the first request to it.
+   * @default false
+   */
+  readonly dashboard?: boolean | undefined;
+  /**
+   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/metrics`, `/docs`, `/openapi.json`, and with the
+   * dashboard `/dashboard/…`. If it
    * returns nothing, `/` redirects to `/docs`, and other paths get 404.
    * @default returns nothing
    */
@@ -38,6 +46,18 @@ export interface ServiceOptions<Env = Environment> {
    * @example onDeadLetter: (letter, { queue }) => queue("graveyard").enqueue(letter)
    */
   readonly onDeadLetter?: ((letter: DeadLetter, tools: DeploymentTools<Env>) => unknown) | undefined;
+  /**
+   * Traces all that runs here: requests that enqueue tasks, the enqueues of `fetch` and of handlers, and the
+   * consumers. `openTelemetry()` of `sluice-queue/opentelemetry` makes it.
+   * @default no traces
+   */
+  readonly tracing?: Tracing | undefined;
+  /**
+   * When and where to send alerts: what `defineAlerts` of `sluice-queue/alerts` returns. The rules are evaluated
+   * after each sweep of all queues, at most once a minute.
+   * @default no alerts
+   */
+  readonly alerts?: Alerts<Env> | undefined;
   /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
 }
@@ -46,8 +66,11 @@ export interface ServiceOptions<Env = Environment> {
 export const SERVICE_OPTIONS = [
   "consumers",
   "queues",
+  "dashboard",
   "fetch",
   "onDeadLetter",
+  "tracing",
+  "alerts",
   "budget",
 ] as const satisfies readonly (keyof ServiceOptions)[];
 

@@ -1,3 +1,4 @@
+import type { AlertEvaluator } from "../../src/alerts/types.ts";
 import { type Config, type Environment, readConfig } from "../../src/config.ts";
 import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
@@ -9,7 +10,8 @@ import type { App } from "../../src/http/services.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
 import { milliseconds } from "../../src/queue/core/duration.ts";
-import { onlyOptions, optionalFunction } from "../../src/queue/core/validation.ts";
+import { checkedTracing } from "../../src/queue/core/tracing.ts";
+import { onlyOptions, optionalFunction, trueOrFalse } from "../../src/queue/core/validation.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
@@ -29,7 +31,13 @@ export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 export type { Platform, ServiceOptions } from "./options.ts";
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */
-const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|docs|openapi\.json)$/;
+const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|metrics|docs|openapi\.json)$/;
+const DASHBOARD_PATHS = /^\/dashboard(?:\/.*)?$/;
+
+const loadDashboard = async () => (await import("../../src/dashboard/index.ts")).dashboard;
+
+/** How long a pass of the alert rules may take, ms. */
+const ALERTS_TIME = 20_000;
 
 /** A deployment on any platform: the HTTP interface, cron, wakes and consumers. */
 export class Service<Env extends object = Environment> {
@@ -47,6 +55,7 @@ export class Service<Env extends object = Environment> {
   readonly #consumers: Consumers<Env>;
   readonly #declared: Declarations;
   readonly #alarms: Alarms | undefined;
+  readonly #alerts: AlertEvaluator | undefined;
   /** Disconnects the own methods of declared queues. */
   #disconnect = () => {};
 
@@ -55,6 +64,8 @@ export class Service<Env extends object = Environment> {
     onlyOptions(options, SERVICE_OPTIONS);
     optionalFunction(options.fetch, "fetch");
     optionalFunction(options.onDeadLetter, "onDeadLetter");
+    const tracing = checkedTracing(options.tracing);
+    this.#alerts = connectedAlerts(options.alerts, env);
     this.#env = env;
     this.#options = options;
     this.#platform = platform;
@@ -86,6 +97,7 @@ export class Service<Env extends object = Environment> {
       alarms: this.#alarms,
       waitUntil: platform.waitUntil,
       log: this.#log,
+      tracing,
       toolsIn: (invocation) => this.#toolsIn(invocation),
     });
     this.#declared = new Declarations(consumers, queues);
@@ -101,7 +113,10 @@ export class Service<Env extends object = Environment> {
       coalesce: platform.coalesce,
       limits,
       beforeSweep: () => this.#applyDeclared(),
+      afterSweep: this.#alerts && (() => this.#evaluateAlerts(this.#budget)),
       defaultsOf: (queue) => this.definitionOf(queue)?.options,
+      tracing,
+      dashboard: trueOrFalse(options.dashboard ?? false, "dashboard") ? loadDashboard : undefined,
       onDeadLetter: (letter, waitUntil = () => {}) =>
         this.#toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
     });
@@ -109,7 +124,7 @@ export class Service<Env extends object = Environment> {
     if (waitUntil) {
       // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
       const waking = wake && { ...wake, waitUntil };
-      const connection = { transport: this.#transport, prefix, wake: waking, coalesce };
+      const connection = { transport: this.#transport, prefix, wake: waking, coalesce, tracing };
       this.#disconnect = this.#declared.connect(connection);
     }
   }
@@ -122,9 +137,10 @@ export class Service<Env extends object = Environment> {
     const { pathname } = new URL(request.url);
     if (pathname === "/wake") return this.#receiveWake(request, waitUntil, time);
     return withWaitUntil(waitUntil, performance.now() + time, async (keepRunning) => {
-      const own = SLUICE_PATHS.test(pathname) ? undefined : this.#options.fetch;
+      const own = this.#isOfSluice(pathname) ? undefined : this.#options.fetch;
       const timeLeft = waitUntil && (() => this.#budget);
-      const invocation = { keepRunning, waitUntil, timeLeft, drains: new Drains() };
+      const { headers } = request;
+      const invocation = { keepRunning, waitUntil, timeLeft, drains: new Drains(), headers };
       const response = await own?.(request, this.#toolsIn(invocation).tools);
       if (response !== undefined) return response;
       const context = { waitUntil: keepRunning, passThroughOnException: () => {}, props: {} };
@@ -132,9 +148,15 @@ export class Service<Env extends object = Environment> {
     });
   }
 
+  #isOfSluice(pathname: string): boolean {
+    return (
+      SLUICE_PATHS.test(pathname) || (this.#options.dashboard === true && DASHBOARD_PATHS.test(pathname))
+    );
+  }
+
   /**
    * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending
-   * tasks work here, or are woken elsewhere. Logs a line if the sweep moved a task or failed for a queue.
+   * tasks work here, or are woken elsewhere, and the alert rules are evaluated. Logs a line if the sweep moved a task or failed for a queue.
    * @param time how long this invocation may work, ms; at most the budget. @default the budget
    * @param waitUntil if given, the call does not wait for the consumers
    */
@@ -186,19 +208,32 @@ export class Service<Env extends object = Environment> {
   ): Promise<void> {
     const timeLeft = () => Math.max(0, end - performance.now());
     const waker = this.#wakerIn({ timeLeft, drains });
-    const report = await withWaitUntil(waitUntil, end, (keepRunning) =>
-      sweep(this.#transport, {
+    const report = await withWaitUntil(waitUntil, end, async (keepRunning) => {
+      const swept = await sweep(this.#transport, {
         queue,
         budget: this.#sweepBudget(Math.max(timeLeft(), LEAST_TIME)),
         prefix: this.#config.prefix,
         wake: waker && { ...waker, waitUntil },
         onDeadLetter: this.#toolsIn({ keepRunning, waitUntil: keepRunning, timeLeft, drains }).onDeadLetter,
         signal: this.#platform.ending?.closing,
-      }),
-    );
+      });
+      if (queue === undefined) keepRunning(this.#evaluateAlerts(timeLeft()));
+      return swept;
+    });
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
     else if (scheduled + promoted + reclaimed + rejected + expired > 0) this.#log({ sweep: report });
+  }
+
+  /** @param timeLeft of the invocation, ms */
+  async #evaluateAlerts(timeLeft: number): Promise<void> {
+    await this.#alerts?.evaluate({
+      transport: this.#transport,
+      prefix: this.#config.prefix,
+      budget: Math.max(LEAST_TIME, Math.min(timeLeft, ALERTS_TIME)),
+      signal: this.#platform.ending?.closing,
+      log: this.#log,
+    });
   }
 
   /** The sweep's share of an invocation's time, ms. The rest is for the consumers. */
@@ -219,6 +254,7 @@ export class Service<Env extends object = Environment> {
       prefix: this.#config.prefix,
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
+      tracing: this.#options.tracing,
       definitionOf: (queue: string) => this.definitionOf(queue),
       wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),
     };
@@ -250,6 +286,18 @@ export class Service<Env extends object = Environment> {
     };
     return deploymentWaker(context, invocation);
   }
+}
+
+/** @throws {SluiceError} `invalid_argument`, also for an invalid receiver */
+function connectedAlerts<Env extends object>(
+  alerts: ServiceOptions<Env>["alerts"],
+  env: Env,
+): AlertEvaluator | undefined {
+  if (alerts === undefined) return undefined;
+  if (typeof alerts?.connect !== "function") {
+    throw invalidArgument("alerts", "must be what defineAlerts of sluice-queue/alerts returns");
+  }
+  return alerts.connect(env);
 }
 
 /** Creates a deployment's service at its first use, when the environment is known. */

@@ -11,6 +11,7 @@ import { loadRedisClient } from "../../src/transport/resp-client.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { toConsole } from "../../src/queue/tasks/waker.ts";
+import { withCompressedFile } from "../deployment/compressed-file.ts";
 import { PendingWork, endsWithin } from "../deployment/pending-work.ts";
 import { SERVICE_OPTIONS } from "../deployment/options.ts";
 import { Deployment, type ServiceOptions } from "../deployment/service.ts";
@@ -141,6 +142,10 @@ export async function start<Env extends object>(
       console.error(error);
       return new Response("Internal Server Error", { status: 500 });
     });
+  const listening =
+    options.dashboard === true
+      ? async (request: Request) => withCompressedFile(request, await handle(request))
+      : handle;
   const cron = async (): Promise<void> => {
     try {
       await deployment.service(env).cron(every, pendingWork.add);
@@ -170,7 +175,7 @@ export async function start<Env extends object>(
   try {
     // A missing package must fail the start, not each request.
     if (transport?.close) await loadRedisClient();
-    listener = await runtime.listen(handle, { port, hostname });
+    listener = await runtime.listen(listening, { port, hostname });
   } catch (error) {
     closing.abort();
     deployment.close();

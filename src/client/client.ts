@@ -62,6 +62,7 @@ export interface Client {
  * @param options.token one of the server's bearer tokens
  * @param options.retry.deadline longest time for all copies of a request. Default: "10s"
  * @param options.retry.tryTimeout longest time for one copy. Default: "5s"
+ * @param options.tracing `openTelemetry()` of `sluice-queue/opentelemetry`. Default: no traces
  * @throws {SluiceError} `invalid_argument` if the URL or the token is missing or invalid
  * @example createClient({ url: env.SLUICE_URL, token: env.SLUICE_TOKEN }).queue<Email>("emails")
  */

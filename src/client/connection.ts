@@ -3,6 +3,7 @@ import { invalidArgument, SluiceError } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { onlyOptions, requestKey } from "../queue/core/validation.ts";
+import { type AddTraceHeaders, checkedTracing, type Tracing } from "../queue/core/tracing.ts";
 import type { RequestOptions } from "../queue/core/types.ts";
 import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
@@ -34,6 +35,12 @@ export interface ConnectionOptions {
         readonly tryTimeout?: Duration | undefined;
       }
     | undefined;
+  /**
+   * Traces what the client's queues do, and the handlers of their drains: `openTelemetry()` of
+   * `sluice-queue/opentelemetry`. A request that enqueues tasks continues the trace by its headers.
+   * @default no traces
+   */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** One request. The client may send several copies of it. */
@@ -47,11 +54,14 @@ export interface ServerRequest {
   readonly wait?: number;
   /** A field that every reply to this request has. */
   readonly replyField: string;
+  /** Adds the headers of a trace. @default none */
+  readonly addTraceHeaders?: AddTraceHeaders | undefined;
   readonly options: RequestOptions;
 }
 
 /** Sends requests to the server. It keeps no state and no connection between them. */
 export class Connection {
+  readonly tracing: Tracing | undefined;
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: Fetch;
@@ -59,7 +69,7 @@ export class Connection {
 
   /** @throws {SluiceError} `invalid_argument`, without the token */
   constructor(options: ConnectionOptions) {
-    onlyOptions(options, ["url", "token", "fetch", "retry"]);
+    onlyOptions(options, ["url", "token", "fetch", "retry", "tracing"]);
     const { url, token, fetch, retry: limits = {} } = options;
     onlyOptions(limits, ["deadline", "tryTimeout"], "retry.");
     const credentials = checkedCredentials(
@@ -70,6 +80,7 @@ export class Connection {
     this.#headers = { authorization: `Bearer ${credentials.token}`, accept: "application/json" };
     if (fetch !== undefined && typeof fetch !== "function")
       throw invalidArgument("fetch", "must be a function");
+    this.tracing = checkedTracing(options.tracing);
     // Looked up for each request, and called without an object: platforms refuse a `fetch` of another object.
     this.#fetch = fetch ?? ((to, init) => globalThis.fetch(to, init));
     const { deadline = defaultPolicy.deadline, tryTimeout = defaultPolicy.tryTimeout } = limits;
@@ -91,7 +102,9 @@ export class Connection {
     refusals: readonly Refusal[] = [],
   ): Promise<Reply | Refusal> {
     const { wait, options } = request;
-    const headers: Record<string, string> = { ...this.#headers };
+    const headers: Record<string, string> = {
+      ...(request.addTraceHeaders ? request.addTraceHeaders(this.#headers) : this.#headers),
+    };
     if (request.method !== "GET") {
       headers["content-type"] = "application/json";
       headers["idempotency-key"] = requestKey(options) ?? newToken();

@@ -5,6 +5,7 @@ import { requestKey } from "../queue/core/validation.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { ValuesQueue } from "../queue/values/encryption.ts";
+import type { Tracing } from "../queue/core/tracing.ts";
 import type { DequeueOptions, RequestOptions, Settled, Settlement } from "../queue/core/types.ts";
 import { jsonOf, splitOptions, valueOf } from "./body.ts";
 
@@ -25,6 +26,7 @@ export interface DequeuingQueue<Out> {
   readonly defaults: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
   readonly send: (request: DequeueRequest<Out>) => Promise<DequeueReply>;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
+  readonly tracing: Tracing | undefined;
 }
 
 /** One dequeue. The client may send several copies of its requests. */

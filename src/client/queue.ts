@@ -16,6 +16,7 @@ import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
 import { checkedEncryption, decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
+import type { Tracing } from "../queue/core/tracing.ts";
 import type { TaskInfo } from "../queue/core/task-info.ts";
 import type {
   Cancelled,
@@ -41,9 +42,10 @@ import {
 } from "../queue/tasks/watch.ts";
 import { jsonOf, jsonWith, settlementJson, splitOptions } from "./body.ts";
 import { readTask, type TaskReply } from "./read-task.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, ServerRequest } from "./connection.ts";
 import { taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
+import { traceDequeue, traceEnqueue, traceSettle } from "./traced.ts";
 
 const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDeadLetter"];
 
@@ -65,6 +67,8 @@ type SharedMethods =
 /** A queue behind the HTTP interface. An instance holds no state, and may be made for each request. */
 export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>, SharedMethods> {
   readonly name: string;
+  /** The option `tracing` of the client. A drain of the queue uses it too. */
+  readonly tracing: Tracing | undefined;
   readonly #connection: Connection;
   readonly #path: string;
   readonly #options: ClientQueueOptions<In, Out>;
@@ -77,6 +81,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     checkedSchema(options.schema);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);
+    this.tracing = connection.tracing;
     this.#values = { name, encryption: checkedEncryption(options.encryption) };
     this.#connection = connection;
     this.#path = `/v1/queues/${name}`;
@@ -92,9 +97,11 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
-    const { request, fields } = splitOptions(options);
-    const body = await taskJson(this.#values, this.#options, { ...fields, payload }, request);
-    return this.#post("/tasks", request, { body: () => body, replyField: "id" });
+    return traceEnqueue(this, { tasks: [options], many: false }, async (addTraceHeaders) => {
+      const { request, fields } = splitOptions(options);
+      const body = await taskJson(this.#values, this.#options, { ...fields, payload }, request);
+      return this.#post("/tasks", request, { body: () => body, replyField: "id", addTraceHeaders });
+    });
   }
 
   /**
@@ -111,8 +118,10 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       tasks.map((task, i) => taskJson(this.#values, this.#options, task, request, i)),
     );
     const body = () => jsonWith(fields, "options", "tasks", `j[${items.join()}]`);
-    const reply = await this.#post<{ tasks: Enqueued[] }>("/tasks", request, { body, replyField: "tasks" });
-    return reply.tasks;
+    return traceEnqueue(this, { tasks, many: true }, async (addTraceHeaders) => {
+      const call = { body, replyField: "tasks", addTraceHeaders };
+      return (await this.#post<{ tasks: Enqueued[] }>("/tasks", request, call)).tasks;
+    });
   }
 
   /**
@@ -122,8 +131,12 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
+    return traceDequeue(this, () => this.#dequeue(options));
+  }
+
+  async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
     const request = await this.#dequeueRequest(options);
-    return request.decode(await this.#dequeue(request));
+    return request.decode(await this.#pull(request));
   }
 
   /**
@@ -137,7 +150,9 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const items = await this.#settlements(settlements);
     if (settlements.length === 0) return [];
     const body = () => jsonWith(fields, "options", "settlements", items);
-    return this.#reported(settlements, (await this.#settle(request, body)).results);
+    return traceSettle(this, settlements, async () => {
+      return this.#reported(settlements, (await this.#settle(request, body)).results);
+    });
   }
 
   /**
@@ -153,8 +168,11 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const request = await this.#dequeueRequest(options);
     const body = () => `{"settlements":${items.slice(1)},"pull":${request.body()}}`;
-    const { results, pull } = await this.#settle(request.options, body, request.wait);
-    return { settled: this.#reported(settlements, results), tasks: await request.decode(pull) };
+    const run = async () => {
+      const { results, pull } = await this.#settle(request.options, body, request.wait);
+      return { settled: this.#reported(settlements, results), tasks: await request.decode(pull) };
+    };
+    return this.tracing ? this.tracing.exchange(this.name, settlements, run) : run();
   }
 
   /**
@@ -261,14 +279,15 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
         name: this.name,
         values: this.#values,
         defaults: this.#options,
-        send: (request) => this.#dequeue(request),
+        send: (request) => this.#pull(request),
         settle: (settlements) => this.settle(settlements),
+        tracing: this.tracing,
       },
       options,
     );
   }
 
-  async #dequeue(request: DequeueRequest<Out>): Promise<DequeueReply> {
+  async #pull(request: DequeueRequest<Out>): Promise<DequeueReply> {
     const body = () => request.body();
     return this.#post("/tasks/pull", request.options, { body, wait: request.wait, replyField: "tasks" });
   }
@@ -281,7 +300,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   async #post<Reply extends object>(
     path: string,
     options: RequestOptions,
-    call: { readonly body: () => string; readonly replyField: string; readonly wait?: number },
+    call: Pick<ServerRequest, "body" | "replyField" | "wait" | "addTraceHeaders">,
   ): Promise<Reply> {
     return this.#connection.request<Reply>({ method: "POST", path: this.#path + path, options, ...call });
   }

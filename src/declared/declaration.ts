@@ -4,6 +4,7 @@ import { invalidArgument } from "../errors.ts";
 import { pick } from "../pick.ts";
 import { checkBackoff } from "../queue/core/backoff.ts";
 import { milliseconds } from "../queue/core/duration.ts";
+import { checkedTracing, type Tracing } from "../queue/core/tracing.ts";
 import type { TaskDefaults } from "../queue/core/types.ts";
 import { onlyOptions, replyBytes } from "../queue/core/validation.ts";
 import { queueChanges, type QueueChanges } from "../queue/operate/settings.ts";
@@ -49,6 +50,12 @@ export interface QueueDeclaration<In = unknown, Out = In>
   readonly prefix?: string | undefined;
   /** Wakes a consumer after an enqueue by the queue's own methods. @default none: cron starts consumers */
   readonly wake?: OrMade<Waker> | undefined;
+  /**
+   * Traces the enqueues of the queue's own methods: `openTelemetry()` of `sluice-queue/opentelemetry`. A
+   * deployment has its own option `tracing`.
+   * @default no traces
+   */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The settings of a declared queue. A deployment applies them once for each change. */
@@ -78,6 +85,7 @@ const OPTIONS = [
   "transport",
   "prefix",
   "wake",
+  "tracing",
 ] as const satisfies readonly (keyof QueueDeclaration)[];
 
 /** Most schedules that a queue can declare. */
@@ -90,8 +98,9 @@ export const MAX_SCHEDULES = 100;
  */
 export function checkDeclaration<In, Out>(declaration: QueueDeclaration<In, Out>): void {
   onlyOptions(declaration, OPTIONS);
-  const { schema, maxBytes, backoff, timeout, schedules = {} } = declaration;
+  const { schema, maxBytes, tracing, backoff, timeout, schedules = {} } = declaration;
   checkedSchema(schema);
+  checkedTracing(tracing);
   replyBytes(maxBytes);
   const defaults = pick(declaration, DEFAULT_OPTIONS);
   fixedOptions(defaults, {}, "");

@@ -29,7 +29,7 @@ export type DeclaredQueue = Pick<
 >;
 
 /** How the own methods of a declared queue reach Redis and wake its consumer. */
-export type QueueConnection = Pick<ProducerOptions, "transport" | "prefix" | "wake" | "coalesce">;
+export type QueueConnection = Pick<ProducerOptions, "transport" | "prefix" | "wake" | "coalesce" | "tracing">;
 
 /** The consumer of a declared queue, for a deployment. A test may call its handler. */
 export interface QueueConsumer<Env, T = never> {
@@ -179,9 +179,9 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   }
 
   #declaredProducer(): Producer<In, Out> {
-    const { prefix = processVariable("SLUICE_PREFIX"), wake } = this.#declaration;
+    const { prefix = processVariable("SLUICE_PREFIX"), wake, tracing } = this.#declaration;
     const transport = this.requireTransport();
-    return new Producer<In, Out>(this, { transport: made(transport), prefix, wake: made(wake) });
+    return new Producer<In, Out>(this, { transport: made(transport), prefix, wake: made(wake), tracing });
   }
 }
 

@@ -1,10 +1,11 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { pick } from "../pick.ts";
 import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { optionalFunction } from "../queue/core/validation.ts";
+import { checkedTracing, type Tracing } from "../queue/core/tracing.ts";
 import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
 import type { Transport } from "../queue/redis/transport.ts";
@@ -14,6 +15,7 @@ import type { Waker } from "../queue/tasks/waker.ts";
 import { respond } from "../respond.ts";
 import { Authenticator, forbidden } from "./auth/authenticator.ts";
 import type { Scope, TokenEntry } from "./auth/tokens.ts";
+import { type Dashboard, mountDashboard } from "./dashboard/mount.ts";
 import { problems } from "./problems/codes.ts";
 import { logError, type LoggedError } from "./problems/error-log.ts";
 import { Problem, problemOf, problemResponse } from "./problems/problem.ts";
@@ -21,6 +23,9 @@ import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf 
 import { aboutRoutes } from "./routes/about.ts";
 import { declarationRoutes } from "./routes/declaration.ts";
 import { diagnosticsRoutes } from "./routes/diagnostics.ts";
+import { groupRoutes } from "./routes/groups.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
+import { overviewRoutes } from "./routes/overview.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
@@ -86,10 +91,29 @@ export interface AppOptions {
    */
   readonly beforeSweep?: (() => Promise<void>) | undefined;
   /**
+   * Called after each sweep that a request asks for. The response does not wait for it if the platform supports
+   * `waitUntil`. Deployments evaluate their alert rules here. It must not throw.
+   * @default none
+   */
+  readonly afterSweep?: (() => Promise<void>) | undefined;
+  /**
    * Returns the defaults of tasks that requests add to a queue, such as those of its declaration.
    * @default those of `Queue`
    */
   readonly defaultsOf?: ((queue: string) => TaskDefaults | undefined) | undefined;
+  /**
+   * Traces requests that enqueue tasks: `openTelemetry()` of `sluice-queue/opentelemetry`. The trace is that of
+   * the request's `traceparent` header. Callers trace what they dequeue and settle themselves.
+   * @default no traces
+   */
+  readonly tracing?: Tracing | undefined;
+  /**
+   * The dashboard of `sluice-queue/dashboard`, to serve at `/dashboard`; or a function that loads it, at the first
+   * request to it.
+   * @default none
+   * @example dashboard: async () => (await import("sluice-queue/dashboard")).dashboard
+   */
+  readonly dashboard?: Dashboard | (() => Promise<Dashboard>) | undefined;
 }
 
 /** Paths that need no token. */
@@ -106,10 +130,19 @@ export function createApp(options: AppOptions): App {
   const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, onError = logError } = options;
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   const beforeSweep = optionalFunction(options.beforeSweep, "beforeSweep");
+  const afterSweep = optionalFunction(options.afterSweep, "afterSweep");
   const given = optionalFunction(options.defaultsOf, "defaultsOf");
+  const tracing = checkedTracing(options.tracing);
   const defaultsOf: Services["defaultsOf"] = (queue) => pick(given?.(queue) ?? {}, DEFAULT_OPTIONS);
   // Values that callers have encrypted stay as they are: only the callers have the keys.
   const encryption = null;
+  const { dashboard } = options;
+  if (dashboard !== undefined && typeof dashboard !== "function" && typeof dashboard?.answer !== "function") {
+    throw invalidArgument(
+      "dashboard",
+      "must be the dashboard of sluice-queue/dashboard, or a function that loads it",
+    );
+  }
   const authenticator = new Authenticator(tokens, cronSecret);
   const app: App = new Hono<Variables>();
 
@@ -128,7 +161,9 @@ export function createApp(options: AppOptions): App {
       const name = c.req.param("queue");
       if (name !== undefined) {
         const options = { ...defaultsOf(name), transport, prefix, encryption, wake: wakerOf(c), coalesce };
-        c.set("queue", new Queue(name, { ...options, onDeadLetter: deadLetterHookOf(c) }));
+        const traced = scopes.includes("enqueue") && tracing?.continuing(c.req.raw.headers);
+        const own = { onDeadLetter: deadLetterHookOf(c), tracing: traced || undefined };
+        c.set("queue", new Queue(name, { ...options, ...own }));
       }
       const allowed = scopes.some((scope) =>
         name === undefined ? grants.has(scope) : grants.allows(scope, name),
@@ -137,16 +172,6 @@ export function createApp(options: AppOptions): App {
       c.set("grants", grants);
       await next();
     };
-
-  app.use(async (c, next) => {
-    const isPublic = publicPaths.includes(c.req.path);
-    const isClosed = c.req.path.startsWith("/v1/") && !authenticator.isConfiguredFor("cron");
-    if (isClosed) throw new Problem("auth_not_configured");
-    requireReadablePath(c.req.url);
-    // The router ignores a trailing slash. Here each resource has exactly one URL.
-    if (c.req.path.endsWith("/") && !isPublic) return c.notFound();
-    return next();
-  });
 
   const reportedProblem: Services["reportedProblem"] = (error, c) => {
     const problem = problemOf(error);
@@ -168,6 +193,20 @@ export function createApp(options: AppOptions): App {
     limit: limits?.body ?? 10_000_000,
     within: milliseconds(limits?.bodyTime ?? "30s", "limits.bodyTime", { min: 1, max: 3_600_000 }),
   };
+  // First, because it answers all of its paths itself, each with its own headers.
+  if (dashboard)
+    mountDashboard({ app, authenticator, bodyTime: bodyBounds.within, reportedProblem }, dashboard);
+
+  app.use(async (c, next) => {
+    const isPublic = publicPaths.includes(c.req.path);
+    const needsToken = c.req.path.startsWith("/v1/") || c.req.path === "/metrics";
+    if (needsToken && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
+    requireReadablePath(c.req.url);
+    // The router ignores a trailing slash. Here each resource has exactly one URL.
+    if (c.req.path.endsWith("/") && !isPublic) return c.notFound();
+    return next();
+  });
+
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
   const services: Services = {
     transport,
@@ -178,6 +217,7 @@ export function createApp(options: AppOptions): App {
     wakerOf,
     deadLetterHookOf,
     beforeSweep,
+    afterSweep,
     defaultsOf,
     bodyBounds,
     budget,
@@ -185,7 +225,10 @@ export function createApp(options: AppOptions): App {
   taskRoutes(app, services);
   watchRoutes(app, services);
   taskOperationRoutes(app, services);
+  metricsRoutes(app, services);
+  overviewRoutes(app, services);
   queueRoutes(app, services);
+  groupRoutes(app, services);
   workerRoutes(app, services);
   scheduleRoutes(app, services);
   declarationRoutes(app, services);

@@ -44,6 +44,8 @@ export interface Services {
   readonly defaultsOf: (queue: string) => TaskDefaults;
   /** What to do before a sweep. */
   readonly beforeSweep: (() => Promise<void>) | undefined;
+  /** What to do after a sweep. */
+  readonly afterSweep: (() => Promise<void>) | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }

@@ -93,14 +93,19 @@ export class TestDeployment<Env extends object = Environment> {
     this.#prefix = readConfig(env).prefix;
     this.#database = new TestDatabase(now, this.#prefix);
     this.transport = this.#database.transport;
-    this.#service = new Service(env as Env, app, {
-      transport: () => this.transport,
-      budget: "25s",
-      afterResponse: "bounded",
-      // The clock does not move while consumers work.
-      maxIdle: -1,
-      log: () => {},
-    });
+    // A test sends no alerts either.
+    this.#service = new Service(
+      env as Env,
+      { ...app, alerts: undefined },
+      {
+        transport: () => this.transport,
+        budget: "25s",
+        afterResponse: "bounded",
+        // The clock does not move while consumers work.
+        maxIdle: -1,
+        log: () => {},
+      },
+    );
     const { consumers = {}, queues = [] } = app;
     const declared = declaredAmong(consumers);
     this.#consumed = new Set(

@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { countQueues, type NewTask, type Operator, type Queue, type TaskState } from "../../src/index.ts";
+import {
+  countQueues,
+  queueOverviews,
+  type NewTask,
+  type Operator,
+  type Queue,
+  type TaskState,
+} from "../../src/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { useBilled } from "../support/billed.ts";
@@ -21,6 +28,7 @@ const billed = useBilled(async ({ queue, operator }) => {
   await second?.complete();
   await operator.configure({ events: true });
   await operator.workers();
+  await operator.groups();
   await operator.failWorker(worker);
   await operator.deleteQueue();
   await queue.enqueue(1, { resultTtl: 0 });
@@ -91,32 +99,49 @@ describe("reading", () => {
     expect(await cost(() => queue.get("unknown"))).toBe(2);
   });
 
-  test("the counts costs 11, 12 if tasks wait, 13 with groups, 3 more if the next tasks are cancelled", async () => {
+  test("the counts costs 4 without tasks, 11 if tasks wait, 14 with all features, 3 more if the next are cancelled", async () => {
     const counts = () => cost(() => queue.counts());
-    expect(await counts()).toBe(11);
+    expect(await counts()).toBe(4);
     await fill("pending", 12);
-    expect(await counts()).toBe(12);
+    expect(await counts()).toBe(11);
     await queue.enqueueMany([
       { payload: 1, id: "a", group: "a" },
       { payload: 1, delay: "1h" },
     ]);
     expect(await counts()).toBe(13);
-    for (let i = 0; i < 12; i++) {
-      await queue.cancel(`t${i}`);
-      if (i === 1) expect(await counts()).toBe(13 + 3);
-    }
-    // All plain tasks are cancelled: only the group has a task whose age is reported.
-    expect(await counts()).toBe(13);
+    await queue.dequeue({ max: 1 });
+    expect(await counts()).toBe(14);
+    for (let i = 0; i < 11; i++) await queue.cancel(`t${i}`);
+    expect(await counts()).toBe(14 + 3);
   });
 
-  test("countQueues costs the counts of its queues, in one request", async () => {
+  test("countQueues costs the counts of its queues, in one request; queueOverviews the same", async () => {
     await fill("pending", 12);
+    await operator.configure({ statistics: true, maxWorking: 10 });
     const { url, token } = billed.gateway;
     const transport = upstash({ url, token });
     let requests = 0;
     const counting: Transport = { send: (...args) => (requests++, transport.send(...args)) };
-    expect(await cost(() => countQueues(counting, [queue.name, "none", "none-either"]))).toBe(12 + 11 + 11);
-    expect(requests).toBe(1);
+    const names = [queue.name, "none", "none-either"];
+    for (const read of [countQueues, queueOverviews]) {
+      requests = 0;
+      expect(await cost(() => read(counting, names))).toBe(11 + 4 + 4);
+      expect(requests).toBe(1);
+    }
+  });
+
+  test("the groups with waiting tasks costs 3 if there are none, 4 for fifty, 1 more for each with over 200 tasks", async () => {
+    const groups = () => cost(() => operator.groups());
+    expect(await groups()).toBe(3);
+    await queue.enqueueMany(Array.from({ length: 50 }, (_, i) => ({ payload: 1, group: `g${i}` })));
+    expect(await groups()).toBe(4);
+    await operator.configureGroup("held", { maxWorking: 1 });
+    await operator.purge({ state: "pending" });
+    await fill("pending", 3, { group: "held" });
+    await queue.dequeue();
+    expect(await groups()).toBe(4 + 1);
+    await queue.enqueueMany(Array.from({ length: 201 }, () => ({ payload: 1, group: "large" })));
+    expect(await groups()).toBe(4 + 1 + 1);
   });
 
   test("the workers of a queue without workers costs 3", async () => {

@@ -58,7 +58,7 @@ describe("tokens", () => {
     expect(await tokens({}, "--env-file", file)).toEqual([0, ["ok", "1 token in SLUICE_TOKENS", undefined]]);
   });
 
-  test("of the caller: what it may do, and that Redis is not checked without the scope admin", async () => {
+  test("of the caller: what it may do, and that Redis is not checked without the scope view", async () => {
     const whole = await rig.sluice("a deployment in workerd", ["doctor"]);
     expect(byAbout(whole.rows)["token"]).toEqual(["ok", "enqueue,consume,admin for *", undefined]);
     const { code, rows } = await rig.sluice("a deployment in workerd", ["doctor"], {
@@ -68,7 +68,7 @@ describe("tokens", () => {
       0,
       {
         token: ["ok", "enqueue for emails*", undefined],
-        Redis: ["unknown", "not checked", "use a token with the scope admin"],
+        Redis: ["unknown", "not checked", "use a token with the scope view"],
       },
     ]);
   });

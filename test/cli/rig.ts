@@ -23,6 +23,9 @@ export const TOKEN = "all-0123456789abcdef";
 /** A token of the deployment that only enqueues, to queues that begin with `emails`. */
 export const ENQUEUE_TOKEN = "enqueue-0123456789abcdef";
 
+/** A token of the deployment that may look at everything except payloads. */
+export const HIDING_TOKEN = "hiding-0123456789abcdef";
+
 /** What the commands talk to: the HTTP interface in their own process, or a deployment. */
 export const targets = ["the database", "a deployment in workerd"] as const;
 export type Target = (typeof targets)[number];
@@ -94,6 +97,7 @@ export function useCli(): CliRig {
     const tokens = [
       { token: TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
       { token: ENQUEUE_TOKEN, scopes: ["enqueue"], queues: "emails*" },
+      { token: HIDING_TOKEN, scopes: ["view"], queues: "*", payloads: "hidden" },
     ];
     harness.server = createTestHarness({
       workers: [

@@ -14,6 +14,7 @@ describe("each problem of the server has an error code", () => {
     invalid_json: "invalid_argument",
     unauthorized: "unauthorized",
     forbidden: "unauthorized",
+    foreign_origin: "unauthorized",
     not_found: "unsupported",
     no_route: "unsupported",
     method_not_allowed: "unsupported",

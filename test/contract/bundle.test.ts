@@ -42,3 +42,35 @@ test.for([
   expect(await names("Producer")).toEqual(["cancel", "enqueue", "get", "register", "wake"]);
   expect(await names("delayAfter")).toEqual([]);
 });
+
+test.each(["src/http/index.ts", "serverless/cloudflare.ts", "serverless/node.ts", "src/testing/index.ts"])(
+  "the dashboard is in no chunk that %s loads before a request to it",
+  async (entry) => {
+    const { metafile } = await build({
+      entryPoints: [join(src, "..", entry)],
+      absWorkingDir: join(src, ".."),
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "neutral",
+      packages: "external",
+      outdir: "out",
+      write: false,
+      metafile: true,
+      logLevel: "error",
+    });
+    const loaded = new Set<string>();
+    const load = (file: string) => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      for (const { path, kind } of metafile.outputs[file]?.imports ?? [])
+        if (kind === "import-statement") load(path);
+    };
+    const [first = ""] =
+      Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry) ?? [];
+    load(first);
+    const inputs = [...loaded].flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {}));
+    expect(inputs).toContain("src/http/app.ts");
+    expect(inputs.filter((file) => /dashboard/.test(file))).toEqual(["src/http/dashboard/mount.ts"]);
+  },
+);

@@ -47,13 +47,20 @@ const floors: Record<string, readonly string[]> = {
   // A Redis in the process, and a transport to it.
   "src/embedded": [...base, "src/queue/redis/transport.ts", "src/transport"],
   "src/consumer": [...base, ...queue("core", "redis", "tasks")],
+  // The option `tracing`, by OpenTelemetry. Nothing imports it.
+  "src/tracing": ["src/errors.ts", ...queue("core")],
+  "src/alerts": [...base, "src/queue", "src/consumer"],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
   "src/http": [...base, "src/queue", "src/declared"],
+  // The page, and the routes that serve it, which are loaded only where it is on.
+  "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
   "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/auth"],
   // Queues that are declared in one place.
   "src/declared": [...base, "src/queue", "src/consumer"],
   "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],
+  // The Worker of `npm start`, which the local stack runs and does not import.
+  "src/local/dashboard-worker.ts": ["serverless"],
   "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
   "src/cli": [
     ...base,
@@ -81,11 +88,13 @@ const floors: Record<string, readonly string[]> = {
   ],
   serverless: [
     ...base,
+    "src/alerts",
     "src/queue",
     "src/transport",
     "src/consumer",
     "src/declared",
     "src/http",
+    "src/dashboard",
     "src/config.ts",
   ],
 };

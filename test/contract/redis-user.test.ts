@@ -34,7 +34,7 @@ describe("the Redis user of SECURITY.md", () => {
         .filter((file) => !file.endsWith(".gen.ts"))
         .flatMap((file) => Array.from(read(file).matchAll(pattern), ([, word = ""]) => word));
     const inScripts = named("lua/*/*.lua", /'([A-Z]{3,})'/g).filter((word) => known.has(word));
-    const beside = named("src/{queue,http,consumer}/**/*.ts", /\["([A-Z]{3,})"/g).filter((word) =>
+    const beside = named("src/{queue,http,consumer,alerts}/**/*.ts", /\["([A-Z]{3,})"/g).filter((word) =>
       known.has(word),
     );
     expect(beside).toContain("PING");

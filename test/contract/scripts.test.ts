@@ -4,6 +4,7 @@ import { SluiceError } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { RECORD_DEFAULTS } from "../../src/queue/core/record.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
+import * as alertBindings from "../../src/queue/redis/alert-scripts.ts";
 import * as operatorBindings from "../../src/queue/redis/operate-scripts.ts";
 import * as repairBindings from "../../src/queue/redis/repair-scripts.ts";
 import * as scheduleBindings from "../../src/queue/redis/schedule-scripts.ts";
@@ -16,6 +17,7 @@ import { fileOf } from "../support/script-files.ts";
 const folder = new URL("../../lua/", import.meta.url);
 const all = Object.values({
   ...bindings,
+  ...alertBindings,
   ...operatorBindings,
   ...repairBindings,
   ...scheduleBindings,

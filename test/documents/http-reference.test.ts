@@ -87,7 +87,11 @@ test("the table of errors has each code with its status", () => {
 });
 
 describe("each request of docs/http.md, in the order of the page", () => {
-  const secrets = { SLUICE_TOKEN: "a-token-for-the-page", CRON_SECRET: "a-cron-secret-for-the-page" };
+  const secrets = {
+    SLUICE_TOKEN: "a-token-for-the-page",
+    VIEW_TOKEN: "a-token-that-hides-payloads",
+    CRON_SECRET: "a-cron-secret-for-the-page",
+  };
   const bin = mkdtempSync(join(tmpdir(), "sluice-http-page-"));
   let redis: TestRedis;
   let gateway: Gateway;
@@ -104,7 +108,10 @@ describe("each request of docs/http.md, in the order of the page", () => {
     gateway = await startGateway({ redisUrl: redis.url });
     const app = createApp({
       transport: upstash(gateway),
-      tokens: [{ token: secrets.SLUICE_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
+      tokens: [
+        { token: secrets.SLUICE_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
+        { token: secrets.VIEW_TOKEN, scopes: ["view"], queues: "*", payloads: "hidden" },
+      ],
       cronSecret: secrets.CRON_SECRET,
     });
     const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });

@@ -14,6 +14,11 @@ import {
   type SweepReport,
   type WorkerFailed,
 } from "../../src/index.ts";
+import { putRecords } from "../../src/alerts/records.ts";
+import { alertsKey } from "../../src/queue/core/keys.ts";
+import { beginAlertsScript } from "../../src/queue/redis/alert-scripts.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { lastReply } from "../../src/queue/redis/replies.ts";
 import { seen } from "../support/day.ts";
 import { QUEUE } from "../support/rig.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
@@ -58,6 +63,21 @@ const declaring = async ({ transport }: Caller) => {
   if (failed) throw new SluiceError(failed.code as SluiceErrorCode, failed.message);
   return report;
 };
+// The two scripts of alerts. A pass that fails is made up for by the next one: test/alerts/sending.test.ts.
+const alerts = { alerts: alertsKey() };
+const beginning = async ({ transport }: Caller) => {
+  const given = { testNow: String(now()), field: "~pass:1", token: "a", interval: "50000", size: "100" };
+  const call = callOf(beginAlertsScript, alerts, given);
+  return beginAlertsScript.decode(lastReply(await transport.send([call])));
+};
+const putting = (by: Caller) =>
+  putRecords(
+    [
+      { field: QUEUE, was: "", record: "1;{}" },
+      { field: "other", was: "1;{}", record: "" },
+    ],
+    { transport: by.transport, prefix: undefined, budget: 1_000, log: () => {} },
+  );
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
 const someTasks: readonly NewTask<unknown>[] = [
@@ -224,7 +244,10 @@ export const operations: readonly Operation[] = [
   },
   { script: "declare", what: "that begins to apply a declaration", call: declaring },
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
+  { script: "beginAlerts", call: beginning },
+  { script: "putAlerts", call: putting },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
+  { script: "listGroups", call: (by) => by.operator.groups() },
   { script: "statistics", call: (by) => by.operator.statistics() },
   { script: "deleteQueue", call: (by) => by.operator.deleteQueue({ force: true, idempotencyKey: "k" }) },
   {

@@ -103,6 +103,7 @@ const inBody: Readonly<Record<string, readonly Rule[]>> = {
 const inQuery: Readonly<Record<string, readonly Rule[]>> = {
   listTasks: [noCursor],
   listQueues: [noCursor],
+  listGroups: [noCursor],
   listWorkers: [noCursor],
   listSchedules: [noCursor],
   getTask: [["wait", { wait: "61s" }]],

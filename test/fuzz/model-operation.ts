@@ -39,10 +39,10 @@ export function modelled(plan: Plan, step: number): Modelled | undefined {
 const id = ({ path }: Plan) => path["id"] as string;
 const ended = ["reason", "endedSince", "endedUntil"];
 
-const inPages = ["workers", "listSchedules"];
+const inPages = ["workers", "groups", "listSchedules"];
 
 const looks =
-  (does: "counts" | "workers" | "statistics" | "settings" | "listSchedules"): Make =>
+  (does: "counts" | "workers" | "groups" | "statistics" | "settings" | "listSchedules"): Make =>
   ({ plan }) => ({
     plan: { ...plan, query: inPages.includes(does) ? { size: "1000" } : {} },
     operation: { does },
@@ -229,6 +229,7 @@ const makers: Readonly<Record<string, Make>> = {
   listSchedules: looks("listSchedules"),
   getQueue: looks("counts"),
   listWorkers: looks("workers"),
+  listGroups: looks("groups"),
   getStatistics: looks("statistics"),
   getSettings: looks("settings"),
 };

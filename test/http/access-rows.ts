@@ -8,7 +8,7 @@ export interface AccessRow {
   readonly scopes: readonly (Scope | "cron")[];
   /** True if the route answers without a request to Redis. */
   readonly withoutRedis?: true;
-  /** A query for the path, so that a call ends by itself. */
+  /** A query for the path, so that a call ends by itself, or that names the queue. */
   readonly query?: string;
   /** A body that the route takes: if a caller were let in wrongly, the call would have its effect. */
   readonly json?: unknown;
@@ -27,7 +27,7 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "GET /docs": { scopes: [] },
 
   "POST /v1/queues/:queue/tasks": { scopes: ["enqueue"], json: { payload: 1 } },
-  "GET /v1/queues/:queue/tasks/:id": { scopes: ["enqueue", "admin"] },
+  "GET /v1/queues/:queue/tasks/:id": { scopes: ["enqueue", "view"] },
   "POST /v1/queues/:queue/tasks/:id/cancel": { scopes: ["enqueue"] },
 
   "POST /v1/queues/:queue/tasks/pull": { scopes: ["consume"], json: { worker } },
@@ -37,30 +37,34 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   },
   "POST /v1/queues/:queue/workers/heartbeat": { scopes: ["consume"], json: { worker } },
 
-  "GET /v1/token": { scopes: ["enqueue", "consume", "admin"], withoutRedis: true },
-  "GET /v1/diagnostics": { scopes: ["admin"] },
-  "GET /v1/queues/:queue/diagnostics": { scopes: ["admin"] },
+  "GET /v1/token": { scopes: ["enqueue", "consume", "view"], withoutRedis: true },
+  "GET /v1/diagnostics": { scopes: ["view"] },
+  "GET /v1/queues/:queue/diagnostics": { scopes: ["view"] },
   "PUT /v1/queues/:queue/declaration": { scopes: ["admin"], json: { settings: { maxWorking: 1 } } },
 
-  "GET /v1/queues": { scopes: ["admin"] },
-  "GET /v1/queues/:queue": { scopes: ["admin"] },
+  "GET /metrics": { scopes: ["view"] },
+  "GET /v1/queues/:queue/load": { scopes: ["view"] },
+  "GET /v1/overview": { scopes: ["view"], query: "?queues=:queue" },
+  "GET /v1/queues": { scopes: ["view"] },
+  "GET /v1/queues/:queue": { scopes: ["view"] },
   "DELETE /v1/queues/:queue": { scopes: ["admin"], query: "?force=true" },
   "POST /v1/queues/:queue/pause": { scopes: ["admin"] },
   "POST /v1/queues/:queue/resume": { scopes: ["admin"] },
-  "GET /v1/queues/:queue/settings": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/settings": { scopes: ["view"] },
   "PATCH /v1/queues/:queue/settings": { scopes: ["admin"], json: { statistics: true } },
-  "GET /v1/queues/:queue/groups/:group": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/groups": { scopes: ["view"] },
+  "GET /v1/queues/:queue/groups/:group": { scopes: ["view"] },
   "PATCH /v1/queues/:queue/groups/:group": { scopes: ["admin"], json: { weight: 2 } },
-  "GET /v1/queues/:queue/statistics": { scopes: ["admin"] },
-  "GET /v1/queues/:queue/events": { scopes: ["admin"], query: "?wait=1" },
-  "GET /v1/queues/:queue/tasks": { scopes: ["admin"], query: "?state=pending&payloads=true" },
+  "GET /v1/queues/:queue/statistics": { scopes: ["view"] },
+  "GET /v1/queues/:queue/events": { scopes: ["view"], query: "?wait=1" },
+  "GET /v1/queues/:queue/tasks": { scopes: ["view"], query: "?state=pending&payloads=true" },
   "DELETE /v1/queues/:queue/tasks/:id": { scopes: ["admin"] },
   "POST /v1/queues/:queue/redrive": { scopes: ["admin"], json: {} },
   "POST /v1/queues/:queue/purge": { scopes: ["admin"], json: { state: "pending" } },
-  "GET /v1/queues/:queue/workers": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/workers": { scopes: ["view"] },
   "POST /v1/queues/:queue/workers/:name/fail": { scopes: ["admin"] },
-  "GET /v1/queues/:queue/schedules": { scopes: ["admin"] },
-  "GET /v1/queues/:queue/schedules/:schedule": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/schedules": { scopes: ["view"] },
+  "GET /v1/queues/:queue/schedules/:schedule": { scopes: ["view"] },
   "PUT /v1/queues/:queue/schedules/:schedule": {
     scopes: ["admin"],
     json: { every: "1h", payload: 1 },
@@ -77,6 +81,8 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
 export interface Callable extends AccessRow {
   readonly route: string;
   readonly method: string;
+  /** True if the path or its query names a queue. */
+  readonly ofQueue: boolean;
   /** With the names filled in. */
   path(queue: string): string;
 }
@@ -85,8 +91,9 @@ export const callables: readonly Callable[] = Object.entries(accessRows).map(([r
   const [method = "", pattern = ""] = route.split(" ");
   const path = (queue: string) =>
     pattern
-      .replace(":queue", queue)
       .replace(/:(id|group|name|schedule)/, "known")
-      .concat(row.query ?? "");
-  return { ...row, route, method, path };
+      .concat(row.query ?? "")
+      .replace(":queue", queue);
+  const ofQueue = path(":queue").includes(":queue");
+  return { ...row, route, method, ofQueue, path };
 });

@@ -2,6 +2,7 @@ import { createClient } from "@redis/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
 import { notInstalled } from "../../src/optional-package.ts";
+import { dashboard } from "../../src/dashboard/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
@@ -55,6 +56,13 @@ describe("the faults of a client", () => {
 
   it("forbidden: a token without the scope", async () => {
     expectProblem(await served.ask("GET", "/v1/queues", { as: "enqueue" }), "forbidden");
+  });
+
+  it("foreign_origin: a request to the dashboard that its page did not send", async () => {
+    const app = createApp({ transport: served.transport, tokens, dashboard });
+    const visit = asker((request) => app.fetch(request));
+    const headers = { origin: "https://evil.test" };
+    expectProblem(await visit("DELETE", "/dashboard/session", { headers }), "foreign_origin");
   });
 
   it.each(["//", "/v1", "/v1/queues/", "/v1//queues", "/v1/queues/a/b", "/v2/queues"])(

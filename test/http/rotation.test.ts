@@ -175,11 +175,18 @@ describe("sluice token", () => {
     expect(stderr).toBe("");
   });
 
+  test("makes an entry that hides payloads", async () => {
+    const args = ["token", "--scopes", "view", "--queues", "*", "--hide-payloads"];
+    const [, entry = ""] = /^SLUICE_TOKENS='\[(.*)\]'$/m.exec((await sluice(...args)).stdout) ?? [];
+    const { sha256, ...rest } = JSON.parse(entry);
+    expect([sha256.length, rest]).toEqual([64, { scopes: ["view"], queues: "*", payloads: "hidden" }]);
+  });
+
   test.each([
     [[], "--scopes <list> is required"],
     [["--scopes", "admin"], "--queues <pattern> is required"],
-    [["--scopes", "root", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
-    [["--scopes", "", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
+    [["--scopes", "root", "--queues", "*"], "--scopes must be enqueue, consume, view or admin"],
+    [["--scopes", "", "--queues", "*"], "--scopes must be enqueue, consume, view or admin"],
     [
       ["--scopes", "admin", "--queues", "{a}"],
       "--queues must be a pattern of queue names, such as emails, emails-* or *",

@@ -10,6 +10,7 @@ export const secrets = {
   all: "all-0123456789abcdef",
   enqueue: "enqueue-0123456789abcdef",
   consume: "consume-0123456789abcdef",
+  view: "view-0123456789abcdef",
   admin: "admin-0123456789abcdef",
   mails: "mails-0123456789abcdef",
   mixed: "mixed-0123456789abcdef",
@@ -22,6 +23,7 @@ export const tokens: readonly TokenEntry[] = [
   { token: secrets.all, scopes: ["enqueue", "consume", "admin"], queues: "*" },
   { token: secrets.enqueue, scopes: ["enqueue"], queues: "*" },
   { token: secrets.consume, scopes: ["consume"], queues: "*" },
+  { token: secrets.view, scopes: ["view"], queues: "*" },
   { token: secrets.admin, scopes: ["admin"], queues: "*" },
   { token: secrets.mails, scopes: ["enqueue", "consume", "admin"], queues: "mails-*" },
   // The same token twice: what it allows adds up.

@@ -30,7 +30,7 @@ describe("a task with its payload", () => {
     expect((await read("json", "?payload=true")).body).not.toHaveProperty("payload");
   });
 
-  it("is not shown without being asked, nor to a token without the scope admin", async () => {
+  it("is not shown without being asked, nor to a token without the scope view", async () => {
     await enqueue({ id: "a", payload: "secret" });
     expect(JSON.stringify((await read("a")).body)).not.toContain("secret");
     expect(JSON.stringify((await read("a", "?payload=false")).body)).not.toContain("secret");

@@ -61,6 +61,12 @@ describe("what a token shows", () => {
     for (const shown of ["a-result", "an-error"]) expect(text).toContain(shown);
   });
 
+  test("for looking: all that admin shows", async () => {
+    const { reported, text } = await seenBy("view");
+    expect(reported).toBe((await seenBy("admin")).reported);
+    for (const shown of [PAYLOAD, "a-result", "an-error"]) expect(text).toContain(shown);
+  });
+
   test("for consuming, and the cron secret: nothing but what is pulled, and what the token may do", async () => {
     const own = [{ grants: [{ scopes: ["consume"], queues: "*" }] }];
     expect(await seenBy("consume")).toEqual({ reported: 1, text: JSON.stringify(own) });

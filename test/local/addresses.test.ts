@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nextSteps } from "../../src/local/stack/addresses.ts";
+import { addresses, nextSteps } from "../../src/local/stack/addresses.ts";
 import type { Stack } from "../../src/local/stack/stack.ts";
 
 const stack = {
@@ -12,6 +12,12 @@ const stack = {
   workerUrl: "http://127.0.0.1:8787",
   tokens: { enqueue: "e", consume: "c", all: "all-token" },
 } as unknown as Stack;
+
+test("the first line that `npm start` prints is the address of the dashboard, with the token for it", () => {
+  expect(addresses(stack).trim().split("\n")[0]).toBe(
+    "Dashboard http://127.0.0.1:8787/dashboard     sign in with the token all-token",
+  );
+});
 
 test("the last output of `npm start` is a script: exports, then three requests, each answer on a line of its own", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-test-"));

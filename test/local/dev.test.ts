@@ -48,6 +48,12 @@ test("`sluice dev` prints settings that work, and Ctrl-C leaves nothing", async 
   expect(JSON.parse(SLUICE_TOKENS)).toEqual([
     { token: SLUICE_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
   ]);
+  const dashboard = await fetch(`${SLUICE_URL}/dashboard`);
+  expect([dashboard.status, dashboard.headers.get("content-type")]).toEqual([
+    200,
+    "text/html; charset=utf-8",
+  ]);
+  await dashboard.body?.cancel();
   expect(
     await post(`${UPSTASH_REDIS_REST_URL}/pipeline`, UPSTASH_REDIS_REST_TOKEN ?? "", [
       ["LLEN", "sluice:{hello}:pending"],

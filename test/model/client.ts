@@ -121,6 +121,7 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   wakeAnother: ({ waking }) => waking.wakeAnother(),
   counts: ({ queue }) => queue.counts(),
   workers: ({ operator }) => operator.workers({ size: 1_000 }),
+  groups: ({ operator }) => operator.groups({ size: 1_000 }),
   statistics: ({ operator }) => operator.statistics(),
   settings: ({ operator }) => operator.settings(),
   deepSweep: ({ transport, now, name }) => deepSweep(transport, { now, queue: name }),

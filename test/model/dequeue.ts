@@ -142,6 +142,11 @@ function lookOnce(
     if (line.drained) queue.wake = undefined;
   }
   report(queue, "dequeued", now, tasks.length);
+  for (const { attempt, enqueuedAt } of batch) {
+    if (attempt !== 1) continue;
+    report(queue, "waits.count", now);
+    report(queue, "waits.total", now, Math.max(0, now - enqueuedAt));
+  }
   // A group at its limit has a timer of its own.
   const nextDueAt =
     grouped || queue.groups.size > 0

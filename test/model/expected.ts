@@ -3,7 +3,7 @@ import type { LeasedTask, Settled } from "../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
 import { INVALID } from "./invalid.ts";
-import { counts, list, outOfTurn, usesGroups, statistics, workers } from "./reads.ts";
+import { counts, groups, list, outOfTurn, usesGroups, statistics, workers } from "./reads.ts";
 import {
   cancel,
   configure,
@@ -118,7 +118,12 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return usesGroups(queue) ? { ...read, oldestAge: true, nextDueAt: null } : read;
   },
   workers: ({ queue }) => workers(queue),
-  statistics: ({ queue, now }) => ({ on: queue.settings.statistics, minutes: statistics(queue, now) }),
+  groups: ({ queue }) => ({ groups: groups(queue), cursor: null }),
+  statistics: ({ queue, now }) => ({
+    on: queue.settings.statistics,
+    minutes: statistics(queue, now),
+    totals: Object.fromEntries(queue.totals),
+  }),
   settings: settingsOf,
   deepSweep: ({ queue }) => {
     leaveFailed(queue);

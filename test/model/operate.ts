@@ -197,6 +197,7 @@ export function configure(queue: QueueState, now: number, changes: Partial<Queue
   queue.used = recount(queue.used, before.rate, rate, now);
   if (before.statistics && !queue.settings.statistics) {
     queue.minutes.clear();
+    queue.totals.clear();
     queue.minute = 0;
   }
   return queue.settings;

@@ -32,7 +32,7 @@ export interface Pull {
 
 export type GroupSetting = { weight?: number; maxWorking?: number | null; rate?: Rate | null };
 
-type Looks = "counts" | "workers" | "statistics" | "settings" | "deepSweep" | "listSchedules";
+type Looks = "counts" | "workers" | "groups" | "statistics" | "settings" | "deepSweep" | "listSchedules";
 type Switches = "pause" | "resume";
 
 /** One call. `key` is its idempotency key. */

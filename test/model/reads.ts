@@ -82,6 +82,31 @@ export function workers(queue: QueueState): WorkerInfo[] {
     });
 }
 
+/** A group with waiting tasks. The model does not predict which of them wait for the limits of the group. */
+export interface WaitingGroup {
+  readonly group: string;
+  readonly weight: number;
+  readonly maxWorking: number | null;
+  readonly waiting: number;
+  readonly working: number;
+}
+
+/** The groups with waiting tasks, by name. */
+export function groups(queue: QueueState): WaitingGroup[] {
+  const groupsOf = (ids: Iterable<string>) => [...ids].map((id) => queue.task(id).group);
+  const waiting = groupsOf(queue.grouped);
+  const working = groupsOf(queue.working.keys());
+  const names = [...new Set(waiting)].filter((group) => group !== undefined).toSorted();
+  const inGroup = (all: typeof waiting, group: string) => all.filter((one) => one === group).length;
+  return names.map((group) => ({
+    group,
+    weight: queue.groups.get(group)?.weight ?? 1,
+    maxWorking: queue.groups.get(group)?.maxWorking ?? null,
+    waiting: inGroup(waiting, group),
+    working: inGroup(working, group),
+  }));
+}
+
 /** The counts of the last hour: the events of all tasks, by the start of the minute. */
 export function statistics(queue: QueueState, now: number): [startsAt: number, Record<string, number>][] {
   const current = Math.floor(now / 60_000);

@@ -105,6 +105,10 @@ function release(
   const answer = { ...destination(task, settlement, now), flagged: task.flagged };
   const text = settlement.text !== undefined || outcome === "complete" ? settlement.text : task.text;
   endLease(queue, task);
+  if (outcome !== "unstarted") {
+    report(queue, "runs.count", now);
+    report(queue, "runs.total", now, Math.max(0, now - (task.dequeuedAt ?? now)));
+  }
   if (answer.state === "completed" || answer.state === "rejected") {
     const ttl = outcome === "requeue" ? undefined : ms;
     finish(queue, task, { now, state: answer.state, reason: answer.reason, ttl, text });

@@ -186,6 +186,8 @@ export class QueueState {
   /** Events by minute since 1970; undefined before the first. */
   readonly minutes = new Map<number, Map<string, number>>();
   minute = 0;
+  /** The same of all minutes. */
+  readonly totals = new Map<string, number>();
 
   task(id: string): ModelTask {
     const task = this.tasks.get(id);
@@ -241,6 +243,7 @@ export function report(queue: QueueState, event: string, now: number, count = 1)
   queue.minute = Math.max(queue.minute, Math.floor(now / 60_000));
   const counts = queue.minutes.get(queue.minute) ?? new Map<string, number>();
   counts.set(event, (counts.get(event) ?? 0) + count);
+  queue.totals.set(event, (queue.totals.get(event) ?? 0) + count);
   queue.minutes.set(queue.minute, counts);
 }
 

@@ -196,7 +196,9 @@ export function allSteps({
     ),
     step(1, "drop", boolean(), (force, world) => ({ does: "drop", key: world.newKey(), force })),
     step(waker ? 2 : 0, "wake another", constant(0), () => ({ does: "wakeAnother" })),
-    step(5, "look", oneOf("counts", "workers", "statistics", "settings", "deepSweep"), (does) => ({ does })),
+    step(5, "look", oneOf("counts", "workers", "groups", "statistics", "settings", "deepSweep"), (does) => ({
+      does,
+    })),
     step(12, "deep sweep on", oneOf(1, 1, 2, 3, 5, 8), (requests) => ({ does: "deepSweepOn", requests })),
     step(
       4,

@@ -81,6 +81,7 @@ export function finish(
   if (task.kept) queue.dead.set(task.id, now);
   queue.expiry.set(task.id, now + Math.max(ttl, RESEND_WINDOW));
   report(queue, reason === "cancelled" ? reason : state, now);
+  if (reason !== "cancelled") report(queue, "attempts", now, task.attempt);
 }
 
 /** Whether one more delivery would exceed the task's attempts. */

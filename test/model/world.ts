@@ -1,10 +1,18 @@
 /** The model beside the real queue: the expected answer of each call, and the expected state after it. */
 import { deepStrictEqual } from "node:assert/strict";
-import type { LeasedTask, MinuteCounts, TaskInfo, WorkerInfo } from "../../src/index.ts";
+import type {
+  GroupInfo,
+  LeasedTask,
+  MinuteCounts,
+  PeriodCounts,
+  TaskInfo,
+  TotalCounts,
+  WorkerInfo,
+} from "../../src/index.ts";
 import { violations } from "../support/invariants.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { type Copy, expectedOf, signOf } from "./expected.ts";
-import { mayBeOldest, outOfTurn, usesGroups } from "./reads.ts";
+import { mayBeOldest, outOfTurn, usesGroups, type WaitingGroup } from "./reads.ts";
 import type { ModelNewTask } from "./enqueue.ts";
 import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
@@ -250,8 +258,17 @@ function predicted({ queue, now }: World, operation: Operation, answer: unknown)
         part["workers"] as WorkerInfo[],
         ({ name, incarnation = "" }) => `${name} ${incarnation}`,
       );
+    case "groups":
+      return {
+        ...part,
+        groups: inOrderOf((part["groups"] as GroupInfo[]).map(waitingGroup), ({ group }) => group),
+      };
     case "statistics":
-      return { on: part["on"], minutes: (part["minutes"] as MinuteCounts[]).flatMap(eventful) };
+      return {
+        on: part["on"],
+        minutes: (part["minutes"] as MinuteCounts[]).flatMap(eventful),
+        totals: numbersIn(part["totals"] as TotalCounts),
+      };
     case "counts": {
       if (!usesGroups(queue)) return answer;
       return {
@@ -269,6 +286,14 @@ function predicted({ queue, now }: World, operation: Operation, answer: unknown)
   }
 }
 
+const waitingGroup = ({ group, weight, maxWorking, ready, working, limited }: GroupInfo): WaitingGroup => ({
+  group,
+  weight,
+  maxWorking,
+  waiting: ready + limited,
+  working,
+});
+
 function batchOf(answer: unknown) {
   const batch = answer as ModelBatch & readonly LeasedTask[];
   return {
@@ -283,8 +308,19 @@ const eachOnce = (tasks: readonly TaskInfo[]) => [...new Map(tasks.map((task) =>
 const inOrderOf = <T>(items: readonly T[], name: (item: T) => string) =>
   items.toSorted((a, b) => (name(a) < name(b) ? -1 : 1));
 
-/** A minute with its events, if there were any. */
+/** A minute with its numbers, if there were any. */
 function eventful({ startsAt, ...counts }: MinuteCounts): [number, Record<string, number>][] {
-  const found = Object.entries(counts).filter(([, count]) => count > 0);
-  return found.length > 0 ? [[startsAt, Object.fromEntries(found)]] : [];
+  const found = numbersIn(counts);
+  return Object.keys(found).length > 0 ? [[startsAt, found]] : [];
+}
+
+/** The numbers above 0. The model does not know how many calls there were, nor the classes of durations. */
+function numbersIn({ waits, runs, calls: _, ...counts }: PeriodCounts): Record<string, number> {
+  const durations = { waits, runs };
+  const parts = Object.entries(durations).flatMap(([kind, { count, total }]) => [
+    [`${kind}.count`, count] as const,
+    [`${kind}.total`, total] as const,
+  ]);
+  const events = Object.entries(counts).filter(([name]) => name !== "since");
+  return Object.fromEntries([...events, ...parts].filter(([, count]) => count > 0));
 }

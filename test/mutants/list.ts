@@ -1,3 +1,4 @@
+import { alerting } from "./alerting.ts";
 import { attempts } from "./attempts.ts";
 import { commanding } from "./commanding.ts";
 import { consuming } from "./consuming.ts";
@@ -36,6 +37,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   "unique ids": uniqueIds,
   consuming,
   declaring,
+  alerting,
   embedded,
   reporting,
   interfaces,

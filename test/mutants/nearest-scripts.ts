@@ -139,6 +139,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/groups/group-settings",
     "integration/repair/invalid-records",
   ],
+  "lua/operate/list-groups.lua": ["integration/groups/list-groups", "http/groups"],
   "lua/operate/statistics.lua": [
     "integration/operate/statistics",
     "integration/repair/invalid-records",
@@ -186,6 +187,8 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/sweep/sweep",
     "integration/schedules/reminders",
   ],
+  "lua/alerts/begin-alerts.lua": ["alerts/rules", "alerts/sending", "fault/every-script"],
+  "lua/alerts/put-alerts.lua": ["alerts/records", "alerts/sending", "alerts/rules", "fault/every-script"],
   "lua/repair/check.lua": [
     "integration/repair/deep-sweep-check",
     "integration/repair/deep-sweep-counts",

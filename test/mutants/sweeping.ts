@@ -165,7 +165,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count returns the age of the list's next task alone",
     file: "lua/operate/count.lua",
-    find: "append(ages, next_fair and age_in(fair, next_fair))",
+    find: "append(ages, next_fair and age_in(fair, next_fair) or nil)",
     replace: "append(ages, #ages == 0 and next_fair and age_in(fair, next_fair) or nil)",
     breaks: "answers",
     because: "a task with a priority waits for hours, unseen beside fresh tasks",

@@ -42,6 +42,8 @@ export class Chooser {
       return { tests: [], why: "nothing more, because it is written from lua/" };
     if (file.startsWith("test/package/"))
       return { tests: [], why: "nothing; `npm run test:package` runs test/package" };
+    if (file.startsWith("test/dashboard/"))
+      return { tests: [], why: "nothing; `npm run test:dashboard` runs test/dashboard" };
     if (isTest(file)) {
       return existsSync(join(this.#root, file))
         ? { tests: [file], why: "itself" }

@@ -11,7 +11,10 @@ const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) 
   version: string;
   exports: Record<string, unknown>;
 };
-const entries = Object.keys(manifest.exports).filter((entry) => entry !== "./package.json");
+/** Without the one that imports an optional package at the start. */
+const entries = Object.keys(manifest.exports).filter(
+  (entry) => !["./package.json", "./opentelemetry"].includes(entry),
+);
 
 /** With the package alone. */
 let project: Project;
@@ -65,6 +68,28 @@ test("each entry declares what it exports", async () => {
   const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023"];
   const compiled = promisify(execFile)(join(root, "node_modules/.bin/tsc"), [...flags, "entries.ts"], {
     cwd: project.path,
+  });
+  await expect(compiled.catch(({ stdout }: { stdout: string }) => stdout)).resolves.toMatchObject({
+    stdout: "",
+  });
+});
+
+test("the entry for traces needs @opentelemetry/api, which the runtime says, and then can be imported", async () => {
+  const source = `const found = await import("sluice-queue/opentelemetry").then(
+      ({ openTelemetry }) => ({ made: typeof openTelemetry().exchange }),
+      ({ code, message }) => ({ code, named: message.includes("'@opentelemetry/api'") }),
+    );
+    console.log(JSON.stringify(found));`;
+  expect(await project.run(source)).toEqual({ code: "ERR_MODULE_NOT_FOUND", named: true });
+  await server.install("@opentelemetry/api@1");
+  expect(await server.run(source)).toEqual({ made: "function" });
+  const typed = `import { openTelemetry } from "sluice-queue/opentelemetry";
+    import { Queue, type Transport } from "sluice-queue";
+    export const queue = (transport: Transport) => new Queue("emails", { transport, tracing: openTelemetry() });`;
+  await writeFile(join(server.path, "traced.ts"), typed);
+  const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023"];
+  const compiled = promisify(execFile)(join(root, "node_modules/.bin/tsc"), [...flags, "traced.ts"], {
+    cwd: server.path,
   });
   await expect(compiled.catch(({ stdout }: { stdout: string }) => stdout)).resolves.toMatchObject({
     stdout: "",
@@ -251,11 +276,12 @@ test("with what the errors say to install, a task goes all the way: over TCP, an
 
 test("no declaration needs the types of a package that may be missing", async () => {
   const folder = join(project.path, "node_modules/sluice-queue/dist");
-  const declarations = (await readdir(folder)).filter((name) => name.endsWith(".d.ts"));
+  const all = (await readdir(folder)).filter((name) => name.endsWith(".d.ts"));
+  const declarations = all.filter((name) => name !== "opentelemetry.d.ts");
   expect(declarations.length).toBeGreaterThan(10);
   for (const name of declarations) {
     const text = await readFile(join(folder, name), "utf8");
-    expect(text).not.toMatch(/["'](?:@redis\/client|@hono\/node-server)["']/);
+    expect(text).not.toMatch(/["'](?:@redis\/client|@hono\/node-server|@opentelemetry\/api)["']/);
   }
 });
 

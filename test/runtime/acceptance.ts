@@ -48,6 +48,8 @@ export async function openPlace(): Promise<Place & { close(): Promise<void> }> {
 export interface Peculiarities {
   /** Whether tasks that a request enqueues are worked on after the response, without cron. @default true */
   readonly worksAfterResponse?: boolean;
+  /** Whether the deployment compresses the files of the dashboard, because the platform does not. @default false */
+  readonly compresses?: boolean;
 }
 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -56,7 +58,7 @@ const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 export function acceptance(
   platform: string,
   deploy: (place: Place) => Promise<Deployed>,
-  { worksAfterResponse = true }: Peculiarities = {},
+  { worksAfterResponse = true, compresses = false }: Peculiarities = {},
 ): void {
   describe(platform, () => {
     let place: Awaited<ReturnType<typeof openPlace>>;
@@ -98,6 +100,15 @@ export function acceptance(
         ok: true,
       });
       expect(await task("plain", id)).toMatchObject({ state: "completed", result: [1] });
+    });
+
+    it("has the metrics of its queues for a caller with a token", async () => {
+      await enqueue("measured", { payload: 1 });
+      expect((await ask("GET", "/metrics", { as: null })).status).toBe(401);
+      const { status, body } = await ask("GET", "/metrics?queues=measured");
+      expect(status).toBe(200);
+      expect(body).toContain('\nsluice_queue_tasks{queue="measured",state="pending"} 1\n');
+      expect(body).toMatch(/\n# EOF\n$/);
     });
 
     it("promotes a delayed task when cron calls", async () => {
@@ -173,6 +184,38 @@ export function acceptance(
         attempt: 1,
         error: { message: "nothing can be done" },
       });
+    });
+
+    it("serves the dashboard: its page, a cookie for a token, and with the cookie the routes of /v1", async () => {
+      const page = await ask("GET", "/dashboard", { as: null });
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+      const [, script = ""] = /src="(dashboard\/assets\/[^"]+\.js)"/.exec(page.body) ?? [];
+      const asset = await ask("GET", `/${script}`, { as: null });
+      expect([asset.status, asset.headers.get("cache-control")]).toEqual([
+        200,
+        "public, max-age=31536000, immutable",
+      ]);
+      if (compresses) expect(asset.headers.get("content-encoding")).toBe("gzip");
+      const signIn = (origin: string) =>
+        ask("POST", "/dashboard/session", { as: null, json: { token: secrets.all }, headers: { origin } });
+      const refused = await signIn("https://evil.test");
+      expect([refused.status, refused.body.code]).toEqual([403, "foreign_origin"]);
+      // The platform's emulator chose the host.
+      const [, host = ""] = /the host (\S+),/.exec(refused.body.detail) ?? [];
+      const signedIn = await signIn(`http://${host}`);
+      const [cookie = "", ...attributes] = signedIn.headers.getSetCookie().join("; ").split("; ");
+      expect([signedIn.status, cookie]).toEqual([204, `sluice_session=${secrets.all}`]);
+      expect(attributes).toEqual(expect.arrayContaining(["HttpOnly", "SameSite=Strict"]));
+      const headers = { cookie, origin: `http://${host}` };
+      const added = { as: null, headers, json: { payload: "seen", id: "seen" } };
+      expect((await ask("POST", "/dashboard/api/v1/queues/seen/tasks", added)).status).toBe(201);
+      const read = await ask("GET", "/dashboard/api/v1/queues/seen/tasks/seen?payload=true", {
+        as: null,
+        headers,
+      });
+      expect(read.body).toMatchObject({ state: "pending", payload: "seen" });
+      expect((await ask("GET", "/v1/queues/seen", { as: null, headers })).status).toBe(401);
     });
 
     it("drains a queue when a signed POST wakes it, and no other POST", async () => {

@@ -24,7 +24,7 @@ async function deploy({ env }: Place): Promise<Deployed> {
   };
 }
 
-acceptance("Deno", deploy);
+acceptance("Deno", deploy, { compresses: true });
 
 it("says on Deno Deploy what is missing, and still has its cron", async () => {
   const caller = new CronCaller();

@@ -19,6 +19,7 @@ class NonRetryableError extends Error {
 }
 
 export const deployment: ServiceOptions = {
+  dashboard: true,
   consumers: {
     work: {
       backoff: [10],

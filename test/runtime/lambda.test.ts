@@ -6,28 +6,32 @@ import { lambdaFolder, startOffline } from "./lambda.ts";
 
 const deployment = fileURLToPath(new URL("deployment.ts", import.meta.url));
 
-acceptance("a Lambda function, unpacked from its zip", async ({ env }) => {
-  const folder = await lambdaFolder("serverless/lambda");
-  await folder.writeEnv(env);
-  await folder.write(
-    "handler.ts",
-    `import { sluice } from "sluice-queue/lambda";
+acceptance(
+  "a Lambda function, unpacked from its zip",
+  async ({ env }) => {
+    const folder = await lambdaFolder("serverless/lambda");
+    await folder.writeEnv(env);
+    await folder.write(
+      "handler.ts",
+      `import { sluice } from "sluice-queue/lambda";
     import { deployment } from ${JSON.stringify(deployment)};
     export const handler = sluice(deployment);`,
-  );
-  await folder.run(
-    "npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=build/handler.mjs",
-  );
-  await folder.run("npx osls package");
-  await rm(join(folder.path, "build"), { recursive: true });
-  // Offline there is no upload: the plugin gets the zip's path. The tests call its cron.
-  const config = await readFile(join(folder.path, "serverless.yml"), "utf8");
-  await folder.write(
-    "serverless.yml",
-    config
-      .replace('  patterns: ["!**", "build/**"]', "  artifact: .serverless/sluice.zip")
-      .replace("rate(1 minute)", "cron(0 0 1 1 ? *)")
-      .concat("plugins: [serverless-offline]\n"),
-  );
-  return startOffline(folder, "sluice-dev-sluice");
-});
+    );
+    await folder.run(
+      "npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=build/handler.mjs",
+    );
+    await folder.run("npx osls package");
+    await rm(join(folder.path, "build"), { recursive: true });
+    // Offline there is no upload: the plugin gets the zip's path. The tests call its cron.
+    const config = await readFile(join(folder.path, "serverless.yml"), "utf8");
+    await folder.write(
+      "serverless.yml",
+      config
+        .replace('  patterns: ["!**", "build/**"]', "  artifact: .serverless/sluice.zip")
+        .replace("rate(1 minute)", "cron(0 0 1 1 ? *)")
+        .concat("plugins: [serverless-offline]\n"),
+    );
+    return startOffline(folder, "sluice-dev-sluice");
+  },
+  { compresses: true },
+);

@@ -170,6 +170,17 @@ export function quickStart(platform: string, { page, code, configuration, start 
         expect(mailServer.mails()).toEqual(sent);
       });
 
+      it("gets /dashboard and all below it, which the configuration lets through", async () => {
+        const own = async (path: string) => {
+          const response = await deployed.fetch(new Request(`http://quick.test${path}`));
+          return [response.status, await response.json()];
+        };
+        // The dashboard is off, so the code answers as it does to every path that is not its own.
+        for (const path of ["/dashboard", "/dashboard/api/v1/queues"]) {
+          expect(await own(path)).toEqual([404, "/signup?to=…"]);
+        }
+      });
+
       it("lists the mail that is refused as a dead letter, and redrives it", async () => {
         // Deno's and Bun's ways to run a package's command need the network.
         const type = (line: string) =>

@@ -169,6 +169,34 @@ describe("a server of Node", () => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 
+  it("compresses the files of the dashboard for who accepts it, and no other response", async () => {
+    const { url } = await start({ dashboard: true });
+    const page = await fetch(`${url}/dashboard`, { headers: { "accept-encoding": "gzip" } });
+    expect(page.headers.get("content-encoding")).toBeNull();
+    const [, script = ""] = /src="([^"]+\.js)"/.exec(await page.text()) ?? [];
+    const load = async (encoding: string, method = "GET") => {
+      const response = await fetch(`${url}/${script}`, { method, headers: { "accept-encoding": encoding } });
+      const { status, headers } = response;
+      const text = await response.text();
+      return { status, text, coding: headers.get("content-encoding"), vary: headers.get("vary") };
+    };
+    const plain = await load("identity");
+    expect(plain).toMatchObject({ status: 200, coding: null, vary: "Accept-Encoding" });
+    for (const encoding of ["gzip, deflate, br", "br;q=1, GZIP ;q=0.5", "*"]) {
+      expect(await load(encoding)).toEqual({ ...plain, coding: "gzip" });
+    }
+    for (const encoding of ["gzip;q=0", "*, gzip; q=0.00", "br", "x-gzip"]) {
+      expect(await load(encoding)).toEqual(plain);
+    }
+    expect(await load("gzip", "HEAD")).toEqual({ ...plain, text: "" });
+    const api = await fetch(`${url}/dashboard/session`, { headers: { "accept-encoding": "gzip" } });
+    expect([api.status, api.headers.get("content-encoding")]).toEqual([200, null]);
+    const missing = await fetch(`${url}/dashboard/assets/none.js`, {
+      headers: { "accept-encoding": "gzip" },
+    });
+    expect([missing.status, missing.headers.get("content-encoding")]).toEqual([404, null]);
+  });
+
   it("closes once, however many calls of close", async () => {
     const { url, close } = await start();
     await Promise.all([close(), close()]);
@@ -228,10 +256,19 @@ describe("`sluice serve`", () => {
     await expect.poll(() => printed.out, { timeout: 20_000 }).toMatch(/^Sluice answers at http:.*\n/);
     const [url = ""] = /http:\S+/.exec(printed.out) ?? [];
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok" });
+    expect((await fetch(`${url}/dashboard`)).status).toBe(404);
     await expect.poll(async () => (await queue.get(id))?.state, { timeout: 10_000 }).toBe("pending");
     child?.kill(signal);
     const note = "SLUICE_TOKENS is not set, so no request is let in; sluice token makes tokens\n";
     expect(await ended).toMatchObject({ code: 0, err: note });
+  });
+
+  it("serves the dashboard with --dashboard, and prints its address", async () => {
+    const env = { REDIS_URL: redis.url, SLUICE_PREFIX: "dashboard" };
+    const { printed } = run(["--port", "0", "--host", "127.0.0.1", "--dashboard"], env);
+    await expect.poll(() => printed.out, { timeout: 20_000 }).toMatch(/\nIts dashboard is http:.*\n$/);
+    const [, url = ""] = /dashboard is (\S+)/.exec(printed.out) ?? [];
+    expect((await fetch(url)).status).toBe(200);
   });
 
   it.each([

@@ -4,6 +4,8 @@ import * as aboutReplies from "../../src/http/response-schemas/about.ts";
 import * as declarationReplies from "../../src/http/response-schemas/declaration.ts";
 import * as diagnosticsReplies from "../../src/http/response-schemas/diagnostics.ts";
 import * as sweepReplies from "../../src/http/response-schemas/sweep.ts";
+import * as metricsReplies from "../../src/http/response-schemas/metrics.ts";
+import * as overviewReplies from "../../src/http/response-schemas/overview.ts";
 import * as queueReplies from "../../src/http/response-schemas/queues.ts";
 import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
@@ -57,6 +59,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Purged: taskOperationReplies.purged,
   Queues: queueReplies.queues,
   Queue: queueReplies.queue,
+  Load: metricsReplies.load,
+  Overviews: overviewReplies.overviews,
   Declaration: declaration.declaration,
   Declared: declarationReplies.declared,
   Token: diagnosticsReplies.token,
@@ -66,6 +70,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   QueueSettings: queueReplies.queueSettings,
   GroupSettings: queueReplies.groupSettings,
   Group: queueReplies.group,
+  Groups: queueReplies.groups,
   Statistics: queueReplies.statistics,
   Workers: workerReplies.workers,
   HeartbeatReply: workerReplies.heartbeat,

@@ -8,7 +8,7 @@ export const diagnostics: readonly OperationText[] = [
     tag: "about",
     summary: "Get what the token may do",
     description: "The scopes of the caller's token, each with the pattern of its queues.",
-    scopes: ["enqueue", "consume", "admin"],
+    scopes: ["enqueue", "consume", "view"],
     responses: {
       200: {
         description: "What the token may do.",
@@ -25,7 +25,7 @@ export const diagnostics: readonly OperationText[] = [
     summary: "Get the state of Redis",
     description:
       "What Redis reports of itself, and how long a script call takes. `sluice doctor` says what to do about it.",
-    scopes: ["admin"],
+    scopes: ["view"],
     responses: {
       200: {
         description: "The state of Redis.",
@@ -52,7 +52,7 @@ export const diagnostics: readonly OperationText[] = [
     summary: "Check the keys of a queue",
     description:
       "Checks a small queue in one script call, and changes nothing. It also reports the size of the hash that holds the tasks; Upstash allows 100 MB a key.",
-    scopes: ["admin"],
+    scopes: ["view"],
     responses: {
       200: {
         description: "The state of the queue's keys.",

@@ -1,4 +1,5 @@
 import type { GenericSchema } from "valibot";
+import type { Scope } from "../../src/http/auth/tokens.ts";
 import type { ProblemCode } from "../../src/http/problems/codes.ts";
 
 /** The documentation of a route, beside its schemas. */
@@ -10,7 +11,7 @@ export interface OperationText {
   readonly summary: string;
   readonly description: string;
   /** The scopes of a token that open the route; `cron` is the cron secret. Empty: the route is public. */
-  readonly scopes: readonly ("enqueue" | "consume" | "admin" | "cron")[];
+  readonly scopes: readonly (Scope | "cron")[];
   /** A header that only this route reads. */
   readonly header?: "Last-Event-ID";
   /** The schema of the query. */

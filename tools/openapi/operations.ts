@@ -2,6 +2,8 @@ import { about } from "./about.ts";
 import { declaration } from "./declaration.ts";
 import { diagnostics } from "./diagnostics.ts";
 import type { OperationText } from "./operation-text.ts";
+import { metrics } from "./metrics.ts";
+import { overview } from "./overview.ts";
 import { queues } from "./queues.ts";
 import { schedules } from "./schedules.ts";
 import { taskOperation } from "./task-operation.ts";
@@ -16,6 +18,8 @@ export const operations: readonly OperationText[] = [
   ...watch,
   ...taskOperation,
   ...queues,
+  ...overview,
+  ...metrics,
   ...declaration,
   ...workers,
   ...schedules,

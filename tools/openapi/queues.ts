@@ -1,12 +1,32 @@
-import { deleteQueueQuery, queuesQuery } from "../../src/http/request-schemas/queues.ts";
+import { deleteQueueQuery, groupsQuery, queuesQuery } from "../../src/http/request-schemas/queues.ts";
 import { queueEvents } from "../../src/queue/tasks/events.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const unlimited = { maxWorking: null, rate: null };
-const settings = { paused: false, ...unlimited, maxPending: 10_000, events: false, statistics: true };
-const none = Object.fromEntries(queueEvents.map((event) => [event, 0]));
-const minute = { startsAt: exampleTime, ...none, enqueued: 30, dequeued: 28, completed: 27, requeued: 1 };
-const counts = {
+export const settings = { paused: false, ...unlimited, maxPending: 10_000, events: false, statistics: true };
+export const none = Object.fromEntries(queueEvents.map((event) => [event, 0]));
+export const period = {
+  ...none,
+  enqueued: 30,
+  dequeued: 28,
+  completed: 27,
+  requeued: 1,
+  attempts: 28,
+  waits: { count: 27, total: 8_400, classes: [0, 2, 9, 12, 4, 0, 0, 0, 0, 0, 0, 0, 0] },
+  runs: { count: 28, total: 3_900, classes: [0, 0, 16, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+  calls: { enqueue: 30, dequeue: 6, settle: 6, other: 0 },
+};
+const exampleGroup = {
+  queue: "emails",
+  group: "tenant-7",
+  weight: 2,
+  ...unlimited,
+  ready: 40,
+  working: 5,
+  limited: 0,
+};
+const minute = { startsAt: exampleTime, ...period };
+export const counts = {
   pending: 120,
   delayed: 7,
   working: 10,
@@ -26,8 +46,8 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "List the queues",
     description:
-      "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 13 Redis commands more, and 3 more if its next task is cancelled; all of them are read in one request.",
-    scopes: ["admin"],
+      "Lists the queues for which the token has the scope `view`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 13 Redis commands more, and 3 more if its next task is cancelled; all of them are read in one request.",
+    scopes: ["view"],
     query: queuesQuery,
     responses: {
       200: {
@@ -47,7 +67,7 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Get the counts of a queue",
     description: "For a queue that does not exist, all counts are 0.",
-    scopes: ["admin"],
+    scopes: ["view"],
     responses: {
       200: {
         description: "The counts.",
@@ -117,7 +137,7 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Get the settings of a queue",
     description: "The settings are stored in Redis and apply to every producer and consumer of the queue.",
-    scopes: ["admin"],
+    scopes: ["view"],
     responses: {
       200: { description: "The settings.", schemas: ["QueueSettings"], examples: { some: settings } },
     },
@@ -150,26 +170,36 @@ export const queues: readonly OperationText[] = [
   },
   {
     method: "get",
+    path: "/v1/queues/{queue}/groups",
+    operationId: "listGroups",
+    tag: "queues",
+    summary: "List the groups that have waiting tasks",
+    description:
+      "Groups with tasks that a pull may return come first, by name. Those all of whose waiting tasks wait for limits follow. Groups with only working or delayed tasks are not listed. A page can be short or empty although more follow: continue with `cursor`.",
+    scopes: ["view"],
+    query: groupsQuery,
+    responses: {
+      200: {
+        description: "A page of groups.",
+        schemas: ["Groups"],
+        examples: { some: { groups: [exampleGroup], cursor: null } },
+      },
+    },
+  },
+  {
+    method: "get",
     path: "/v1/queues/{queue}/groups/{group}",
     operationId: "getGroup",
     tag: "queues",
     summary: "Get the settings and counts of a group",
     description: "An unused group has weight 1, no limits and no tasks.",
-    scopes: ["admin"],
+    scopes: ["view"],
     responses: {
       200: {
         description: "The group.",
         schemas: ["Group"],
         examples: {
-          some: {
-            queue: "emails",
-            group: "tenant-7",
-            weight: 2,
-            ...unlimited,
-            ready: 40,
-            working: 5,
-            limited: 0,
-          },
+          some: exampleGroup,
         },
       },
     },
@@ -203,8 +233,8 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Get the events of the last hour, per minute",
     description:
-      "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. The queue counts events if its setting `statistics` is on.",
-    scopes: ["admin"],
+      "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. Also how long tasks waited and ran, and the sums of all minutes. The queue counts if its setting `statistics` is on.",
+    scopes: ["view"],
     responses: {
       200: {
         description: "The counts.",
@@ -215,6 +245,7 @@ export const queues: readonly OperationText[] = [
             on: true,
             minutes: [minute],
             perMinute: { ...none, enqueued: 29.4, dequeued: 28.2, completed: 27.8, requeued: 0.4 },
+            totals: { since: exampleTime, ...period },
           },
         },
       },

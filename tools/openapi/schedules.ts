@@ -24,7 +24,7 @@ export const schedules: readonly OperationText[] = [
     summary: "List the schedules of a queue",
     description:
       "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. A schedule that stays is never left out.",
-    scopes: ["admin"],
+    scopes: ["view"],
     query: schedulesQuery,
     responses: {
       200: {
@@ -80,7 +80,7 @@ export const schedules: readonly OperationText[] = [
     tag: "schedules",
     summary: "Get a schedule with its task",
     description: "Options of the task that were not set are absent.",
-    scopes: ["admin"],
+    scopes: ["view"],
     responses: {
       200: {
         description: "The schedule.",

@@ -34,7 +34,7 @@ export const taskOperation: readonly OperationText[] = [
       "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.",
       "With a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out.",
     ].join("\n\n"),
-    scopes: ["admin"],
+    scopes: ["view"],
     query: tasksQuery,
     queryExample: { state: "rejected", text: "503" },
     responses: {

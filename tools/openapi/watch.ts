@@ -42,7 +42,7 @@ export const watch: readonly OperationText[] = [
       "With `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has the progress that the holder last sent. `gap` has the number of transitions that the stream `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, with two exceptions: progress, and a promotion that a read observes, have the version of the event before.",
       "A stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204.",
     ].join("\n\n"),
-    scopes: ["enqueue", "admin"],
+    scopes: ["enqueue", "view"],
     header: "Last-Event-ID",
     query: taskQuery,
     responses: {
@@ -75,7 +75,7 @@ export const watch: readonly OperationText[] = [
       "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.",
       "Delivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends.",
     ].join("\n\n"),
-    scopes: ["admin"],
+    scopes: ["view"],
     query: eventsQuery,
     responses: {
       200: {

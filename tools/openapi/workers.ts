@@ -37,7 +37,7 @@ export const workers: readonly OperationText[] = [
     summary: "List the workers and their tasks",
     description:
       "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. A worker that stays in the list is never left out.",
-    scopes: ["admin"],
+    scopes: ["view"],
     query: workersQuery,
     responses: {
       200: {

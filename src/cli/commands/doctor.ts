@@ -49,16 +49,16 @@ async function examine(session: Session, { repair }: DoctorOptions): Promise<voi
   out.note(`Checking ${api.name}`);
   const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
   report(tokenFindings(session, grants));
-  if (grants.some(({ scopes }) => scopes.includes("admin"))) {
+  if (grants.some(mayView)) {
     const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
-    const mayReadAll = grants.some(({ scopes, queues }) => scopes.includes("admin") && queues === "*");
+    const mayReadAll = grants.some((grant) => mayView(grant) && grant.queues === "*");
     report(databaseFindings(state, Date.now(), { mayReadAll }));
     if (repair) report(await repaired(session));
     const queues = await allQueues(api);
     if (queues.length === 0) report([ok("queues", "there is none yet")]);
     for (const queue of queues) report(await examineQueue(session, queue, state.now, repair));
   } else {
-    report([unknown("Redis", "not checked", "use a token with the scope admin")]);
+    report([unknown("Redis", "not checked", "use a token with the scope view")]);
   }
   const problems = findings.filter(({ status }) => status === "problem").length;
   if (problems > 0) fail();
@@ -104,6 +104,9 @@ function adviceFor(error: unknown, { api }: Session): string | undefined {
 }
 
 type Grant = Pick<TokenEntry, "scopes" | "queues">;
+
+/** `admin` includes `view`. */
+const mayView = ({ scopes }: Grant) => scopes.includes("view") || scopes.includes("admin");
 
 /** What the caller's token may do, or with the database's credentials, what the environment says of tokens. */
 function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[] {

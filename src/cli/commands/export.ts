@@ -4,7 +4,7 @@ import { type FilterOptions, filterOf, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { type ShownTask, tasksOf } from "../tasks.ts";
-import { UsageError } from "../exit.ts";
+import { Refusal, UsageError } from "../exit.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface ExportOptions extends FilterOptions {
@@ -34,6 +34,7 @@ export function exportCommand(running: Running): Command {
     for (const state of options.state) {
       const query = { state, payloads: true, size: 500, ...filterOf(options) };
       for await (const task of tasksOf(session, queue, query)) {
+        if (task.payloadsHidden) throw new Refusal(`the token hides the payloads of ${queue}`);
         if (task.payload === undefined) {
           without++;
           continue;

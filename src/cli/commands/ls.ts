@@ -53,7 +53,11 @@ export function lsCommand(running: Running): Command {
       { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
       { title: "GROUP", optional: true, of: ({ group }) => group },
       payloads
-        ? { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) }
+        ? {
+            title: "PAYLOAD",
+            fills: true,
+            of: ({ payload, payloadsHidden }) => (payloadsHidden ? "hidden" : JSON.stringify(payload)),
+          }
         : { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
     ];
     session.out.rows(tasks, columns, "No task matches.");

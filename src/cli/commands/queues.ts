@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { QueueCounts } from "../../queue/core/counts.ts";
 import type { ListedQueues } from "../../client/client.ts";
 import { type Api } from "../connection/api.ts";
-import { span } from "../output/times.ts";
+import { span } from "../../queue/core/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 export type ListedQueue = ListedQueues["queues"][number];
@@ -50,7 +50,7 @@ function stateOf({ counts }: ListedQueue): string {
   return states.filter(Boolean).join(", ");
 }
 
-/** All queues for which the caller has the scope `admin`, by name. */
+/** All queues for which the caller has the scope `view`, by name. */
 export async function allQueues(api: Api): Promise<ListedQueue[]> {
   const found = new Map<string, ListedQueue>();
   const pages = api.pages<{ readonly queues: readonly ListedQueue[] }>("/v1/queues", "queues", {

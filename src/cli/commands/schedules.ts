@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import type { ListedSchedule } from "../../queue/schedules/schedule-record.ts";
 import { UsageError } from "../exit.ts";
-import { localTime, span } from "../output/times.ts";
+import { localTime } from "../output/times.ts";
+import { span } from "../../queue/core/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";

@@ -5,7 +5,8 @@ import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";
 import { errorLine, printable, printableLines } from "../output/printable.ts";
-import { localTime, span } from "../output/times.ts";
+import { localTime } from "../output/times.ts";
+import { span } from "../../queue/core/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask } from "../tasks.ts";
 
@@ -18,7 +19,7 @@ interface ShowOptions {
 export function showCommand(running: Running): Command {
   const command = new Command("show")
     .summary("show a task: history, the error of each attempt, payload")
-    .description("Shows all that is known of a task. The payload needs a token with the scope admin.")
+    .description("Shows all that is known of a task. The payload needs a token with the scope view.")
     .argument("<queue>")
     .argument("<id>")
     .option("--no-payload", "without the payload; the scope enqueue is then enough")
@@ -68,6 +69,7 @@ function described(task: ShownTask, { colors }: Output): string {
       lines.push(`${localTime(at)}  attempt ${attempt}: ${text}\n`);
     }
   }
+  if (task.payloadsHidden) lines.push("\nThe token hides payload, result, progress and headers.\n");
   for (const name of ["error", "result", "progress", "payload"] as const) {
     if (task[name] === undefined) continue;
     const bytes =

@@ -1,5 +1,5 @@
 import type { DatabaseDiagnostics } from "../../queue/repair/diagnostics.ts";
-import { span } from "../output/times.ts";
+import { span } from "../../queue/core/span.ts";
 import { type Finding, ok, problem, unknown, warning } from "./finding.ts";
 
 /** A round trip to Redis above this is worth a word, ms. */
@@ -19,7 +19,7 @@ export function databaseFindings(
 ): Finding[] {
   const settings = mayReadAll
     ? [version(state), eviction(state), memory(state), durability(state)]
-    : [unknown("settings of Redis", "not shown", "use a token with the scope admin for all queues (*)")];
+    : [unknown("settings of Redis", "not shown", "use a token with the scope view for all queues (*)")];
   return [connection(state), ...settings, clock(state, localNow)];
 }
 

@@ -1,7 +1,7 @@
 import type { QueueCounts } from "../../queue/core/counts.ts";
 import type { QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
 import { counted } from "../output/counted.ts";
-import { span } from "../output/times.ts";
+import { span } from "../../queue/core/span.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /** The most bytes of a key on Upstash. https://upstash.com/docs/redis/troubleshooting/max_key_size_exceeded */

@@ -1,4 +1,4 @@
-import { span } from "./times.ts";
+import { span } from "../../queue/core/span.ts";
 
 const WIDTH = 24;
 

@@ -23,7 +23,7 @@ export function devCommand(io: Io): Command {
   return new Command("dev")
     .summary("run a store, the gateway, the HTTP interface and the sweep on this machine")
     .description(
-      `Runs all of Sluice on this machine: a store, the Upstash gateway in front of it, the HTTP interface, and a sweep every minute. Prints the settings for clients. Ctrl-C ends it.
+      `Runs all of Sluice on this machine: a store, the Upstash gateway in front of it, the HTTP interface with its dashboard, and a sweep every minute. Prints the settings for clients. Ctrl-C ends it.
 
 The store is a redis-server if one is on the PATH and the package @redis/client is installed; otherwise the embedded store, which needs neither. Needs the package @hono/node-server.
 
@@ -85,7 +85,7 @@ async function start(running: Running, options: DevOptions, env: Io["env"]): Pro
     SLUICE_PREFIX: prefix,
   };
   const listen = (port: number) =>
-    serve({ env: settings, port, hostname: "127.0.0.1", grace: 1_000, signals: false });
+    serve({ env: settings, port, hostname: "127.0.0.1", grace: 1_000, signals: false, dashboard: true });
   const server = await onPort("--port", options.port, () =>
     options.port === undefined ? onFreePort(8787, listen) : listen(options.port),
   );
@@ -94,6 +94,7 @@ async function start(running: Running, options: DevOptions, env: Io["env"]): Pro
   return [
     "# Sluice runs on this machine, with a sweep every minute. Ctrl-C ends it.",
     `# Store: ${storeOf(redisUrl, options)}`,
+    `# Dashboard: ${server.url}/dashboard, for ${env["SLUICE_TOKENS"] ? "a token of SLUICE_TOKENS" : "SLUICE_TOKEN"}`,
     `UPSTASH_REDIS_REST_URL=${gateway.url}`,
     `UPSTASH_REDIS_REST_TOKEN=${gateway.token}`,
     `SLUICE_URL=${server.url}`,

@@ -10,6 +10,7 @@ interface ServeOptions {
   readonly port?: number;
   readonly host?: string;
   readonly every?: Duration;
+  readonly dashboard?: boolean;
 }
 
 export function serveCommand({ env, stdout, stderr }: Io): Command {
@@ -24,15 +25,17 @@ Reads from the environment: UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN,
     .addOption(portOption("--port", "port to listen on; 0 for any free one (default: PORT, else 8787)"))
     .option("--host <address>", "address to listen on (default: all addresses)")
     .option("--every <duration>", "interval of the sweep, such as 10s; at least 1s (default: 1m)")
-    .action(async ({ host: hostname, port, every }: ServeOptions) => {
+    .option("--dashboard", "also serve the dashboard, at /dashboard")
+    .action(async ({ host: hostname, port, every, dashboard }: ServeOptions) => {
       const { redis, tokens } = readConfig(env);
       await requirePackages("sluice serve", [
         "@hono/node-server",
         ...("redisUrl" in redis ? (["@redis/client"] as const) : []),
       ]);
-      const { url } = await onPort("--port", port, () => serve({ env, port, hostname, every }));
+      const { url } = await onPort("--port", port, () => serve({ env, port, hostname, every, dashboard }));
       if (tokens.length === 0)
         stderr.write("SLUICE_TOKENS is not set, so no request is let in; sluice token makes tokens\n");
       stdout.write(`Sluice answers at ${url}\n`);
+      if (dashboard) stdout.write(`Its dashboard is ${url}/dashboard\n`);
     });
 }

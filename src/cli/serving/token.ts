@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Command } from "commander";
 import { messageOf } from "../../errors.ts";
-import { parseTokens } from "../../http/auth/tokens.ts";
+import { parseTokens, scopes as allScopes } from "../../http/auth/tokens.ts";
 import { UsageError } from "../exit.ts";
 import type { Io } from "../io.ts";
 
@@ -12,13 +12,17 @@ export function tokenCommand({ stdout }: Io): Command {
     .description(
       "Makes a bearer token and its entry for SLUICE_TOKENS. The entry has only the token's SHA-256, so the settings of the deployment do not reveal the token. The token is not stored anywhere: save it now.",
     )
-    .requiredOption("--scopes <list>", "the scopes, separated by commas: enqueue, consume, admin")
+    .requiredOption("--scopes <list>", `the scopes, separated by commas: ${allScopes.join(", ")}`)
     .requiredOption(
       "--queues <pattern>",
       "the queues, such as emails, 'emails-*' or '*'; quote it for the shell",
     )
-    .action(({ scopes, queues }: { readonly scopes: string; readonly queues: string }) => {
-      const { token, entry } = newToken(scopes, queues);
+    .option(
+      "--hide-payloads",
+      "leave payloads, results, progress and headers out of all replies to this token",
+    )
+    .action((options: TokenOptions) => {
+      const { token, entry } = newToken(options);
       stdout.write(
         [
           "# For the caller, who sends it as `Authorization: Bearer …`:",
@@ -31,18 +35,32 @@ export function tokenCommand({ stdout }: Io): Command {
     });
 }
 
+interface TokenOptions {
+  /** Separated by commas. */
+  readonly scopes: string;
+  readonly queues: string;
+  readonly hidePayloads?: true;
+}
+
 /**
  * A token, and its entry for `SLUICE_TOKENS`.
- * @param scopes separated by commas
  * @throws {UsageError}
  */
-function newToken(scopes: string, queues: string): { readonly token: string; readonly entry: object } {
+function newToken({ scopes, queues, hidePayloads }: TokenOptions): {
+  readonly token: string;
+  readonly entry: object;
+} {
   // The prefix lets secret scanners recognize it.
   const token = `sluice_${randomBytes(32).toString("base64url")}`;
   const sha256 = createHash("sha256").update(token).digest("hex");
   return {
     token,
-    entry: checked({ sha256, scopes: scopes.split(",").map((scope) => scope.trim()), queues }),
+    entry: checked({
+      sha256,
+      scopes: scopes.split(",").map((scope) => scope.trim()),
+      queues,
+      ...(hidePayloads && { payloads: "hidden" }),
+    }),
   };
 }
 

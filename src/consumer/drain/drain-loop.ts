@@ -20,7 +20,7 @@ const LINGER = 5;
 const LAST_LOOK = 100;
 
 /** A drain's options, checked; durations in ms. */
-export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace">, PaceOptions {
+export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace" | "tracing">, PaceOptions {
   readonly budget: number;
   readonly lease: number | undefined;
   readonly extendEvery: number;
@@ -65,10 +65,11 @@ export class DrainLoop<T> {
     this.#grace = Math.min(500, options.budget / 10);
     this.#remaining = new RemainingTasks(options.wait);
     this.#failures = new TaskFailures(source.name, options.onFailure);
-    this.#requests = new DrainRequests(source, this.#end, this.#onSettled);
+    const tracing = source.tracing?.drain(source.name, options.wholeBatches);
+    this.#requests = new DrainRequests(source, this.#end, this.#onSettled, tracing);
     this.#handlers = new HandlerPool(
       callHandler,
-      { ...options, grace: this.#grace },
+      { ...options, grace: this.#grace, tracing },
       (settlement, extendAt) => this.#requests.buffer.add(settlement, extendAt),
       this.#stepSoon,
     );

@@ -1,5 +1,6 @@
 import { SluiceError } from "../../errors.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { DrainTracing } from "../../queue/core/tracing.ts";
 import type { DequeueOptions, Settled } from "../../queue/core/types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
@@ -49,16 +50,23 @@ export class DrainRequests<T> {
   readonly #source: TaskSource<T>;
   readonly #end: number;
   readonly #onSettled: OnSettled<T>;
+  readonly #tracing: DrainTracing | undefined;
   readonly #polls = new AbortController();
   #otherRequests = new AbortController();
   #sentAt = 0;
   #abortAt: number | undefined;
 
   /** @param end when the drain must be over */
-  constructor(source: TaskSource<T>, end: number, onSettled: OnSettled<T>) {
+  constructor(
+    source: TaskSource<T>,
+    end: number,
+    onSettled: OnSettled<T>,
+    tracing: DrainTracing | undefined,
+  ) {
     this.#source = source;
     this.#end = end;
     this.#onSettled = onSettled;
+    this.#tracing = tracing;
   }
 
   get isIdle(): boolean {
@@ -106,7 +114,10 @@ export class DrainRequests<T> {
     this[pending] = true;
     if (dequeue) this.isPolling = polls;
     const { signal } = polls ? this.#polls : this.#otherRequests;
-    const reply = await this.#exchange(settlements, dequeue, signal).catch((error: unknown) => {
+    const answer = this.#tracing
+      ? this.#tracing.request(() => this.#exchange(settlements, dequeue, signal))
+      : this.#exchange(settlements, dequeue, signal);
+    const reply = await answer.catch((error: unknown) => {
       this.buffer.putBack(settlements);
       if (polls && this.#polls.signal.aborted) this.interruptedPoll = { ...dequeue, wait: undefined };
       else this.#fail(error, isLast);

@@ -1,4 +1,5 @@
 import type { Backoff } from "../../queue/core/backoff.ts";
+import type { DrainTracing } from "../../queue/core/tracing.ts";
 import type { Task, TaskOutcome } from "./types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
@@ -24,6 +25,7 @@ export interface HandlerPoolOptions {
   readonly backoff: Backoff | true;
   /** How long a handler may take to stop, ms. */
   readonly grace: number;
+  readonly tracing: DrainTracing | undefined;
 }
 
 /** The calls of the handler: those that wait for their turn, and those that run. */
@@ -203,10 +205,12 @@ export class HandlerPool<T> {
     this.#running.add(call);
     this.#stopAt = Math.min(this.#stopAt, call.timeoutAt);
     this.begunCalls++;
-    this.#callHandler(
-      call.tasks.map(({ forHandler }) => forHandler),
-      call,
-    ).then(
+    const tasks = call.tasks.map(({ forHandler }) => forHandler);
+    call.trace = this.#options.tracing?.handlerCall(call.tasks.map(({ leased }) => leased));
+    const running = call.trace
+      ? call.trace.run(() => this.#callHandler(tasks, call))
+      : this.#callHandler(tasks, call);
+    running.then(
       (outcomes) => {
         this.#end(call, outcomes);
         this.#onEnd();
@@ -233,10 +237,14 @@ export class HandlerPool<T> {
     if (call.stopped === undefined) this.#duration.add(now - call.beganAt);
     this.endedCalls++;
     this.firstEndAt ??= now;
+    call.trace?.end(
+      call.tasks.map(({ isOver }, i) => (isOver ? { outcome: "lost" } : (outcomes[i] as TaskOutcome))),
+    );
     for (const [i, task] of call.tasks.entries()) {
       if (task.isOver) continue;
       task.isOver = true;
       const settlement = settlementOf(task.leased, outcomes[i] as TaskOutcome);
+      this.#noteTask(task, settlement);
       this.#settle({ ...settlement, ranFor: now - call.beganAt }, task.extendAt(false));
     }
   }
@@ -256,6 +264,12 @@ export class HandlerPool<T> {
 
   #handBack(task: InFlightTask<T>): void {
     task.isOver = true;
-    this.#settle(handBack(task.leased), task.extendAt(false));
+    const settlement = handBack(task.leased);
+    this.#noteTask(task, settlement);
+    this.#settle(settlement, task.extendAt(false));
+  }
+
+  #noteTask({ leased }: InFlightTask<T>, { settlement }: SizedSettlement): void {
+    this.#options.tracing?.noteTask(settlement, leased.headers);
   }
 }

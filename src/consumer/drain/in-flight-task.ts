@@ -1,4 +1,5 @@
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
+import type { HandlerCallTracing } from "../../queue/core/tracing.ts";
 import type { Settled } from "../../queue/core/types.ts";
 import type { Task } from "./types.ts";
 import { StoppedError } from "./failures.ts";
@@ -132,6 +133,7 @@ export class HandlerCall<T> {
   giveUpAt = Number.POSITIVE_INFINITY;
   /** Why the call as a whole is to stop. */
   stopped: StoppedError | undefined;
+  trace: HandlerCallTracing | undefined;
   readonly #stopper = new Stopper();
 
   constructor(tasks: readonly InFlightTask<T>[], timeout: number) {

@@ -6,7 +6,8 @@ import type { DequeueOptions } from "../../queue/core/types.ts";
 export type TaskSource<T = unknown> = Pick<
   Queue<never, T>,
   "name" | "dequeue" | "settle" | "settleAndDequeue"
->;
+> &
+  Partial<Pick<Queue, "tracing">>;
 
 /** A source that calls `onDequeue` with the tasks of each dequeue before it returns them. */
 export function observed<T>(
@@ -15,6 +16,7 @@ export function observed<T>(
 ): TaskSource<T> {
   return {
     name: source.name,
+    tracing: source.tracing,
     settle: (...args) => source.settle(...args),
     async dequeue(options = {}) {
       const tasks = await source.dequeue(options);

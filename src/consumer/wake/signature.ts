@@ -12,11 +12,14 @@ export const TOLERANCE = 5 * 60;
 
 const PREFIX = "whsec_";
 
+/** What a secret must be. */
+export const SECRET_FORM = `must be ${PREFIX} followed by 24 to 64 bytes in base64`;
+
 /** The longest id, in characters: ids are kept in memory, and no library makes longer ones. */
 const LONGEST_ID = 256;
 
 /** Whether a secret is `whsec_` followed by 24 to 64 bytes in base64. */
-export function isWakeSecret(secret: string): boolean {
+export function isSigningSecret(secret: string): boolean {
   return secretBytes(secret) !== undefined;
 }
 
@@ -34,23 +37,27 @@ function secretBytes(secret: unknown): Uint8Array<ArrayBuffer> | undefined {
 export async function signingKey(secret: string, path = "secret"): Promise<CryptoKey> {
   const bytes = secretBytes(secret);
   if (bytes === undefined) {
-    throw invalidArgument(path, `must be ${PREFIX} followed by 24 to 64 bytes in base64`);
+    throw invalidArgument(path, SECRET_FORM);
   }
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
 }
 
-/** The three headers that sign a body under an id. */
+/** The three headers that sign a body under an id, with each of the keys. */
 export async function signedHeaders(
-  key: CryptoKey,
+  keys: CryptoKey | readonly CryptoKey[],
   id: string,
   body: string,
 ): Promise<Record<string, string>> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
-  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, signedContent(id, timestamp, body)));
+  const content = signedContent(id, timestamp, body);
+  const signatures = [keys].flat().map(async (key) => {
+    const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, content));
+    return `v1,${toBase64(signature)}`;
+  });
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${toBase64(signature)}`,
+    "webhook-signature": (await Promise.all(signatures)).join(" "),
   };
 }
 

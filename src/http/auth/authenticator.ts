@@ -1,3 +1,4 @@
+import { matches } from "../../queue/core/queue-pattern.ts";
 import { Problem } from "../problems/problem.ts";
 import { checkCronSecrets, parseTokens, type Scope, type TokenEntry } from "./tokens.ts";
 
@@ -9,6 +10,14 @@ interface Entry {
 interface Grant {
   readonly scopes: readonly (Scope | "cron")[];
   readonly queues: string;
+  readonly payloads?: "shown" | "hidden" | undefined;
+}
+
+/** What one entry of a token allows, as callers see it. */
+export interface TokenGrant {
+  readonly scopes: Scope[];
+  readonly queues: string;
+  readonly payloads?: "hidden";
 }
 
 /** What one caller may do. */
@@ -21,18 +30,42 @@ export class Grants {
 
   /** Whether the caller has the scope for at least one queue. */
   has(scope: Scope | "cron"): boolean {
-    return this.list.some((grant) => grant.scopes.includes(scope));
+    return this.list.some((grant) => includes(grant, scope));
   }
 
   /** Whether the caller has the scope for every queue. */
   allowsAll(scope: Scope | "cron"): boolean {
-    return this.list.some((grant) => grant.scopes.includes(scope) && grant.queues === "*");
+    return this.list.some((grant) => includes(grant, scope) && grant.queues === "*");
   }
 
   /** Whether the caller has the scope for this queue. */
   allows(scope: Scope | "cron", queue: string): boolean {
-    return this.list.some((grant) => grant.scopes.includes(scope) && matches(grant.queues, queue));
+    return this.list.some((grant) => includes(grant, scope) && matches(grant.queues, queue));
   }
+
+  /** What the caller's token allows. A cron secret is none. */
+  ofToken(): TokenGrant[] {
+    return this.list.flatMap(({ scopes, queues, payloads }) => {
+      const own = scopes.filter((scope) => scope !== "cron");
+      if (own.length === 0) return [];
+      return [{ scopes: own, queues, ...(payloads === "hidden" && { payloads }) }];
+    });
+  }
+
+  /** Whether payloads of the queue are hidden from each grant that has one of the scopes for it. */
+  hidesPayloads(queue: string, ...scopes: Scope[]): boolean {
+    return !this.list.some(
+      (grant) =>
+        grant.payloads !== "hidden" &&
+        matches(grant.queues, queue) &&
+        scopes.some((scope) => includes(grant, scope)),
+    );
+  }
+}
+
+/** Whether the grant has the scope. `admin` includes `view`. */
+function includes({ scopes }: Grant, scope: Scope | "cron"): boolean {
+  return scopes.includes(scope) || (scope === "view" && scopes.includes("admin"));
 }
 
 /** Identifies callers by their bearer tokens. */
@@ -81,9 +114,9 @@ export class Authenticator {
   }
 
   async #digestEntries(): Promise<Entry[]> {
-    const tokens = this.#tokens.map(async ({ token, sha256: hex, scopes, queues }) => ({
+    const tokens = this.#tokens.map(async ({ token, sha256: hex, ...grant }) => ({
       digest: hex === undefined ? await sha256(token ?? "") : fromHex(hex),
-      grant: { scopes, queues },
+      grant,
     }));
     const cronSecrets = this.#cronSecrets.map(async (secret) => ({
       digest: await sha256(secret),
@@ -107,6 +140,9 @@ export function forbidden(scopes: readonly (Scope | "cron")[], queue: string | u
   });
 }
 
+/** The problem for a request whose answer would show what the token hides. */
+export const payloadsHidden = (detail: string) => new Problem("forbidden", { detail });
+
 /** Node's synchronous hash, if available. It is faster than WebCrypto, which Node runs in another thread. */
 const hash = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash;
 
@@ -126,19 +162,4 @@ export function equal(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
   for (let at = 0; at < one.length; at++) difference |= (one[at] ?? 0) ^ (other[at] ?? 0);
   return difference === 0;
-}
-
-/** Whether the name matches the pattern, in which `*` matches any characters. */
-export function matches(pattern: string, name: string): boolean {
-  const [start = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return pattern === name;
-  const end = rest.pop() ?? "";
-  if (!name.startsWith(start) || !name.endsWith(end)) return false;
-  let at = start.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return at <= name.length - end.length;
 }

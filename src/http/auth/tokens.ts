@@ -1,27 +1,33 @@
 import * as v from "valibot";
 import { invalidArgument } from "../../errors.ts";
+import { QUEUE_PATTERN, queuePatternForm } from "../../queue/core/queue-pattern.ts";
 import { defaultMessage, fieldErrors, fields } from "../request/validate.ts";
 
-/** What a token allows: to enqueue and follow tasks, to consume them, or to operate queues. */
-export type Scope = "enqueue" | "consume" | "admin";
+/**
+ * What a token may allow: to enqueue and follow tasks, to consume them, to look at queues, or to operate them.
+ * `admin` includes `view`.
+ */
+export const scopes = ["enqueue", "consume", "view", "admin"] as const;
+
+export type Scope = (typeof scopes)[number];
 
 /** The form of a token or a cron secret. */
 const SECRET = /^[!-~]{16,512}$/;
 
 const secretForm = "must be 16 to 512 visible ASCII characters";
 const digestForm = "must be a SHA-256 in 64 hexadecimal digits";
-const scopesForm = "must list at least one of enqueue, consume, admin";
-const queuesForm = "must be a pattern of queue names, such as emails, emails-* or *";
+const scopesForm = `must list at least one of ${scopes.join(", ")}`;
 
 const tokenEntry = v.pipe(
   fields({
     token: v.exactOptional(v.pipe(v.string(secretForm), v.regex(SECRET, secretForm))),
     sha256: v.exactOptional(v.pipe(v.string(digestForm), v.regex(/^[0-9a-f]{64}$/i, digestForm))),
     scopes: v.pipe(
-      v.array(v.picklist(["enqueue", "consume", "admin"], "must be enqueue, consume or admin"), scopesForm),
+      v.array(v.picklist(scopes, "must be enqueue, consume, view or admin"), scopesForm),
       v.minLength(1, scopesForm),
     ),
-    queues: v.pipe(v.string(queuesForm), v.regex(/^[A-Za-z0-9_.*-]{1,128}$/, queuesForm)),
+    queues: v.pipe(v.string(queuePatternForm), v.regex(QUEUE_PATTERN, queuePatternForm)),
+    payloads: v.exactOptional(v.picklist(["shown", "hidden"], "must be shown or hidden")),
   }),
   v.check(
     (entry) => (entry.token === undefined) !== (entry.sha256 === undefined),
@@ -32,7 +38,9 @@ const tokenEntry = v.pipe(
 /**
  * One bearer token: `token` itself, or its `sha256` in hexadecimal; its scopes; and the queues that it is
  * valid for. In `queues`, `*` matches any characters and is the only wildcard: `"emails-*"`, `"*"`. `queues`
- * is required, so that no token opens every queue by an omission. Several entries may have the same token.
+ * is required, so that no token opens every queue by an omission. `payloads: "hidden"` leaves payloads,
+ * results, progress and headers out of all replies; the default is `"shown"`. Several entries may have the same
+ * token.
  */
 export type TokenEntry = v.InferOutput<typeof tokenEntry>;
 

@@ -7,7 +7,7 @@ export const openapi: OpenApiDocument = {
     "title": "Sluice",
     "version": "0.1.0",
     "summary": "A reliable work queue over HTTP",
-    "description": "Producers enqueue tasks. Consumers pull a batch, work on it, and settle it in one more request.\n\nTimes are epoch milliseconds and their names end in `At`. Numbers are 64-bit floats: send integers beyond 2^53 as strings. Unknown fields and parameters are refused, so that a misspelled one is not ignored. Responses may gain fields.\n\nErrors are problem documents (RFC 9457) with a stable `code`. In addition to those listed with each route, an unknown path returns `no_route`, and an unsupported method returns `method_not_allowed` with `Allow`. Every GET route except the sweep supports HEAD. There are no CORS headers.\n\nThe server's `SLUICE_TOKENS` has the tokens, as JSON: `[{\"sha256\": \"…\", \"scopes\": [\"enqueue\", \"consume\", \"admin\"], \"queues\": \"emails-*\"}]`.",
+    "description": "Producers enqueue tasks. Consumers pull a batch, work on it, and settle it in one more request.\n\nTimes are epoch milliseconds and their names end in `At`. Numbers are 64-bit floats: send integers beyond 2^53 as strings. Unknown fields and parameters are refused, so that a misspelled one is not ignored. Responses may gain fields.\n\nErrors are problem documents (RFC 9457) with a stable `code`. In addition to those listed with each route, an unknown path returns `no_route`, and an unsupported method returns `method_not_allowed` with `Allow`. Every GET route except the sweep supports HEAD. There are no CORS headers.\n\nThe server's `SLUICE_TOKENS` has the tokens, as JSON: `[{\"sha256\": \"…\", \"scopes\": [\"enqueue\", \"consume\", \"view\", \"admin\"], \"queues\": \"emails-*\"}]`. `admin` includes `view`. If an entry has `\"payloads\": \"hidden\"`, replies to its token have no payload, result, progress or headers of a task.",
     "license": {
       "name": "MIT",
       "identifier": "MIT"
@@ -266,11 +266,11 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "List, search and peek at the tasks in one state",
-        "description": "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.\n\nWith a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out. Scope: admin.",
+        "description": "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.\n\nWith a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -889,12 +889,12 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Get a task: its state, result and error; wait for its end, or follow it",
-        "description": "The record of a completed task, with its result, is kept for its `resultTtl`, the record of a dead letter for its `deadTtl`, each at least 5 minutes. The record of a cancelled task is kept for 5 minutes. After that the task is not found.\n\nWith `wait`, the response comes when the task has ended. If it has not ended in time, the response has its current state. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.\n\nWith `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has the progress that the holder last sent. `gap` has the number of transitions that the stream `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, with two exceptions: progress, and a promotion that a read observes, have the version of the event before.\n\nA stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204. Scope: enqueue, admin.",
+        "description": "The record of a completed task, with its result, is kept for its `resultTtl`, the record of a dead letter for its `deadTtl`, each at least 5 minutes. The record of a cancelled task is kept for 5 minutes. After that the task is not found.\n\nWith `wait`, the response comes when the task has ended. If it has not ended in time, the response has its current state. The server reads the task after 250 ms, then in growing intervals of up to 2 seconds. Each read costs 3 Redis commands.\n\nWith `Accept: text/event-stream`, the response is a stream of the task's transitions: first the current state, then each transition once and in order, until the end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has the progress that the holder last sent. `gap` has the number of transitions that the stream `missed`, because the record keeps only the last 16. `end` has the task. `gone` means that the task was deleted or its record has expired. After `end` or `gone`, close the stream. `problem` reports an error. Versions increase, with two exceptions: progress, and a promotion that a read observes, have the version of the event before.\n\nA stream ends after 60 seconds, and the client reconnects with `Last-Event-ID`, as the browsers' EventSource does by itself. The stream then continues after that version. Nothing is sent twice except the last progress. After the end was sent, the response is 204. Scope: enqueue, view.",
         "security": [
           {
             "token": [
               "enqueue",
-              "admin"
+              "view"
             ]
           }
         ],
@@ -928,7 +928,7 @@ export const openapi: OpenApiDocument = {
             "name": "payload",
             "in": "query",
             "required": false,
-            "description": "True includes the payload; the token needs the scope `admin`. A stream has no payload. Default false.",
+            "description": "True includes the payload; the token needs the scope `view`. A stream has no payload. Default false.",
             "schema": {
               "type": "boolean"
             }
@@ -1108,11 +1108,11 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Stream the events of a queue's tasks",
-        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.\n\nDelivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends. Scope: admin.",
+        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.\n\nDelivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -1431,11 +1431,11 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "List the queues",
-        "description": "Lists the queues for which the token has the scope `admin`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 13 Redis commands more, and 3 more if its next task is cancelled; all of them are read in one request. Scope: admin.",
+        "description": "Lists the queues for which the token has the scope `view`. A page can be short or empty although more follow: continue with `cursor`. With `counts=true`, each queue of the page costs 11 to 13 Redis commands more, and 3 more if its next task is cancelled; all of them are read in one request. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -1550,11 +1550,11 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Get the counts of a queue",
-        "description": "For a queue that does not exist, all counts are 0. Scope: admin.",
+        "description": "For a queue that does not exist, all counts are 0. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -1859,11 +1859,11 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Get the settings of a queue",
-        "description": "The settings are stored in Redis and apply to every producer and consumer of the queue. Scope: admin.",
+        "description": "The settings are stored in Redis and apply to every producer and consumer of the queue. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -2038,6 +2038,102 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/queues/{queue}/groups": {
+      "get": {
+        "operationId": "listGroups",
+        "tags": [
+          "queues"
+        ],
+        "summary": "List the groups that have waiting tasks",
+        "description": "Groups with tasks that a pull may return come first, by name. Those all of whose waiting tasks wait for limits follow. Groups with only working or delayed tasks are not listed. A page can be short or empty although more follow: continue with `cursor`. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to continue: the `cursor` of the previous page.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "At most this many groups per page. Default 100.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A page of groups.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Groups"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "groups": [
+                        {
+                          "queue": "emails",
+                          "group": "tenant-7",
+                          "weight": 2,
+                          "maxWorking": null,
+                          "rate": null,
+                          "ready": 40,
+                          "working": 5,
+                          "limited": 0
+                        }
+                      ],
+                      "cursor": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues/{queue}/groups/{group}": {
       "get": {
         "operationId": "getGroup",
@@ -2045,11 +2141,11 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Get the settings and counts of a group",
-        "description": "An unused group has weight 1, no limits and no tasks. Scope: admin.",
+        "description": "An unused group has weight 1, no limits and no tasks. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -2223,11 +2319,11 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Get the events of the last hour, per minute",
-        "description": "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. The queue counts events if its setting `statistics` is on. Scope: admin.",
+        "description": "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. Also how long tasks waited and ran, and the sums of all minutes. The queue counts if its setting `statistics` is on. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -2262,7 +2358,52 @@ export const openapi: OpenApiDocument = {
                           "cancelRequested": 0,
                           "reclaimed": 0,
                           "redriven": 0,
-                          "deleted": 0
+                          "deleted": 0,
+                          "attempts": 28,
+                          "waits": {
+                            "count": 27,
+                            "total": 8400,
+                            "classes": [
+                              0,
+                              2,
+                              9,
+                              12,
+                              4,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0
+                            ]
+                          },
+                          "runs": {
+                            "count": 28,
+                            "total": 3900,
+                            "classes": [
+                              0,
+                              0,
+                              16,
+                              12,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0,
+                              0
+                            ]
+                          },
+                          "calls": {
+                            "enqueue": 30,
+                            "dequeue": 6,
+                            "settle": 6,
+                            "other": 0
+                          }
                         }
                       ],
                       "perMinute": {
@@ -2276,6 +2417,742 @@ export const openapi: OpenApiDocument = {
                         "reclaimed": 0,
                         "redriven": 0,
                         "deleted": 0
+                      },
+                      "totals": {
+                        "since": 1792800000000,
+                        "enqueued": 30,
+                        "dequeued": 28,
+                        "completed": 27,
+                        "requeued": 1,
+                        "rejected": 0,
+                        "cancelled": 0,
+                        "cancelRequested": 0,
+                        "reclaimed": 0,
+                        "redriven": 0,
+                        "deleted": 0,
+                        "attempts": 28,
+                        "waits": {
+                          "count": 27,
+                          "total": 8400,
+                          "classes": [
+                            0,
+                            2,
+                            9,
+                            12,
+                            4,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0
+                          ]
+                        },
+                        "runs": {
+                          "count": 28,
+                          "total": 3900,
+                          "classes": [
+                            0,
+                            0,
+                            16,
+                            12,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0
+                          ]
+                        },
+                        "calls": {
+                          "enqueue": 30,
+                          "dequeue": 6,
+                          "settle": 6,
+                          "other": 0
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/overview": {
+      "get": {
+        "operationId": "getOverview",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Get the counts, settings and last hour of several queues",
+        "description": "For dashboards. All queues are read in one request to Redis; each costs as many commands as its counts. The token needs the scope for each of them. A queue that does not exist has no tasks. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "name": "queues",
+            "in": "query",
+            "required": true,
+            "description": "The names of 1 to 100 queues, with commas between, each once.",
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:,[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}){0,99}$"
+            },
+            "example": "emails,reports"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "What there is to see of each queue.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Overviews"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "now": 1792800000000,
+                      "queues": [
+                        {
+                          "queue": "emails",
+                          "pending": 120,
+                          "delayed": 7,
+                          "working": 10,
+                          "rejected": 2,
+                          "oldestAge": 4300,
+                          "nextDueAt": 1792800030000,
+                          "broken": 0,
+                          "workers": 2,
+                          "paused": false,
+                          "settings": {
+                            "paused": false,
+                            "maxWorking": null,
+                            "rate": null,
+                            "maxPending": 10000,
+                            "events": false,
+                            "statistics": true
+                          },
+                          "statistics": {
+                            "on": true,
+                            "perMinute": {
+                              "enqueued": 29.4,
+                              "dequeued": 28.2,
+                              "completed": 27.8,
+                              "requeued": 0.4,
+                              "rejected": 0,
+                              "cancelled": 0,
+                              "cancelRequested": 0,
+                              "reclaimed": 0,
+                              "redriven": 0,
+                              "deleted": 0
+                            },
+                            "series": {
+                              "enqueued": [
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                30
+                              ],
+                              "dequeued": [
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                28
+                              ],
+                              "completed": [
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                27
+                              ],
+                              "requeued": [
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                1
+                              ],
+                              "rejected": [
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0
+                              ],
+                              "reclaimed": [
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0
+                              ]
+                            },
+                            "waits": {
+                              "count": 27,
+                              "total": 8400,
+                              "classes": [
+                                0,
+                                2,
+                                9,
+                                12,
+                                4,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0
+                              ]
+                            },
+                            "runs": {
+                              "count": 28,
+                              "total": 3900,
+                              "classes": [
+                                0,
+                                0,
+                                16,
+                                12,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0,
+                                0
+                              ]
+                            },
+                            "calls": {
+                              "enqueue": 30,
+                              "dequeue": 6,
+                              "settle": 6,
+                              "other": 0
+                            }
+                          }
+                        },
+                        {
+                          "queue": "reports",
+                          "code": "newer_schema"
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/metrics": {
+      "get": {
+        "operationId": "getMetrics",
+        "tags": [
+          "operation"
+        ],
+        "summary": "Get the metrics of all queues, for Prometheus",
+        "description": "OpenMetrics text, or the older Prometheus text if `Accept` names only `text/plain`. It has the queues for which the token has the scope, at most 1,000 of them. Queues that keep statistics also have counters and histograms. Each queue costs as many Redis commands as its counts, and the list of queues 3. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "name": "queues",
+            "in": "query",
+            "required": false,
+            "description": "Queues whose names match this pattern, in which `*` matches any characters. Default: all that the token matches.",
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_.*-]{1,128}$"
+            },
+            "example": "emails-*"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The metrics.",
+            "content": {
+              "application/openmetrics-text": {
+                "schema": {
+                  "type": "string"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": "# TYPE sluice_queue_tasks gauge\n# HELP sluice_queue_tasks Tasks by state. Rejected tasks are dead letters.\nsluice_queue_tasks{queue=\"emails\",state=\"pending\"} 120\nsluice_queue_tasks{queue=\"emails\",state=\"delayed\"} 7\nsluice_queue_tasks{queue=\"emails\",state=\"working\"} 10\nsluice_queue_tasks{queue=\"emails\",state=\"rejected\"} 2\n# EOF\n"
+                  }
+                }
+              },
+              "text/plain": {
+                "schema": {
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/load": {
+      "get": {
+        "operationId": "getLoad",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Get the load of a queue, to scale its consumers",
+        "description": "Numbers for autoscalers. Divide `backlog` by the tasks that one consumer works on at once. A queue that does not exist has no load. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The load.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Load"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queue": "emails",
+                      "pending": 120,
+                      "working": 10,
+                      "paused": false,
+                      "backlog": 130,
+                      "workers": 2,
+                      "perWorker": 60,
+                      "oldestAge": 4300,
+                      "perMinute": {
+                        "enqueued": 29.4,
+                        "completed": 27.8
                       }
                     }
                   }
@@ -2528,11 +3405,11 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "List the workers and their tasks",
-        "description": "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. A worker that stays in the list is never left out. Scope: admin.",
+        "description": "Lists the named workers of the queue, in no particular order. If the list changes between pages, a worker may appear twice. A worker that stays in the list is never left out. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -2727,11 +3604,11 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "List the schedules of a queue",
-        "description": "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. A schedule that stays is never left out. Scope: admin.",
+        "description": "Lists the schedules without their tasks, in no particular order. If the list changes between pages, a schedule may appear twice. A schedule that stays is never left out. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -2972,11 +3849,11 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "Get a schedule with its task",
-        "description": "Options of the task that were not set are absent. Scope: admin.",
+        "description": "Options of the task that were not set are absent. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -3507,13 +4384,13 @@ export const openapi: OpenApiDocument = {
           "about"
         ],
         "summary": "Get what the token may do",
-        "description": "The scopes of the caller's token, each with the pattern of its queues. Scope: enqueue, consume, admin.",
+        "description": "The scopes of the caller's token, each with the pattern of its queues. Scope: enqueue, consume, view.",
         "security": [
           {
             "token": [
               "enqueue",
               "consume",
-              "admin"
+              "view"
             ]
           }
         ],
@@ -3575,11 +4452,11 @@ export const openapi: OpenApiDocument = {
           "operation"
         ],
         "summary": "Get the state of Redis",
-        "description": "What Redis reports of itself, and how long a script call takes. `sluice doctor` says what to do about it. Scope: admin.",
+        "description": "What Redis reports of itself, and how long a script call takes. `sluice doctor` says what to do about it. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -3639,11 +4516,11 @@ export const openapi: OpenApiDocument = {
           "operation"
         ],
         "summary": "Check the keys of a queue",
-        "description": "Checks a small queue in one script call, and changes nothing. It also reports the size of the hash that holds the tasks; Upstash allows 100 MB a key. Scope: admin.",
+        "description": "Checks a small queue in one script call, and changes nothing. It also reports the size of the hash that holds the tasks; Upstash allows 100 MB a key. Scope: view.",
         "security": [
           {
             "token": [
-              "admin"
+              "view"
             ]
           }
         ],
@@ -3800,7 +4677,7 @@ export const openapi: OpenApiDocument = {
       "token": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A token with the scope that the route needs, for the queue."
+        "description": "A token with the scope that the route needs, for the queue. `admin` includes `view`."
       },
       "cronSecret": {
         "type": "http",
@@ -5253,6 +6130,10 @@ export const openapi: OpenApiDocument = {
           "errorEncoding": {
             "const": "base64",
             "description": "The error is bytes, in base64."
+          },
+          "payloadsHidden": {
+            "const": true,
+            "description": "The token hides payloads: payload, result, progress and headers are left out."
           }
         },
         "required": [
@@ -5617,6 +6498,427 @@ export const openapi: OpenApiDocument = {
           "paused"
         ]
       },
+      "Load": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "pending": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "working": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "paused": {
+            "type": "boolean",
+            "description": "True while pulls return no tasks."
+          },
+          "backlog": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "The tasks that need a consumer: pending and working ones, or only working ones while the queue is paused."
+          },
+          "workers": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Workers of the queue that are not silent. Consumers without a name are not counted."
+          },
+          "perWorker": {
+            "type": "number",
+            "minimum": 0,
+            "description": "Pending tasks for each worker, or all of them if there is no worker; 0 while the queue is paused."
+          },
+          "oldestAge": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Time since the next pending task was enqueued, ms; 0 if none is pending."
+          },
+          "perMinute": {
+            "type": "object",
+            "properties": {
+              "enqueued": {
+                "type": "number",
+                "minimum": 0
+              },
+              "completed": {
+                "type": "number",
+                "minimum": 0
+              }
+            },
+            "required": [
+              "enqueued",
+              "completed"
+            ],
+            "description": "Tasks per minute, the mean of the last five complete minutes; 0 if the queue keeps no statistics."
+          }
+        },
+        "required": [
+          "queue",
+          "pending",
+          "working",
+          "paused",
+          "backlog",
+          "workers",
+          "perWorker",
+          "oldestAge",
+          "perMinute"
+        ]
+      },
+      "Overviews": {
+        "type": "object",
+        "properties": {
+          "now": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Redis's time, epoch ms; null if no queue could be read."
+          },
+          "queues": {
+            "type": "array",
+            "items": {
+              "anyOf": [
+                {
+                  "type": "object",
+                  "properties": {
+                    "queue": {
+                      "type": "string"
+                    },
+                    "pending": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "delayed": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "working": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "rejected": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Dead letters."
+                    },
+                    "oldestAge": {
+                      "anyOf": [
+                        {
+                          "type": "integer",
+                          "minimum": 0
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ],
+                      "description": "Time since the next pending task was enqueued, ms; null if none is pending. There are two candidates: the next task without a group or priority, and the next one with either. The older one counts. Tasks that wait for their group's limit count only if no other task is pending."
+                    },
+                    "nextDueAt": {
+                      "anyOf": [
+                        {
+                          "type": "integer",
+                          "minimum": 0
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ],
+                      "description": "When the next delayed task is due or the next lease expires, epoch ms."
+                    },
+                    "broken": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Entries without a valid record that pulls have set aside; 0 in a valid queue."
+                    },
+                    "workers": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Workers of the queue that are not silent."
+                    },
+                    "paused": {
+                      "type": "boolean",
+                      "description": "True while pulls return no tasks."
+                    },
+                    "settings": {
+                      "$ref": "#/components/schemas/QueueSettings"
+                    },
+                    "statistics": {
+                      "type": "object",
+                      "properties": {
+                        "on": {
+                          "type": "boolean",
+                          "description": "False if the queue keeps no statistics. Then all its numbers are 0."
+                        },
+                        "perMinute": {
+                          "type": "object",
+                          "properties": {
+                            "enqueued": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "dequeued": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "completed": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "requeued": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "rejected": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "cancelled": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "cancelRequested": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "reclaimed": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "redriven": {
+                              "type": "number",
+                              "minimum": 0
+                            },
+                            "deleted": {
+                              "type": "number",
+                              "minimum": 0
+                            }
+                          },
+                          "required": [
+                            "enqueued",
+                            "dequeued",
+                            "completed",
+                            "requeued",
+                            "rejected",
+                            "cancelled",
+                            "cancelRequested",
+                            "reclaimed",
+                            "redriven",
+                            "deleted"
+                          ],
+                          "description": "Tasks per minute, the mean of the last five complete minutes."
+                        },
+                        "series": {
+                          "type": "object",
+                          "properties": {
+                            "enqueued": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "minItems": 60,
+                              "maxItems": 60
+                            },
+                            "dequeued": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "minItems": 60,
+                              "maxItems": 60
+                            },
+                            "completed": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "minItems": 60,
+                              "maxItems": 60
+                            },
+                            "requeued": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "minItems": 60,
+                              "maxItems": 60
+                            },
+                            "rejected": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "minItems": 60,
+                              "maxItems": 60
+                            },
+                            "reclaimed": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "minItems": 60,
+                              "maxItems": 60
+                            }
+                          },
+                          "required": [
+                            "enqueued",
+                            "dequeued",
+                            "completed",
+                            "requeued",
+                            "rejected",
+                            "reclaimed"
+                          ],
+                          "description": "Tasks in each of the last 60 minutes, the oldest first. The last number is that of the current minute."
+                        },
+                        "waits": {
+                          "type": "object",
+                          "properties": {
+                            "count": {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            "total": {
+                              "type": "integer",
+                              "minimum": 0,
+                              "description": "Their sum, ms."
+                            },
+                            "classes": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "description": "How many were in each class. A class has an upper bound that belongs to it: 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000 ms. The last class has none."
+                            }
+                          },
+                          "required": [
+                            "count",
+                            "total",
+                            "classes"
+                          ],
+                          "description": "Times from the enqueue of a task to its first pull, in these 60 minutes."
+                        },
+                        "runs": {
+                          "type": "object",
+                          "properties": {
+                            "count": {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            "total": {
+                              "type": "integer",
+                              "minimum": 0,
+                              "description": "Their sum, ms."
+                            },
+                            "classes": {
+                              "type": "array",
+                              "items": {
+                                "type": "integer",
+                                "minimum": 0
+                              },
+                              "description": "How many were in each class. A class has an upper bound that belongs to it: 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000 ms. The last class has none."
+                            }
+                          },
+                          "required": [
+                            "count",
+                            "total",
+                            "classes"
+                          ],
+                          "description": "Times from a pull to its settle, in these 60 minutes."
+                        },
+                        "calls": {
+                          "type": "object",
+                          "properties": {
+                            "enqueue": {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            "dequeue": {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            "settle": {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            "other": {
+                              "type": "integer",
+                              "minimum": 0
+                            }
+                          },
+                          "required": [
+                            "enqueue",
+                            "dequeue",
+                            "settle",
+                            "other"
+                          ],
+                          "description": "Calls that caused an event. Calls that found no task are not counted."
+                        }
+                      },
+                      "required": [
+                        "on",
+                        "perMinute",
+                        "series",
+                        "waits",
+                        "runs",
+                        "calls"
+                      ]
+                    }
+                  },
+                  "required": [
+                    "queue",
+                    "pending",
+                    "delayed",
+                    "working",
+                    "rejected",
+                    "oldestAge",
+                    "nextDueAt",
+                    "broken",
+                    "workers",
+                    "paused",
+                    "settings",
+                    "statistics"
+                  ]
+                },
+                {
+                  "type": "object",
+                  "properties": {
+                    "queue": {
+                      "type": "string"
+                    },
+                    "code": {
+                      "type": "string",
+                      "description": "Why the queue could not be read, such as `newer_schema`."
+                    }
+                  },
+                  "required": [
+                    "queue",
+                    "code"
+                  ]
+                }
+              ]
+            },
+            "description": "In the order of the request."
+          }
+        },
+        "required": [
+          "now",
+          "queues"
+        ]
+      },
       "Declaration": {
         "type": "object",
         "properties": {
@@ -5876,6 +7178,7 @@ export const openapi: OpenApiDocument = {
                     "enum": [
                       "enqueue",
                       "consume",
+                      "view",
                       "admin"
                     ],
                     "type": "string"
@@ -5884,6 +7187,10 @@ export const openapi: OpenApiDocument = {
                 "queues": {
                   "type": "string",
                   "description": "The pattern of the queues for which it has the scopes."
+                },
+                "payloads": {
+                  "const": "hidden",
+                  "description": "Replies leave out payloads, results, progress and headers. Absent if they are shown."
                 }
               },
               "required": [
@@ -6247,6 +7554,32 @@ export const openapi: OpenApiDocument = {
           "limited"
         ]
       },
+      "Groups": {
+        "type": "object",
+        "properties": {
+          "groups": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Group"
+            }
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The start of the next page; null on the last page."
+          }
+        },
+        "required": [
+          "groups",
+          "cursor"
+        ]
+      },
       "Statistics": {
         "type": "object",
         "properties": {
@@ -6306,6 +7639,95 @@ export const openapi: OpenApiDocument = {
                 "deleted": {
                   "type": "integer",
                   "minimum": 0
+                },
+                "attempts": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Attempts of the tasks that were completed or became dead letters."
+                },
+                "waits": {
+                  "type": "object",
+                  "properties": {
+                    "count": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "total": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Their sum, ms."
+                    },
+                    "classes": {
+                      "type": "array",
+                      "items": {
+                        "type": "integer",
+                        "minimum": 0
+                      },
+                      "description": "How many were in each class. A class has an upper bound that belongs to it: 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000 ms. The last class has none."
+                    }
+                  },
+                  "required": [
+                    "count",
+                    "total",
+                    "classes"
+                  ],
+                  "description": "Times from the enqueue of a task to its first pull. A delay is a part of it."
+                },
+                "runs": {
+                  "type": "object",
+                  "properties": {
+                    "count": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "total": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Their sum, ms."
+                    },
+                    "classes": {
+                      "type": "array",
+                      "items": {
+                        "type": "integer",
+                        "minimum": 0
+                      },
+                      "description": "How many were in each class. A class has an upper bound that belongs to it: 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000 ms. The last class has none."
+                    }
+                  },
+                  "required": [
+                    "count",
+                    "total",
+                    "classes"
+                  ],
+                  "description": "Times from a pull to its settle."
+                },
+                "calls": {
+                  "type": "object",
+                  "properties": {
+                    "enqueue": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "dequeue": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "settle": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "other": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  },
+                  "required": [
+                    "enqueue",
+                    "dequeue",
+                    "settle",
+                    "other"
+                  ],
+                  "description": "Calls that caused an event. Calls that found no task are not counted."
                 }
               },
               "required": [
@@ -6319,7 +7741,11 @@ export const openapi: OpenApiDocument = {
                 "cancelRequested",
                 "reclaimed",
                 "redriven",
-                "deleted"
+                "deleted",
+                "attempts",
+                "waits",
+                "runs",
+                "calls"
               ]
             },
             "description": "The last 60 minutes, the oldest first. The last one is the current minute."
@@ -6381,13 +7807,178 @@ export const openapi: OpenApiDocument = {
               "deleted"
             ],
             "description": "Tasks per minute, the mean of the last five complete minutes."
+          },
+          "totals": {
+            "type": "object",
+            "properties": {
+              "since": {
+                "anyOf": [
+                  {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "When the first minute began, epoch ms; null if nothing was counted."
+              },
+              "enqueued": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "dequeued": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "completed": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "requeued": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "rejected": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "cancelled": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "cancelRequested": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "reclaimed": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "redriven": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "deleted": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "attempts": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Attempts of the tasks that were completed or became dead letters."
+              },
+              "waits": {
+                "type": "object",
+                "properties": {
+                  "count": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "total": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Their sum, ms."
+                  },
+                  "classes": {
+                    "type": "array",
+                    "items": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "description": "How many were in each class. A class has an upper bound that belongs to it: 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000 ms. The last class has none."
+                  }
+                },
+                "required": [
+                  "count",
+                  "total",
+                  "classes"
+                ],
+                "description": "Times from the enqueue of a task to its first pull. A delay is a part of it."
+              },
+              "runs": {
+                "type": "object",
+                "properties": {
+                  "count": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "total": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Their sum, ms."
+                  },
+                  "classes": {
+                    "type": "array",
+                    "items": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "description": "How many were in each class. A class has an upper bound that belongs to it: 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000 ms. The last class has none."
+                  }
+                },
+                "required": [
+                  "count",
+                  "total",
+                  "classes"
+                ],
+                "description": "Times from a pull to its settle."
+              },
+              "calls": {
+                "type": "object",
+                "properties": {
+                  "enqueue": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "dequeue": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "settle": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "other": {
+                    "type": "integer",
+                    "minimum": 0
+                  }
+                },
+                "required": [
+                  "enqueue",
+                  "dequeue",
+                  "settle",
+                  "other"
+                ],
+                "description": "Calls that caused an event. Calls that found no task are not counted."
+              }
+            },
+            "required": [
+              "since",
+              "enqueued",
+              "dequeued",
+              "completed",
+              "requeued",
+              "rejected",
+              "cancelled",
+              "cancelRequested",
+              "reclaimed",
+              "redriven",
+              "deleted",
+              "attempts",
+              "waits",
+              "runs",
+              "calls"
+            ],
+            "description": "All since the setting `statistics` was switched on."
           }
         },
         "required": [
           "queue",
           "on",
           "minutes",
-          "perMinute"
+          "perMinute",
+          "totals"
         ]
       },
       "Workers": {
@@ -6781,7 +8372,9 @@ export const openapi: OpenApiDocument = {
             ],
             "description": "The last occurrence that was enqueued, epoch ms; null before the first."
           },
-          "payload": {},
+          "payload": {
+            "description": "Absent only if the token hides payloads."
+          },
           "encoding": {
             "const": "base64",
             "description": "The payload is bytes, in base64."
@@ -6820,6 +8413,10 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": {
               "type": "string"
             }
+          },
+          "payloadsHidden": {
+            "const": true,
+            "description": "The token hides payloads: payload and headers are left out."
           }
         },
         "required": [
@@ -6829,8 +8426,7 @@ export const openapi: OpenApiDocument = {
           "paused",
           "createdAt",
           "nextAt",
-          "lastAt",
-          "payload"
+          "lastAt"
         ]
       },
       "Schedules": {
@@ -7155,7 +8751,17 @@ export const openapi: OpenApiDocument = {
           "title": "Forbidden",
           "status": 403,
           "code": "forbidden",
-          "detail": "The token does not have the scope that the route needs, or is not valid for this queue."
+          "detail": "The token does not have the scope that the route needs, or is not valid for this queue. Or it hides payloads, and the response would show them."
+        }
+      },
+      "foreign_origin": {
+        "summary": "Request of another origin",
+        "value": {
+          "type": "/docs#foreign_origin",
+          "title": "Request of another origin",
+          "status": 403,
+          "code": "foreign_origin",
+          "detail": "The dashboard answers only requests of its own page. Their `Origin` has the host of this server, and their `Sec-Fetch-Site` is `same-origin`."
         }
       },
       "not_found": {
@@ -7514,7 +9120,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "forbidden": {
-        "description": "`forbidden`: The token does not have the scope that the route needs, or is not valid for this queue.",
+        "description": "`forbidden`: The token does not have the scope that the route needs, or is not valid for this queue. Or it hides payloads, and the response would show them.",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -22,7 +22,14 @@ export const problems = {
   forbidden: {
     status: 403,
     title: "Forbidden",
-    meaning: "The token does not have the scope that the route needs, or is not valid for this queue.",
+    meaning:
+      "The token does not have the scope that the route needs, or is not valid for this queue. Or it hides payloads, and the response would show them.",
+  },
+  foreign_origin: {
+    status: 403,
+    title: "Request of another origin",
+    meaning:
+      "The dashboard answers only requests of its own page. Their `Origin` has the host of this server, and their `Sec-Fetch-Site` is `same-origin`.",
   },
   not_found: {
     status: 404,

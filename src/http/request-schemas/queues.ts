@@ -19,6 +19,12 @@ export const deleteQueueQuery = fields({
   ),
 });
 
+/** The query of the list of groups. */
+export const groupsQuery = fields({
+  cursor: v.exactOptional(cursor),
+  size: v.exactOptional(size("At most this many groups")),
+});
+
 /** The group in the path. */
 export const groupInPath = fields({ group: name });
 

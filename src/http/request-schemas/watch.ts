@@ -22,7 +22,7 @@ export const taskQuery = fields({
   ),
   payload: v.exactOptional(
     flagText(
-      "True includes the payload; the token needs the scope `admin`. A stream has no payload. Default false.",
+      "True includes the payload; the token needs the scope `view`. A stream has no payload. Default false.",
     ),
   ),
 });

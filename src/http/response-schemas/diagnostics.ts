@@ -1,12 +1,19 @@
 import * as v from "valibot";
+import { scopes } from "../auth/tokens.ts";
 import { count, described, instant } from "./values.ts";
 
 export const token = v.object({
   grants: described(
     v.array(
       v.object({
-        scopes: v.array(v.picklist(["enqueue", "consume", "admin"])),
+        scopes: v.array(v.picklist(scopes)),
         queues: described(v.string(), "The pattern of the queues for which it has the scopes."),
+        payloads: v.exactOptional(
+          described(
+            v.literal("hidden"),
+            "Replies leave out payloads, results, progress and headers. Absent if they are shown.",
+          ),
+        ),
       }),
     ),
     "What the token may do, one entry for each of its entries in `SLUICE_TOKENS`.",

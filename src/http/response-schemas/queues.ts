@@ -1,9 +1,10 @@
 import * as v from "valibot";
+import { durationBounds } from "../../queue/operate/statistics.ts";
 import { queueEvents } from "../../queue/tasks/events.ts";
 import { name } from "../request-schemas/values.ts";
 import { count, described, instant, nextCursor } from "./values.ts";
 
-const counts = v.object({
+export const counts = v.object({
   pending: count,
   delayed: count,
   working: count,
@@ -70,17 +71,51 @@ export const group = v.object({
   limited: described(count, "Pending tasks that wait for the group's limits."),
 });
 
+export const groups = v.object({ groups: v.array(group), cursor: nextCursor });
+
+export const durations = v.object({
+  count,
+  total: described(count, "Their sum, ms."),
+  classes: described(
+    v.array(count),
+    `How many were in each class. A class has an upper bound that belongs to it: ${durationBounds.join(", ")} ms. The last class has none.`,
+  ),
+});
+
+export const perMinute = described(
+  v.object(v.entriesFromList(queueEvents, v.pipe(v.number(), v.minValue(0)))),
+  "Tasks per minute, the mean of the last five complete minutes.",
+);
+
+export const calls = described(
+  v.object({ enqueue: count, dequeue: count, settle: count, other: count }),
+  "Calls that caused an event. Calls that found no task are not counted.",
+);
+
+const period = {
+  ...v.entriesFromList(queueEvents, count),
+  attempts: described(count, "Attempts of the tasks that were completed or became dead letters."),
+  waits: described(durations, "Times from the enqueue of a task to its first pull. A delay is a part of it."),
+  runs: described(durations, "Times from a pull to its settle."),
+  calls,
+};
+
 export const statistics = v.object({
   queue: v.string(),
   on: described(v.boolean(), "False if the queue keeps no statistics. Then all counts are 0."),
   minutes: described(
-    v.array(
-      v.object({ startsAt: instant("When the minute began"), ...v.entriesFromList(queueEvents, count) }),
-    ),
+    v.array(v.object({ startsAt: instant("When the minute began"), ...period })),
     "The last 60 minutes, the oldest first. The last one is the current minute.",
   ),
-  perMinute: described(
-    v.object(v.entriesFromList(queueEvents, v.pipe(v.number(), v.minValue(0)))),
-    "Tasks per minute, the mean of the last five complete minutes.",
+  perMinute,
+  totals: described(
+    v.object({
+      since: described(
+        v.nullable(count),
+        "When the first minute began, epoch ms; null if nothing was counted.",
+      ),
+      ...period,
+    }),
+    "All since the setting `statistics` was switched on.",
   ),
 });

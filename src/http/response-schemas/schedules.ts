@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { name } from "../request-schemas/values.ts";
-import { base64, count, described, headers, instant, nextCursor } from "./values.ts";
+import { base64, count, described, headers, instant, nextCursor, payloadsHidden } from "./values.ts";
 
 const ms = v.exactOptional(described(count, "Milliseconds."));
 
@@ -32,7 +32,7 @@ export const schedulePut = v.object({
 
 export const schedule = v.object({
   ...listedSchedule.entries,
-  payload: v.unknown(),
+  payload: v.exactOptional(described(v.unknown(), "Absent only if the token hides payloads.")),
   encoding: v.exactOptional(base64("payload")),
   lease: ms,
   maxAttempts: v.exactOptional(count),
@@ -41,6 +41,7 @@ export const schedule = v.object({
   group: v.exactOptional(name),
   priority: v.exactOptional(count),
   headers: v.exactOptional(headers),
+  payloadsHidden: payloadsHidden("payload and headers"),
 });
 
 export const schedules = v.object({ schedules: v.array(listedSchedule), cursor: nextCursor });

@@ -1,6 +1,16 @@
 import * as v from "valibot";
 import { name, taskId } from "../request-schemas/values.ts";
-import { base64, count, described, headers, instant, reason, state, worker } from "./values.ts";
+import {
+  base64,
+  count,
+  described,
+  headers,
+  instant,
+  payloadsHidden,
+  reason,
+  state,
+  worker,
+} from "./values.ts";
 import { taskStates } from "../../queue/core/types.ts";
 
 export const enqueued = v.object({
@@ -138,6 +148,7 @@ export const task = v.object({
   encoding: v.exactOptional(base64("result")),
   error: v.exactOptional(described(v.unknown(), "The last error, in full.")),
   errorEncoding: v.exactOptional(base64("error")),
+  payloadsHidden: payloadsHidden("payload, result, progress and headers"),
 });
 
 export const cancelled = v.object({

@@ -29,6 +29,8 @@ export const nextCursor = described(
   "The start of the next page; null on the last page.",
 );
 export const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
+export const payloadsHidden = (hidden: string) =>
+  v.exactOptional(described(v.literal(true), `The token hides payloads: ${hidden} are left out.`));
 export const state = v.picklist(taskStates);
 export const reason = v.picklist(rejectReasons);
 export const worker = v.object({ name, incarnation: v.exactOptional(name) });

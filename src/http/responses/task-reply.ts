@@ -3,6 +3,15 @@ import type { TaskInfo } from "../../queue/core/task-info.ts";
 import type * as replies from "../response-schemas/tasks.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 
+/**
+ * A task or schedule without what its producer and its consumer gave it, for a token that hides payloads. Errors
+ * stay: they say why a task failed. The reply does not show which of the values there were.
+ */
+export function hidePayloads<T extends object>(given: T): T & { readonly payloadsHidden: true } {
+  const hidden = { payload: undefined, result: undefined, progress: undefined, headers: undefined };
+  return { ...given, ...hidden, payloadsHidden: true };
+}
+
 /** A task as JSON, with bytes in base64. */
 export function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
   return {

@@ -15,26 +15,22 @@ const NOT_SHOWN = {
 
 /** What the caller's token may do, and the state of Redis and of a queue's keys. */
 export function diagnosticsRoutes(app: App, { transport, prefix, allow }: Services): void {
-  app.get("/v1/token", allow("enqueue", "consume", "admin"), (c) => {
+  app.get("/v1/token", allow("enqueue", "consume", "view"), (c) => {
     readQuery(c);
-    const grants = c.get("grants").list.flatMap(({ scopes, queues }) => {
-      const own = scopes.filter((scope) => scope !== "cron");
-      return own.length === 0 ? [] : [{ scopes: own, queues }];
-    });
-    const reply: ReplyOf<typeof replies.token> = { grants };
+    const reply: ReplyOf<typeof replies.token> = { grants: c.get("grants").ofToken() };
     return json(reply);
   });
 
-  app.get("/v1/diagnostics", allow("admin"), async (c) => {
+  app.get("/v1/diagnostics", allow("view"), async (c) => {
     readQuery(c);
     const { now, roundTrip, ...ofDatabase } = await databaseDiagnostics(transport, { prefix });
     // What concerns all of the database is for operators of all queues.
-    const shown = c.get("grants").allowsAll("admin") ? ofDatabase : NOT_SHOWN;
+    const shown = c.get("grants").allowsAll("view") ? ofDatabase : NOT_SHOWN;
     const reply: ReplyOf<typeof replies.database> = { now, roundTrip, ...shown };
     return json(reply);
   });
 
-  app.get("/v1/queues/:queue/diagnostics", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue/diagnostics", allow("view"), async (c) => {
     readQuery(c);
     const { name } = c.get("queue");
     const reply: ReplyOf<typeof replies.queue> = await queueDiagnostics(transport, name, { prefix });

@@ -15,10 +15,10 @@ export function queueRoutes(app: App, services: Services): void {
   const operator = (c: RequestContext) =>
     new Operator(c.get("queue").name, { ...services, wake: wakerOf(c) });
 
-  app.get("/v1/queues", allow("admin"), async (c) => {
+  app.get("/v1/queues", allow("view"), async (c) => {
     const { counts: wanted, ...query } = readQuery(c, schemas.queuesQuery);
     const page = await listQueues(transport, { prefix, ...query });
-    const queues = page.queues.filter(({ name }) => c.get("grants").allows("admin", name));
+    const queues = page.queues.filter(({ name }) => c.get("grants").allows("view", name));
     const names = queues.map(({ name }) => name);
     const counted = wanted ? await countQueues(transport, names, { prefix }) : [];
     const reply: ReplyOf<typeof replies.queues> = {
@@ -28,7 +28,7 @@ export function queueRoutes(app: App, services: Services): void {
     return json(reply);
   });
 
-  app.get("/v1/queues/:queue", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue", allow("view"), async (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.queue> = await c.get("queue").counts();
     return json(reply);
@@ -55,7 +55,7 @@ export function queueRoutes(app: App, services: Services): void {
     });
   }
 
-  app.get("/v1/queues/:queue/settings", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue/settings", allow("view"), async (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.queueSettings> = await operator(c).settings();
     return json(reply);
@@ -69,7 +69,7 @@ export function queueRoutes(app: App, services: Services): void {
     return json(reply);
   });
 
-  app.get("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue/groups/:group", allow("view"), async (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.group> = await operator(c).groupSettings(
       readPath(c, schemas.groupInPath).group,
@@ -90,7 +90,7 @@ export function queueRoutes(app: App, services: Services): void {
     return json(reply);
   });
 
-  app.get("/v1/queues/:queue/statistics", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue/statistics", allow("view"), async (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.statistics> = await operator(c).statistics();
     return json(reply);

@@ -8,6 +8,7 @@ import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/schedules.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 import * as schemas from "../request-schemas/schedules.ts";
+import { hidePayloads } from "../responses/task-reply.ts";
 
 const path = "/v1/queues/:queue/schedules";
 
@@ -19,19 +20,21 @@ export function scheduleRoutes(app: App, services: Services): void {
     return new Schedules({ name, options: defaultsOf(name) }, { ...services, wake: wakerOf(c) });
   };
 
-  app.get(path, allow("admin"), async (c) => {
+  app.get(path, allow("view"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);
     const reply: ReplyOf<typeof replies.schedules> = await schedules(c).list(page);
     return json(reply);
   });
 
-  app.get(`${path}/:schedule`, allow("admin"), async (c) => {
+  app.get(`${path}/:schedule`, allow("view"), async (c) => {
     readQuery(c);
     const found = await schedules(c).get(nameOf(c));
     if (!found) throw scheduleNotFound();
-    const { payload } = found;
+    const hides = c.get("grants").hidesPayloads(c.get("queue").name, "view");
+    const shown = hides ? hidePayloads(found) : found;
+    const { payload } = shown;
     const reply: ReplyOf<typeof replies.schedule> = {
-      ...found,
+      ...shown,
       ...(payload instanceof Uint8Array && { payload: toBase64(payload), encoding: "base64" as const }),
     };
     return json(reply);

@@ -4,7 +4,7 @@ import type { Duration } from "../../queue/core/duration.ts";
 import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
-import type { App, RequestContext, Services } from "../services.ts";
+import { type App, type RequestContext, type Services, waitUntilOf } from "../services.ts";
 import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../response-schemas/sweep.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
@@ -12,7 +12,7 @@ import * as schemas from "../request-schemas/sweep.ts";
 
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow, wakerOf, deadLetterHookOf, beforeSweep } = services;
+  const { transport, prefix, allow, wakerOf, deadLetterHookOf, beforeSweep, afterSweep } = services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);
@@ -20,6 +20,10 @@ export function sweepRoutes(app: App, services: Services): void {
     await beforeSweep?.();
     const around = { prefix, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c) };
     const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, queues, ...around });
+    const evaluated = afterSweep?.();
+    const waitUntil = waitUntilOf(c);
+    if (evaluated && waitUntil) waitUntil(evaluated);
+    else await evaluated;
     return json(reply);
   };
 

@@ -1,14 +1,16 @@
 import { TaskOperator } from "../../queue/operate/task-operator.ts";
-import type { RejectReason } from "../../queue/core/types.ts";
+import type { RejectReason, TaskState } from "../../queue/core/types.ts";
 import { json } from "../../respond.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
+import { payloadsHidden } from "../auth/authenticator.ts";
+import type { Scope } from "../auth/tokens.ts";
 import { Problem, taskNotFound } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/task-operation.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 import * as schemas from "../request-schemas/task-operation.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
-import { taskReply } from "../responses/task-reply.ts";
+import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 
 /** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
@@ -16,11 +18,15 @@ export function taskOperationRoutes(app: App, services: Services): void {
   const operator = (c: RequestContext) =>
     new TaskOperator(c.get("queue").name, { ...services, wake: wakerOf(c) });
 
-  app.get("/v1/queues/:queue/tasks", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue/tasks", allow("view"), async (c) => {
     const { reason, ...options } = readQuery(c, schemas.tasksQuery);
     const reasons = reason?.split(",") as RejectReason[] | undefined;
-    const { tasks, ...page } = await operator(c).list({ ...options, reason: reasons });
-    const reply: ReplyOf<typeof replies.listedPage> = { tasks: tasks.map(taskReply), ...page };
+    const hides = hidesPayloads(c, "view", options);
+    // Not even read, because the size of a page depends on the sizes of its payloads.
+    const payloads = options.payloads && !hides;
+    const { tasks, ...page } = await operator(c).list({ ...options, payloads, reason: reasons });
+    const visible = hides ? tasks.map(hidePayloads) : tasks;
+    const reply: ReplyOf<typeof replies.listedPage> = { tasks: visible.map(taskReply), ...page };
     return json(reply);
   });
 
@@ -50,6 +56,7 @@ export function taskOperationRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     readQuery(c);
     const { budget, ...body } = await readBody(c, services, schemas.purge);
+    hidesPayloads(c, "admin", body);
     const reply: ReplyOf<typeof replies.purged> = await operator(c).purge({
       ...body,
       ...options,
@@ -57,4 +64,18 @@ export function taskOperationRoutes(app: App, services: Services): void {
     });
     return json(reply);
   });
+}
+
+/**
+ * Whether payloads are hidden from the caller.
+ * @throws {Problem} `forbidden` if they are, and the filter searches results: the answer would show parts of them
+ */
+function hidesPayloads(
+  c: RequestContext,
+  scope: Scope,
+  { state, text }: { readonly state: TaskState; readonly text?: string },
+): boolean {
+  const hides = c.get("grants").hidesPayloads(c.get("queue").name, scope);
+  if (!hides || state !== "completed" || text === undefined) return hides;
+  throw payloadsHidden("The text of completed tasks is that of their results, which the token hides.");
 }

@@ -4,6 +4,7 @@ import { json } from "../../respond.ts";
 import { toBase64 } from "../../queue/core/base64.ts";
 import { readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
+import { payloadsHidden } from "../auth/authenticator.ts";
 import { invalid, Problem, taskNotFound } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/tasks.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
@@ -35,6 +36,7 @@ export function taskRoutes(app: App, services: Services): void {
   app.post("/v1/queues/:queue/tasks/pull", allow("consume"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
+    requirePayloads(c);
     const body = await readBody(c, services, schemas.pull, "optional");
     const tasks = await c.get("queue").dequeue({ ...body, ...options, ...whileConnected(c, body) });
     return json(pulledReply(tasks));
@@ -49,6 +51,7 @@ export function taskRoutes(app: App, services: Services): void {
       const reply: ReplyOf<typeof replies.settled> = { results };
       return json(reply);
     }
+    requirePayloads(c);
     const { settled, tasks } = await c
       .get("queue")
       .settleAndDequeue(settlements, { ...pull, ...options, ...whileConnected(c, pull) })
@@ -70,6 +73,15 @@ export function taskRoutes(app: App, services: Services): void {
     const reply: ReplyOf<typeof replies.cancelled> = { id, state: cancelled.state };
     return json(reply);
   });
+}
+
+/**
+ * Refuses a pull if payloads are hidden from the caller: it would lease tasks that the caller cannot work on.
+ * @throws {Problem} `forbidden`
+ */
+function requirePayloads(c: RequestContext): void {
+  if (!c.get("grants").hidesPayloads(c.get("queue").name, "consume")) return;
+  throw payloadsHidden("A pull returns payloads, which the token hides.");
 }
 
 /** A pull that waits ends when the caller disconnects, because no one would receive its tasks. */

@@ -1,6 +1,7 @@
 import { milliseconds } from "../../queue/core/duration.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { taskNotFound } from "../problems/problem.ts";
+import type { TaskInfo } from "../../queue/core/task-info.ts";
 import { hasEnded, type TaskEvent, watchTask } from "../../queue/tasks/watch.ts";
 import { json, respond } from "../../respond.ts";
 import { readPath, readQuery } from "../request/read.ts";
@@ -9,25 +10,31 @@ import { eventStream, type Frame, lastEventId, wantsEvents } from "../responses/
 import { longestEvents, longestWait } from "../request-schemas/durations.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
 import { eventsQuery, taskQuery } from "../request-schemas/watch.ts";
-import { taskReply } from "../responses/task-reply.ts";
+import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 
 /** Get, wait for and follow a task, and the stream of a queue's events. */
 export function watchRoutes(app: App, services: Services): void {
   const { allow } = services;
 
-  app.get("/v1/queues/:queue/tasks/:id", allow("enqueue", "admin"), async (c) => {
+  app.get("/v1/queues/:queue/tasks/:id", allow("enqueue", "view"), async (c) => {
     const { wait, payload } = readQuery(c, taskQuery);
     const { id } = readPath(c, idInPath);
     const queue = c.get("queue");
-    if (payload && !c.get("grants").allows("admin", queue.name)) throw forbidden(["admin"], queue.name);
+    const grants = c.get("grants");
+    if (payload && !grants.allows("view", queue.name)) throw forbidden(["view"], queue.name);
+    // Entries without the scope view do not allow a request for the payload, so they cannot show it.
+    const by = payload ? (["view"] as const) : (["enqueue", "view"] as const);
+    const hides = grants.hidesPayloads(queue.name, ...by);
+    const visible = hides ? hidePayloads : (task: TaskInfo) => task;
+    const withPayload = payload === true && !hides;
     if (!wantsEvents(c)) {
       const span = milliseconds(wait ?? 0, "wait", { max: longestWait });
       const signal = c.req.raw.signal;
       // Without a wait one read has it all.
-      const waited = payload && span === 0 ? null : await queue.wait(id, { for: span, signal });
-      const task = payload ? await queue.get(id, { payload, signal }) : waited;
+      const waited = withPayload && span === 0 ? null : await queue.wait(id, { for: span, signal });
+      const task = withPayload ? await queue.get(id, { payload: true, signal }) : waited;
       if (!task) throw taskNotFound();
-      return json(taskReply(task));
+      return json(taskReply(visible(task)));
     }
     const lasts = milliseconds(wait ?? longestWait, "wait", { max: longestWait });
     const after = lastEventId(c);
@@ -38,7 +45,7 @@ export function watchRoutes(app: App, services: Services): void {
     const getTask = async (signal: AbortSignal | undefined) => {
       const task = found ?? (await queue.get(id, { signal }));
       found = null;
-      return task;
+      return task && visible(task);
     };
     return eventStream(c, services, {
       lasts,
@@ -46,7 +53,7 @@ export function watchRoutes(app: App, services: Services): void {
     });
   });
 
-  app.get("/v1/queues/:queue/events", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue/events", allow("view"), async (c) => {
     const { wait } = readQuery(c, eventsQuery);
     const lasts = milliseconds(wait ?? longestEvents, "wait", { max: longestEvents });
     return eventStream(c, services, {

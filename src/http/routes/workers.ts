@@ -17,7 +17,7 @@ export function workerRoutes(app: App, services: Services): void {
       onDeadLetter: deadLetterHookOf(c),
     });
 
-  app.get("/v1/queues/:queue/workers", allow("admin"), async (c) => {
+  app.get("/v1/queues/:queue/workers", allow("view"), async (c) => {
     const page = readQuery(c, schemas.workersQuery);
     const reply: ReplyOf<typeof replies.workers> = await operator(c).workers(page);
     return json(reply);

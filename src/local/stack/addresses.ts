@@ -1,7 +1,9 @@
 import { EMBEDDED_STORE } from "./database.ts";
 import type { Stack } from "./stack.ts";
 
-export const addresses = ({ redisUrl, gateway, workerUrl }: Stack) => `
+/** Where everything is. The dashboard comes first, with the token that may do everything there. */
+export const addresses = ({ redisUrl, gateway, workerUrl, tokens }: Stack) => `
+  Dashboard ${workerUrl}/dashboard     sign in with the token ${tokens.all}
   Worker    ${workerUrl}     in workerd, its cron every minute
   docs      ${workerUrl}/docs
   gateway   ${gateway.url}     the Upstash REST protocol, with a count of billed commands

@@ -27,7 +27,7 @@ export interface StackOptions {
   readonly cron?: ((line: string) => void) | undefined;
 }
 
-/** The store, its gateway, and the Worker in workerd with its cron. */
+/** The store, its gateway, and the Worker in workerd with its cron and the dashboard. */
 export interface Stack extends Database {
   readonly workerUrl: string;
   /** Tokens of the HTTP interface: one for producers, one for consumers, and one with all scopes. */
@@ -35,6 +35,7 @@ export interface Stack extends Database {
 }
 
 const config = fileURLToPath(new URL("../../../wrangler.toml", import.meta.url));
+const entrypoint = fileURLToPath(new URL("../dashboard-worker.ts", import.meta.url));
 
 /**
  * Starts the local stack.
@@ -60,6 +61,7 @@ export async function startStack(running: Running, options: StackOptions): Promi
   const tokens = { enqueue: newToken("enqueue"), consume: newToken("consume"), all: newToken("all") };
   const workerOptions = {
     config,
+    entrypoint,
     bindings: {
       UPSTASH_REDIS_REST_URL: gateway.url,
       UPSTASH_REDIS_REST_TOKEN: gateway.token,

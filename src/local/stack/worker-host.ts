@@ -1,4 +1,4 @@
-// Runs the Worker of wrangler.toml in workerd. It is a process of its own because wrangler installs signal
+// Runs a Worker in workerd. It is a process of its own because wrangler installs signal
 // and exit handlers, and because ending its process group always ends workerd too.
 
 import { devNull } from "node:os";
@@ -7,6 +7,8 @@ import { unstable_readConfig as readConfig, unstable_startWorker as startWorker 
 /** The message that starts the host. */
 export interface HostOptions {
   readonly config: string;
+  /** The file of the Worker. @default `main` of the configuration */
+  readonly entrypoint?: string | undefined;
   readonly port: number;
   readonly bindings: Readonly<Record<string, string>>;
 }
@@ -23,10 +25,11 @@ const sendMessage = (message: HostMessage) => process.send?.(message);
 
 process.once("message", (options: HostOptions) => void start(options));
 
-async function start({ config, port, bindings }: HostOptions): Promise<void> {
+async function start({ config, entrypoint, port, bindings }: HostOptions): Promise<void> {
   const texts = Object.entries(bindings).map(([name, value]) => [name, { type: "plain_text", value }]);
   const worker = await startWorker({
     config,
+    ...(entrypoint !== undefined && { entrypoint }),
     bindings: Object.fromEntries(texts),
     // Neither .env nor .dev.vars, which may name a real database.
     envFiles: [devNull],

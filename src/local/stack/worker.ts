@@ -4,11 +4,11 @@ import { type Child, startChild } from "./child.ts";
 import { StackError } from "./stack-error.ts";
 import type { HostMessage, HostOptions, HostReady } from "./worker-host.ts";
 
-/** The Worker of wrangler.toml, in real workerd. */
+/** A Worker in real workerd. */
 export interface LocalWorker {
   /** Such as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** The cron expressions of wrangler.toml. */
+  /** The cron expressions of its wrangler.toml. */
   readonly crons: readonly string[];
   readonly child: Child;
 }
@@ -36,7 +36,7 @@ const quiet = {
  * @throws {StackError} if it does not start
  */
 export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
-  const { config, port, bindings, folder, logFile, log } = options;
+  const { config, entrypoint, port, bindings, folder, logFile, log } = options;
   mkdirSync(folder, { recursive: true });
   const { PATH, HOME } = process.env;
   const child = startChild(process.execPath, [fileURLToPath(new URL("worker-host.ts", import.meta.url))], {
@@ -60,7 +60,7 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
       return log(message.log);
     });
   });
-  child.process.send({ config, port, bindings } satisfies HostOptions);
+  child.process.send({ config, entrypoint, port, bindings } satisfies HostOptions);
   const outcome = await Promise.race([started, child.ended]);
   if ("url" in outcome) return { ...outcome, child };
   throw new StackError(`the Worker ${outcome.description}\n${last}`.trimEnd());

@@ -21,11 +21,11 @@ export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
 /** All parts. `operatorCalls` remembers the last calls of operators. */
 export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 
-/** A part, or `queues`: the registry of all queues. */
-export type KeyName = (typeof allParts)[number] | "queues";
+/** A part, or a key outside of any queue: `queues`, the registry of all queues, or `alerts`. */
+export type KeyName = (typeof allParts)[number] | "queues" | "alerts";
 
-/** The full keys of one queue, by part. */
-export type Keys = Readonly<Record<KeyName, string>>;
+/** The full keys of one queue, by part, and that of the registry. */
+export type Keys = Readonly<Record<Exclude<KeyName, "alerts">, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
 const names = allParts.map(
@@ -40,6 +40,14 @@ export const DEFAULT_PREFIX = "sluice";
  */
 export function registryKey(prefix: string = DEFAULT_PREFIX): string {
   return `${keyPrefix(prefix)}:queues`;
+}
+
+/**
+ * The key of the alerts of all queues.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function alertsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:alerts`;
 }
 
 /**

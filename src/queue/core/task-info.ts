@@ -83,6 +83,11 @@ interface AnyTaskInfo {
   readonly result?: unknown;
   /** Of a task that is not completed: the error of the last attempt that failed, in full. */
   readonly error?: unknown;
+  /**
+   * Over HTTP, if the token hides payloads: payload, result, progress and headers are left out, whether the task
+   * has them or not.
+   */
+  readonly payloadsHidden?: true | undefined;
 }
 
 /** A pending task, as `get` returns it. */

@@ -90,6 +90,8 @@ const CURSORS = {
   pending: new RegExp(String.raw`^\d{1,16} ${listed} ${listed}$`),
   /** A purge of pending tasks: the key, and where in it. */
   purgePending: new RegExp(`^(?:limited|fair|pending) ${member}$`),
+  /** The groups with waiting tasks: after a name in `fair`, or from a number in `limited`. */
+  groups: /^(?:after [!-~]{1,400}|from \d{1,7})$/,
   /** A redrive by filter. */
   redrive: new RegExp(String.raw`^\d{1,16} \d{1,16} ${member}$`),
 };

@@ -1,9 +1,20 @@
 import { callOf } from "../redis/binding.ts";
 import { settingItem } from "../core/settings-record.ts";
-import { onlyOptions, recordName, REQUEST_OPTIONS, trueOrFalse } from "../core/validation.ts";
+import {
+  LIST_OPTIONS,
+  onlyOptions,
+  recordName,
+  REQUEST_OPTIONS,
+  trueOrFalse,
+  unescaped,
+  wholeNumber,
+} from "../core/validation.ts";
+import { MAX_BATCH } from "../core/limits.ts";
+import { writeCursor } from "./filters.ts";
 import {
   configureScript,
   deleteQueueScript,
+  listGroupsScript,
   settingsScript,
   statisticsScript,
 } from "../redis/operate-scripts.ts";
@@ -22,7 +33,7 @@ import {
   type QueueSettings,
 } from "./settings.ts";
 import { readStatistics, type QueueStatistics } from "./statistics.ts";
-import type { RequestOptions } from "../core/types.ts";
+import type { ListOptions, RequestOptions } from "../core/types.ts";
 import { WorkerOperator } from "./worker-operator.ts";
 
 /** The settings of a group, and how many tasks it has. */
@@ -34,6 +45,12 @@ export interface GroupInfo extends GroupSettings {
   readonly working: number;
   /** Tasks that wait for the limits of the group. */
   readonly limited: number;
+}
+
+export interface GroupPage {
+  readonly groups: readonly GroupInfo[];
+  /** For the next page; null after the last. */
+  readonly cursor: string | null;
 }
 
 /** `still_working`: nothing was deleted, because `working` tasks are leased. */
@@ -127,6 +144,30 @@ export class Operator extends WorkerOperator {
       options,
     );
     return { queue: this.name, group: name, ...groupSettings(settings), ...counts };
+  }
+
+  /**
+   * Reads a page of the groups that have waiting tasks, with their settings and counts: first the groups with
+   * ready tasks, by name, then those all of whose waiting tasks wait for limits. Groups that have only working
+   * or delayed tasks, or only settings, are not listed. A page can be short or empty although the cursor is
+   * not null. If tasks move between pages, a group may be missed or come twice. One request.
+   * @param options.size at most this many groups, 1 to 1,000. @default 100
+   * @throws {SluiceError}
+   * @example const { groups, cursor } = await operator.groups()
+   */
+  async groups(options: ListOptions = {}): Promise<GroupPage> {
+    onlyOptions(options, LIST_OPTIONS);
+    const args = {
+      cursor: writeCursor(options.cursor, "groups"),
+      size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH)),
+    };
+    const page = await this.run(listGroupsScript, args, [], options);
+    return {
+      groups: page.groups.map(({ group, settings, counts }) => {
+        return { queue: this.name, group: unescaped(group), ...groupSettings(settings), ...counts };
+      }),
+      cursor: page.cursor || null,
+    };
   }
 
   /**

@@ -4,9 +4,52 @@ import { readFields } from "../core/settings-record.ts";
 /** How many tasks had each event. */
 export type EventCounts = Readonly<Record<QueueEvent, number>>;
 
-export interface MinuteCounts extends EventCounts {
+/**
+ * The upper bounds of the classes of durations, ms. A duration belongs to the first class whose bound is not
+ * below it. The last class has no bound.
+ */
+export const durationBounds = [
+  10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000,
+] as const;
+
+/** Durations, counted. */
+export interface DurationCounts {
+  /** How many there were. */
+  readonly count: number;
+  /** Their sum, ms. */
+  readonly total: number;
+  /** How many were in each class of {@link durationBounds}; the last number is of those above all bounds. */
+  readonly classes: readonly number[];
+}
+
+/** How many calls of each kind there were that caused an event. Calls that found no task are not counted. */
+export interface CallCounts {
+  readonly enqueue: number;
+  readonly dequeue: number;
+  readonly settle: number;
+  /** Cancel, sweep, redrive and all others. */
+  readonly other: number;
+}
+
+/** What happened in a period. */
+export interface PeriodCounts extends EventCounts {
+  /** All attempts of the tasks that were completed or became dead letters in the period. */
+  readonly attempts: number;
+  /** The times from the enqueue of a task to its first dequeue. A delay is a part of it. */
+  readonly waits: DurationCounts;
+  /** The times from a dequeue to its settle. Expired leases and tasks that are handed back are not counted. */
+  readonly runs: DurationCounts;
+  readonly calls: CallCounts;
+}
+
+export interface MinuteCounts extends PeriodCounts {
   /** The start of the minute, epoch ms. */
   readonly startsAt: number;
+}
+
+export interface TotalCounts extends PeriodCounts {
+  /** The start of the first minute, epoch ms; null if nothing was counted yet. */
+  readonly since: number | null;
 }
 
 export interface QueueStatistics {
@@ -17,6 +60,8 @@ export interface QueueStatistics {
   readonly minutes: readonly MinuteCounts[];
   /** Tasks a minute, the mean of the last five full minutes: the rates by which to scale consumers. */
   readonly perMinute: EventCounts;
+  /** All since the setting `statistics` was switched on. They begin again at 0 if it is switched off and on. */
+  readonly totals: TotalCounts;
 }
 
 const MINUTE = 60_000;
@@ -27,26 +72,75 @@ const KEPT_MINUTES = 60;
 /** Minutes over which rates are averaged. */
 const RATE_MINUTES = 5;
 
-function countsOf(count: (event: QueueEvent) => number): EventCounts {
+/** Reads a number of a record by its field. */
+type Count = (field: string) => number;
+
+function eventCounts(count: (event: QueueEvent) => number): EventCounts {
   return Object.fromEntries(queueEvents.map((event) => [event, count(event)])) as Record<QueueEvent, number>;
 }
 
+/** @param kind `w` or `d`, as in the records */
+function durationCounts(count: Count, kind: string): DurationCounts {
+  const classes = Array.from({ length: durationBounds.length + 1 }, (_, i) => count(`${kind}${i}`));
+  return { count: classes.reduce((sum, number) => sum + number, 0), total: count(`${kind}ms`), classes };
+}
+
+function periodCounts(count: Count): PeriodCounts {
+  return {
+    ...eventCounts(count),
+    attempts: count("attempts"),
+    waits: durationCounts(count, "w"),
+    runs: durationCounts(count, "d"),
+    calls: { enqueue: count("cE"), dequeue: count("cD"), settle: count("cS"), other: count("cO") },
+  };
+}
+
+/** The counts of a minute without events. Minutes share them, because an overview has thousands of minutes. */
+const NOTHING = periodCounts(() => 0);
+
+/** Statistics as the scripts return them: records of the form `1;<minute>;<field>=<number>…`, or empty. */
+export interface StoredStatistics {
+  /** Of all minutes before that of `current`. */
+  readonly totals: string;
+  /** Of the last minute that had events. */
+  readonly current: string;
+  /** Of minutes before it, in any order. */
+  readonly minutes: readonly string[];
+}
+
 /**
- * Statistics from the records of minutes.
- * @param records in any order: `1;<minute>;<event>=<count>…`
+ * Reads the statistics of a queue.
+ * @param found.now Redis's time, epoch ms
  */
 export function readStatistics(
   queue: string,
-  { now, on, records }: { now: number; on: boolean; records: readonly string[] },
+  { now, on, records }: { now: number; on: boolean; records: StoredStatistics },
 ): QueueStatistics {
-  const current = Math.floor(now / MINUTE);
-  const counted = new Map(records.map((record) => [Number(record.split(";")[1]), readFields(record)]));
+  const { current, minutes: past } = records;
+  const counted = new Map([...past, current].map((record) => [minuteOf(record), readFields(record)]));
+  const last = Math.floor(now / MINUTE);
   const minutes = Array.from({ length: KEPT_MINUTES }, (_, i) => {
-    const minute = current - KEPT_MINUTES + 1 + i;
-    const counts = countsOf((event) => Number(counted.get(minute)?.get(event) ?? 0));
-    return { startsAt: minute * MINUTE, ...counts };
+    const minute = last - KEPT_MINUTES + 1 + i;
+    const fields = counted.get(minute);
+    const period = fields ? periodCounts((field) => Number(fields.get(field) ?? 0)) : NOTHING;
+    return { startsAt: minute * MINUTE, ...period };
   });
   const rated = minutes.slice(-RATE_MINUTES - 1, -1);
-  const perMinute = countsOf((event) => rated.reduce((sum, minute) => sum + minute[event], 0) / RATE_MINUTES);
-  return { queue, on, minutes, perMinute };
+  const perMinute = eventCounts(
+    (event) => rated.reduce((sum, minute) => sum + minute[event], 0) / RATE_MINUTES,
+  );
+  return { queue, on, minutes, perMinute, totals: readTotals(records) };
+}
+
+/** Reads the sums of all minutes. */
+export function readTotals({ totals, current }: Pick<StoredStatistics, "totals" | "current">): TotalCounts {
+  const parts = [readFields(totals), readFields(current)];
+  const inTotal: Count = (field) => parts.reduce((sum, fields) => sum + Number(fields.get(field) ?? 0), 0);
+  const first = minuteOf(totals || current);
+  return { since: Number.isNaN(first) ? null : first * MINUTE, ...periodCounts(inTotal) };
+}
+
+/** NaN without a record. */
+function minuteOf(record: string): number {
+  return Number.parseInt(record.split(";")[1] ?? "", 10);
 }

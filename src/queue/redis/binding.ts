@@ -15,6 +15,11 @@ export interface Binding {
   readonly decode: (reply: Reply) => unknown;
 }
 
+/** A script on keys of one queue, and the registry. */
+export interface QueueBinding extends Binding {
+  readonly keys: readonly (keyof Keys)[];
+}
+
 type Arguments<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
 
 /**
@@ -25,7 +30,7 @@ type Arguments<Names extends readonly string[]> = Readonly<Record<Names[number],
  */
 export function callOf<const B extends Binding>(
   { script, keys, args, each }: B,
-  at: Pick<Keys, B["keys"][number]>,
+  at: Readonly<Record<B["keys"][number], string>>,
   given: Arguments<B["args"]>,
   items: readonly Arguments<B["each"]>[] = [],
 ): ScriptCall {
@@ -73,6 +78,11 @@ export class ReplyReader {
     const item = this.text() as T;
     if (!allowed.includes(item)) throw unexpected(this.#script);
     return item;
+  }
+
+  /** Whether all items were read. */
+  get ended(): boolean {
+    return this.#next >= this.#items.length;
   }
 
   /** Whether the next item is a text. */

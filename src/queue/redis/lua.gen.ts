@@ -991,74 +991,138 @@ T(a,'HSET tasks','~fair',BX(a.times))
 end
 end
 `;
-const $CV = `local function CV(a,b,c)
+const $CV = `local function CV()
+local a={'~totals','~stats'}
+for e=0,59 do
+F(a,'~m'..C(e))
+end
+return a
+end
+`;
+const $CW = `local function CW(a,b,c)
+F(a,b[1]or'',b[2]or'')
+for g=3,#b do
+local h=string.match(b[g]or'','^1;(%d+)')
+if h and tonumber(h)>math.floor(c/60000)-60 then
+F(a,b[g])
+end
+end
+end
+`;
+const $CX = `local function CX(a,b,c)
 if a.events then
 a.events[b]=a.events[b]or{}
 F(a.events[b],c)
 end
 end
 `;
-const $CW = `local function CW(a)
-local b,c=math.floor(a.now/60000),{}
-local d=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
-if d<b and d>0 then
-T(a,'HSET tasks','~m'..C(d%60),a.stats)
+const $CY = `local function CY(a,b,c)
+if not(a.events and a.settings.statistics)then
+return
 end
-for h,i in string.gmatch(d<b and''or a.stats,';(%a+)=(%d+)')do
-c[h]=i
+a.counts=a.counts or{}
+if b=='attempts'then
+H(a.counts,b,c)
+return
 end
-for h,i in pairs(a.events)do
-H(c,h,#i)
+local d,e,f=math.max(0,c),0,10
+while d>f and e<12 do
+e=e+1
+if e%2==1 then
+f=f*3
+else
+f=f*10/3
 end
-a.stats='1;'..C(math.max(d,b))
-for h,i in ipairs(G(c))do
-a.stats=a.stats..';'..i..'='..c[i]
 end
+H(a.counts,b..C(e),1)
+H(a.counts,b..'ms',d)
+end
+`;
+const $CZ = `local function CZ(a)
+local function b(c,d,e)
+local f={}
+for j,k in string.gmatch(c,';(%w+)=(%d+)')do
+f[j]=k
+end
+for j,k in pairs(e)do
+H(f,j,k)
+end
+local g='1;'..C(d)
+for k,l in ipairs(G(f))do
+g=g..';'..l..'='..f[l]
+end
+return g
+end
+local function c()
+local d=a.events
+if d.enqueued then
+return'cE'
+elseif d.dequeued then
+return'cD'
+elseif not d.reclaimed and(d.completed or d.requeued or d.rejected)then
+return'cS'
+end
+return'cO'
+end
+local d,e=math.floor(a.now/60000),a.counts or{}
+local f=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
+if f<d and f>0 then
+local g=redis.call('HGET',a.keys.tasks,'~totals')
+local h={}
+for l,m in string.gmatch(a.stats,';(%w+)=(%d+)')do
+h[l]=m
+end
+a.stored_before['~totals']=g or nil
+T(a,'HSET tasks','~m'..C(f%60),a.stats)
+local i=string.match(g or'','^1;(%d+)')or f
+T(a,'HSET tasks','~totals',b(g or'',i,h))
+end
+for j,k in pairs(a.events)do
+H(e,j,#k)
+end
+if not a.call_counted then
+H(e,c(),1)
+a.call_counted=true
+end
+a.counts=nil
+a.stats=b(f<d and''or a.stats,math.max(f,d),e)
 T(a,'HSET tasks','~stats',a.stats)
 end
 `;
-const $CX = `local function CX(a)
-local b=string.gsub(a.keys.tasks,'tasks$','events')
-for f,g in ipairs(G(a.events))do
-local h=table.concat(a.events[g],' ')
-redis.call('PUBLISH',b,g..' '..C(a.now)..' '..h)
-end
-end
-`;
-const $CY = `local function CY(a)
+const $DA = `local function DA(a)
 a.writes,a.removed_turns={},{}
 a.events,a.finished=a.events and{},false
 return a
 end
 `;
-const $CZ = `local function CZ(a,b)
+const $DB = `local function DB(a,b)
 local c={keys=a,now=b,groups={},groups_read=0,stored_before={}}
 c.move_up_limit=200
-return CY(c)
+return DA(c)
 end
 `;
-const $DA = `local function DA(a,b,c)
+const $DC = `local function DC(a,b,c)
 a.settings,a.stats=AZ(b or nil),c or'1;0'
 a.events=(a.settings.events or a.settings.statistics)and{}or nil
 return AC(b)
 end
 `;
-const $DB = `local function DB(a,b)
-local c,d=CZ(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not DA(c,d[1],d[2])and c
+const $DD = `local function DD(a,b)
+local c,d=DB(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not DC(c,d[1],d[2])and c
 end
 `;
-const $DC = `local function DC(a)
+const $DE = `local function DE(a)
 if not a.finished then
 CU(a)
 if a.events and a.settings.statistics and next(a.events)then
-CW(a)
+CZ(a)
 end
 a.finished=true
 end
 end
 `;
-const $DD = `local function DD(a,b)
+const $DF = `local function DF(a,b)
 local c,d=a.keys.tasks,S(a,'HSET tasks')
 for h=1,#d,B do
 local i=math.min(h+B-1,#d)
@@ -1078,10 +1142,10 @@ end
 a.writes['HSET tasks']=nil
 end
 `;
-const $DE = `local function DE(a)
+const $DG = `local function DG(a)
 local b,c=a.keys,S(a,'ZREM working')
 I('ZREM',b.working,c)
-DC(a)
+DE(a)
 local d=U(a,'HSET tasks')>0
 and P(b.tasks,S(a,'HSET tasks'))
 if d then
@@ -1096,13 +1160,17 @@ if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',C(e))
 end
 if a.events and a.settings.events then
-CX(a)
+local f=string.gsub(a.keys.tasks,'tasks$','events')
+for j,k in ipairs(G(a.events))do
+local l=table.concat(a.events[k],' ')
+redis.call('PUBLISH',f,k..' '..C(a.now)..' '..l)
+end
 end
 end
 `;
-const $DF = `local DF=160
+const $DH = `local DH=160
 `;
-const $DG = `local function DG(a,b,c)
+const $DI = `local function DI(a,b,c)
 local d=16
 local e=1800
 local f=math.max(0,b-(tonumber(a.enqueued_at)or b))
@@ -1119,14 +1187,14 @@ end
 a.errors=h
 end
 `;
-const $DH = `local function DH(a,b,c)
+const $DJ = `local function DJ(a,b,c)
 return a..' '..string.format('%015.0f',tonumber(b))..' '..c
 end
 `;
-const $DI = `local function DI(a,b,c)
+const $DK = `local function DK(a,b,c)
 T(a,'ZREM working',b)
 if c.worker then
-T(a,'ZREM worker_leases',DH(c.worker,c.lease_number,b))
+T(a,'ZREM worker_leases',DJ(c.worker,c.lease_number,b))
 end
 if BQ(c)then
 local d=BZ(a,c)
@@ -1134,15 +1202,15 @@ d.working=math.max(0,d.working-1)
 end
 end
 `;
-const $DJ = `local function DJ(a,b)
+const $DL = `local function DL(a,b)
 return C(b)..(BQ(a)and'.5'or'')
 end
 `;
-const $DK = `local function DK(a,b,c,d,e,f)
+const $DM = `local function DM(a,b,c,d,e,f)
 c.state,c.lease_token,c.leased_for,c.progress_calls=AD.waiting,'','',nil
 AQ(c,f and'delayed'or'pending',a.now)
 if f then
-T(a,'ZADD delayed',DJ(c,f),b)
+T(a,'ZADD delayed',DL(c,f),b)
 c.fair_score=nil
 else
 CN(a,b,c,e)
@@ -1150,7 +1218,7 @@ end
 T(a,'HSET tasks','.'..b,AP(c,d))
 end
 `;
-const $DL = `local function DL(a,b,c,d,e,f,g)
+const $DN = `local function DN(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
 h=tonumber(g or c.result_ttl or X)
@@ -1174,10 +1242,13 @@ c.errors=nil
 end
 T(a,'HSET tasks','.'..b,AP(c,h>0 and d or''))
 T(a,'ZADD expiry',C(a.now+math.max(h,A)),b)
-CV(a,f=='cancelled'and f or e,b)
+CX(a,f=='cancelled'and f or e,b)
+if f~='cancelled'then
+CY(a,'attempts',tonumber(c.attempts))
+end
 end
 `;
-const $DM = `local function DM(a,b)
+const $DP = `local function DP(a,b)
 local c={}
 for g,h in pairs(b)do
 F(c,C(h),g)
@@ -1191,17 +1262,17 @@ end
 end
 end
 `;
-const $DN = `local function DN(a,b,c,d,e)
+const $DQ = `local function DQ(a,b,c,d,e)
 local f,g,h=0,0,0
-for l=#b,1,-DF do
-local m=math.max(l-DF+1,1)
+for l=#b,1,-DH do
+local m=math.max(l-DH+1,1)
 local n={'~set','~stats'}
 for r=m,l do
 n[#n+1]='.'..b[r]
 end
 local o=redis.call('HMGET',a.tasks,unpack(n))
-local p=CZ(a,c)
-if DA(p,o[1],o[2])then
+local p=DB(a,c)
+if DC(p,o[1],o[2])then
 return f,g,h+l,nil
 end
 local q,r={},{}
@@ -1214,22 +1285,22 @@ local w,x=b[v],q[v]
 if AC(o[v-m+3])then
 h=h+1
 elseif d(x,w)then
-DI(p,w,x)
+DK(p,w,x)
 H(x,'expired_leases',1)
-DG(x,c,nil)
-CV(p,'reclaimed',w)
+DI(x,c,nil)
+CX(p,'reclaimed',w)
 if x.cancel_requested then
-DL(p,w,x,r[v],'rejected','cancelled')
+DN(p,w,x,r[v],'rejected','cancelled')
 elseif AV(x)then
 x.is_dead_letter=true
-DL(p,w,x,r[v],'rejected','lease_expired')
+DN(p,w,x,r[v],'rejected','lease_expired')
 else
-DK(p,w,x,r[v],'front')
+DM(p,w,x,r[v],'front')
 end
 end
 end
 CP(p)
-local s=DE(p)
+local s=DG(p)
 if s then
 return f,g,h,s
 end
@@ -1245,19 +1316,19 @@ end
 return f,g,h,nil
 end
 `;
-const $DP = `local function DP(a,b,c,d)
+const $DR = `local function DR(a,b,c,d)
 local e=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DN(a,e,b,function()
+return DQ(a,e,b,function()
 return true
 end,d)
 end
 `;
-const $DQ = `local DQ=3600000
+const $DS = `local DS=3600000
 `;
-const $DR = `local DR=86400000
+const $DT = `local DT=86400000
 `;
-const $DS = `local function DS(a,b,c,d)
-local e=a.now+(tonumber((string.match(c,'^%d+')))or DQ)
+const $DU = `local function DU(a,b,c,d)
+local e=a.now+(tonumber((string.match(c,'^%d+')))or DS)
 T(a,'ZADD workers',C(e),b)
 T(a,'HSET tasks','~w:'..b,'1;'..C(a.now)..';'..c)
 if not d or tonumber(d)>e then
@@ -1266,12 +1337,12 @@ T(a,'timers',C(e),'~w')
 end
 end
 `;
-const $DT = `local function DT(a,b,c,d)
-local e,f='['..DH(b,c,''),'('..b..'!'
+const $DV = `local function DV(a,b,c,d)
+local e,f='['..DJ(b,c,''),'('..b..'!'
 return redis.call('ZRANGE',a.worker_leases,e,f,'BYLEX','LIMIT','0',C(d))
 end
 `;
-const $DU = `local function DU(a,b,c)
+const $DW = `local function DW(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 d[h]='~w:'..i
@@ -1280,17 +1351,17 @@ I('HDEL',a.tasks,d)
 I('ZREM',a.workers,c and{}or b)
 end
 `;
-const $DV = `local function DV(a,b,c)
+const $DX = `local function DX(a,b,c)
 local d,e={},{}
 for i,j in ipairs(G(b))do
 F(d,'~f:'..j,'1;'..C(c))
-F(e,C(c+DR),'~f:'..j)
+F(e,C(c+DT),'~f:'..j)
 end
 pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $DW = `local function DW(a,b,c,d,e)
+const $DY = `local function DY(a,b,c,d,e)
 local f,g='['..b..' ','('..b..'!'
 local h=
 redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',C(d+1))
@@ -1309,7 +1380,7 @@ local n={}
 for r,s in ipairs(j)do
 n[r]=s.id
 end
-local o,p,q,r=DN(a,n,c,function(o,p)
+local o,p,q,r=DQ(a,n,c,function(o,p)
 local q=k[p]
 if
 o.state==AD.working
@@ -1323,12 +1394,12 @@ m[#m+1]=q.member
 end,e)
 I('ZREM',a.worker_leases,m)
 if o+p>0 then
-DV(a,l,c)
+DX(a,l,c)
 end
 return o,p,q,r,i and o+p+#m>0
 end
 `;
-const $DX = `local function DX(a,b,c)
+const $DZ = `local function DZ(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 for n,o in ipairs(d)do
@@ -1344,22 +1415,22 @@ local s=k[o]and not string.find(k[o],'^1;%d+;%d')
 if not s then
 local t,u,v
 t,u,v,q,r=
-DW(a,p,b,B-i-j,c)
+DY(a,p,b,B-i-j,c)
 i,j=i+t,j+u
 end
-if s and DT(a,p,'0',1)[1]then
-F(h,C(b+DQ),p)
+if s and DV(a,p,'0',1)[1]then
+F(h,C(b+DS),p)
 else
 F((q or r)and g or f,p)
 end
 end
 I('ZADD',a.workers,h)
-DU(a,f)
-DU(a,g,true)
-local l,m=M(a.workers),CZ(a,b)
+DW(a,f)
+DW(a,g,true)
+local l,m=M(a.workers),DB(a,b)
 if l then
 T(m,'timers',C(l),'~w')
-DE(m)
+DG(m)
 if P(a.tasks,{'~alarm',C(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -1369,58 +1440,58 @@ end
 return i,j,l and l<=b and i+j+#f+#h>0
 end
 `;
-const $DY = `local function DY(a)
+const $EA = `local function EA(a)
 local b,c,d=string.match(a or'','^(%d+) (%d+) (%d+)$')
 return tonumber(b or 0),tonumber(c or 0),tonumber(d or 0)
 end
 `;
-const $DZ = `local function DZ(a,b,c)
-local d,e,f=DY(a)
+const $EB = `local function EB(a,b,c)
+local d,e,f=EA(a)
 local g=b>=e or b<e-f
 return g or(c and e==d+f and b>=d+c)
 end
 `;
-const $EA = `local function EA(a,b,c)
-local d,e,f=DY(c)
+const $EC = `local function EC(a,b,c)
+local d,e,f=EA(c)
 b=tonumber(b or f)
 return C(c and d or a)..' '..C(a+b)..' '..C(b)
 end
 `;
-const $EB = `local function EB(a,b,c,d,e)
-if not DZ(b[1],c,e)or AZ(b[2]or nil).paused then
+const $ED = `local function ED(a,b,c,d,e)
+if not EB(b[1],c,e)or AZ(b[2]or nil).paused then
 return false
 end
-P(a,{'~wake',EA(c,d)})
+P(a,{'~wake',EC(c,d)})
 return true
 end
 `;
-const $EC = `local EC=60000
+const $EE = `local EE=60000
 `;
-const $ED = `local function ED(a,b)
+const $EF = `local function EF(a,b)
 local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
 local d=c[2]and math.floor(tonumber(L(c[2])))
 local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
 return d,e and math.min(e,b or e)or b
 end
 `;
-const $EE = `local function EE(a,b,c)
+const $EG = `local function EG(a,b,c)
 local d=M(a)
-local e,f=ED(b,d)
+local e,f=EF(b,d)
 local g=(e or d)and tonumber(c())
 local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $EF = `local function EF(a,b,c)
-local d,e=pcall(EE,a,b,c)
+const $EH = `local function EH(a,b,c)
+local d,e=pcall(EG,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EG = `local function EG(a,b,c,d)
+const $EI = `local function EI(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local e,f,g=CZ(a,c),{},false
+local e,f,g=DB(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -1433,21 +1504,21 @@ for k,l in ipairs(f)do
 BZ(e,l)
 end
 CP(e)
-if DE(e)then
-local h=CZ(a,c)
+if DG(e)then
+local h=DB(a,c)
 for l,m in ipairs(f)do
-T(h,'timers',C(c+EC),'~g:'..m.group)
+T(h,'timers',C(c+EE),'~g:'..m.group)
 end
-DE(h)
+DG(h)
 end
 if g then
-return DX(a,c,d)
+return DZ(a,c,d)
 end
 return 0,0,false
 end
 `;
-const $EH = `local function EH(a,b,c)
-local d,e,f,g=CZ(a,b),{},{},c.reset_from or 0
+const $EJ = `local function EJ(a,b,c)
+local d,e,f,g=DB(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=C(g*BN)
 local i=
@@ -1471,38 +1542,38 @@ BZ(d,n)
 end
 end
 CP(d)
-DE(d)
+DG(d)
 end
 `;
-const $EI = `local function EI(a,b,c)
-for g=1,#b,DF do
+const $EK = `local function EK(a,b,c)
+for g=1,#b,DH do
 local h={}
-for l=g,math.min(g+DF-1,#b)do
+for l=g,math.min(g+DH-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=CZ(a,c),{}
+local j,k=DB(a,c),{}
 for o=1,#h do
 k[o]=AM(i[o])
 end
 BY(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
-T(j,'ZADD delayed',C(c+EC)..'.5',b[g+o-1])
+T(j,'ZADD delayed',C(c+EE)..'.5',b[g+o-1])
 else
 CN(j,b[g+o-1],p,'back')
 end
 end
-if DE(j)then
+if DG(j)then
 for o=g,#b do
-redis.call('ZADD',a.delayed,C(c+EC)..'.5',b[o])
+redis.call('ZADD',a.delayed,C(c+EE)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $EJ = `local function EJ(a,b,c,d)
+const $EL = `local function EL(a,b,c,d)
 local e=100
 local f,g=C(b)..'.5',C(c+e)
 local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
@@ -1520,22 +1591,22 @@ end
 end
 I('ZREM',a.delayed,i)
 I('LPUSH',a.pending,j)
-EI(a,k,b)
+EK(a,k,b)
 local n=m>0 or#h==2*(c+e)
 if#l==0 then
 return#i,0,0,n
 end
-local o,p,q=EG(a,l,b,d)
+local o,p,q=EI(a,l,b,d)
 return#i,o,p,q or n
 end
 `;
-const $EK = `local EK=8
+const $EM = `local EM=8
 `;
-const $EL = `local function EL(a,b)
+const $EN = `local function EN(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-const $EM = `local function EM(a,b,c,d,e,f)
+const $EO = `local function EO(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -1559,30 +1630,30 @@ unpack(g)
 )
 end
 `;
-const $EN = `local function EN(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EK)
+const $EP = `local function EP(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EM)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-const $EO = `local function EO(a,b,c,d)
+const $EQ = `local function EQ(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $EP = `local function EP(a)
+const $ER = `local function ER(a)
 return a.listed or not a.score
 end
 `;
-const $EQ = `local function EQ(a)
+const $ES = `local function ES(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-const $ER = `local function ER(a,b)
-EQ(a)
+const $ET = `local function ET(a,b)
+ES(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
@@ -1608,9 +1679,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-const $ES = `local function ES(a,b)
+const $EU = `local function EU(a,b)
 if a.times then
-return ER(a,b)
+return ET(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -1620,13 +1691,13 @@ end
 return#c
 end
 `;
-const $ET = `local function ET(a,b)
+const $EV = `local function EV(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if EP(i)then
+if ER(i)then
 c[#c+1]=i.id
 if i.score then
 a.times.list_tag=i.score%BK
@@ -1641,46 +1712,46 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-const $EU = `local function EU(a,b,c,d)
-local e,f=a.keys,a.ahead or EE(a.keys.working,a.keys.delayed,d)
+const $EW = `local function EW(a,b,c,d)
+local e,f=a.keys,a.ahead or EG(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-ET(a,b)
+EV(a,b)
 local g=f.deadline
 local h=f.expired
 local i=a.dead_letters or{}
 if f.expired then
-DP(e,d(),math.max(c,32),i)
+DR(e,d(),math.max(c,32),i)
 end
 if f.due then
-local j,k,l=EJ(e,d(),math.max(c,32),i)
+local j,k,l=EL(e,d(),math.max(c,32),i)
 h=h or k+l>0
 end
 a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local j,k=ED(e.delayed,g)
+local j,k=EF(e.delayed,g)
 a.next_due=k or 0
 end
 return f.due or f.expired
 end
 `;
-const $EV = `local function EV(a,b,c)
+const $EX = `local function EX(a,b,c)
 local d=#a+1
-a.drained=ES(a,b)<b
+a.drained=EU(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and EU(a,d,b,c)
+and EW(a,d,b,c)
 then
-a.drained=ES(a,b)<b
+a.drained=EU(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-const $EW = `local function EW(a,b)
+const $EY = `local function EY(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
 local d=b.now+BE
@@ -1696,13 +1767,13 @@ end
 return c
 end
 `;
-const $EX = `local function EX(a,b)
+const $EZ = `local function EZ(a,b)
 local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
 c.ghosts,c.broken,c.ghost_entries=0,0,{}
 return c
 end
 `;
-const $EY = `local function EY(a,b,c,d)
+const $FA = `local function FA(a,b,c,d)
 if not a.entries[b]then
 local e,f=AN(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
@@ -1710,9 +1781,9 @@ end
 return a.entries[b]
 end
 `;
-const $EZ = `local function EZ(a,b,c)
+const $FB = `local function FB(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and EP(c)then
+if tonumber(d.ghosts or 0)>0 and ER(c)then
 H(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -1729,9 +1800,9 @@ end
 return false
 end
 `;
-const $FA = `local function FA(a,b,c)
+const $FC = `local function FC(a,b,c)
 local d=b.task
-if EP(c)or not BQ(d)then
+if ER(c)or not BQ(d)then
 return false
 end
 local e=BZ(a,d)
@@ -1743,7 +1814,7 @@ end
 return false
 end
 `;
-const $FB = `local function FB(a,b)
+const $FD = `local function FD(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -1758,45 +1829,45 @@ c.state=AD.working
 return true
 end
 `;
-const $FC = `local function FC(a,b,c,d)
+const $FE = `local function FE(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EM(a.keys.tasks,b,f,c,d)
+e=EO(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-const $FD = `local function FD(a,b,c,d,e,f)
+const $FF = `local function FF(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EK+2*(l-d)+1],f[EK+2*(l-d)+2]
+local m,n=f[EM+2*(l-d)+1],f[EM+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=EY(c,b[l].id,m,n).task
+g[#g+1]=FA(c,b[l].id,m,n).task
 end
 BY(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-ET(b,l)
+EV(b,l)
 return true
 end
-if EZ(c,n,m)then
+if FB(c,n,m)then
 if m.listed then
 b.list_refund=b.list_refund+BJ
 elseif m.score and BQ(n.task)then
 CI(a,n.task,m.score,n.id)
 end
-elseif not FA(a,n,m)then
-if not FB(c,n)then
-ET(b,l)
+elseif not FC(a,n,m)then
+if not FD(c,n)then
+EV(b,l)
 return true
 end
 if b.times then
@@ -1805,12 +1876,12 @@ end
 end
 end
 if h then
-ET(b,#c>0 and h or 1)
+EV(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $FE = `local function FE(a,b)
+const $FG = `local function FG(a,b)
 local c,d={},{}
 for h,i in ipairs(a.ghost_entries)do
 if not i.written then
@@ -1834,9 +1905,9 @@ redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $FF = `local FF=490
+const $FH = `local FH=490
 `;
-const $FG = `local function FG(a,b,c,d,e)
+const $FI = `local function FI(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
@@ -1854,7 +1925,7 @@ T(a,'HSET tasks','.'..m.id,AP(n,m.text))
 F(
 h,
 c.worker and'0',
-c.worker and DH(c.worker,n.lease_number,m.id)
+c.worker and DJ(c.worker,n.lease_number,m.id)
 )
 end
 local i=N(redis.pcall('ZADD',a.keys.working,unpack(g)))
@@ -1870,7 +1941,7 @@ end
 return i
 end
 `;
-const $FH = `local function FH(a,b,c)
+const $FJ = `local function FJ(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
@@ -1881,13 +1952,16 @@ end
 a.drained=false
 end
 `;
-const $FI = `local function FI(a,b,c,d)
+const $FK = `local function FK(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
-CV(a,'dequeued',j.id)
+CX(a,'dequeued',j.id)
+if tonumber(j.task.attempts or 0)==0 then
+CY(a,'w',a.now-tonumber(j.task.enqueued_at))
 end
-DC(a)
+end
+DE(a)
 if#c==0 then
 return nil
 end
@@ -1897,35 +1971,35 @@ if a.settings.rate then
 local f,g,h=BC(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FF do
-local j=math.min(i+FF-1,#c)
-local k=c[i]and FG(a,c,d,i,j)
+for i=1,#c,FH do
+local j=math.min(i+FH-1,#c)
+local k=c[i]and FI(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FH(b,c,i)
+FJ(b,c,i)
 end
 end
 end
 `;
-const $FJ = `local function FJ(a,b)
+const $FL = `local function FL(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FK = `local function FK(a,b,c)
+const $FM = `local function FM(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FL = `local function FL(a,b,c,d,e)
+const $FN = `local function FN(a,b,c,d,e)
 F(a,b,tonumber(c.attempts))
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FM = `local function FM(a,b,c,d)
+const $FO = `local function FO(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -1937,19 +2011,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FL(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+FN(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FN = `local function FN(a,b)
+const $FP = `local function FP(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FO = `local function FO(a,b,c,d)
+const $FQ = `local function FQ(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -1957,19 +2031,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FP = `local FP=4
+const $FR = `local FR=4
 `;
-const $FQ = `local function FQ(a,b,c)
-for g=c+1,#b,FP do
+const $FS = `local function FS(a,b,c)
+for g=c+1,#b,FR do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FR = `local function FR(a,b,c,d,e,f)
-local g=(#d-e)/FP
+const $FT = `local function FT(a,b,c,d,e,f)
+local g=(#d-e)/FR
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FP+1,e+i*FP)
+local j,k,l,m=unpack(d,e+(i-1)*FR+1,e+i*FR)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -1982,8 +2056,8 @@ local j={}
 for n,o in ipairs(K('ZMSCORE',a.working,i))do
 j[i[n]]=tonumber(L(o)or 0)
 end
-local k=CZ(a,b)
-if DA(k,f[1],f[2])then
+local k=DB(a,b)
+if DC(k,f[1],f[2])then
 return{'newer_schema'}
 end
 local l={}
@@ -2016,25 +2090,28 @@ local z,aa,ab=p(s,u,v)
 local ac=s.cancel_requested and 1 or 0
 if x~=''and u~='complete'then
 local ad,ae=string.match(x,'^s([^\\n]*)\\n(.*)$')
-DG(s,b,ad or x)
+DI(s,b,ad or x)
 if ad then
 x=ae
 end
 end
 x=(x~=''or u=='complete')and x or t
 s.last_settlement=table.concat({y,z,aa,C(ab),C(ac)},',')
-DI(k,r,s)
+DK(k,r,s)
+if u~='unstarted'then
+CY(k,'d',b-tonumber(s.dequeued_at))
+end
 l[r]=nil
 if z=='completed'or z=='rejected'then
-DL(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
+DN(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
 else
 if u=='requeue'then
 s.requeued_at,s.expired_leases=C(b),nil
 H(s,'requeues',1)
-CV(k,'requeued',r)
+CX(k,'requeued',r)
 end
 local ad=u=='unstarted'and'unstarted'or'back'
-DK(k,r,s,x,ad,ab>0 and ab or nil)
+DM(k,r,s,x,ad,ab>0 and ab or nil)
 end
 return o(z,aa,ab,ac)
 end
@@ -2092,14 +2169,14 @@ else
 u[aa+1]=q(ab,ah,m[ab].text,ae,af,ag,ad,ai)
 end
 if
-U(k,'ZREM working')==DF
-or U(k,'HSET tasks')>=4*DF
+U(k,'ZREM working')==DH
+or U(k,'HSET tasks')>=4*DH
 or aa==g
 then
 CP(k)
 local aj=S(k,'RPUSH pending')
 k.writes['RPUSH pending']=nil
-local ak=DE(k)
+local ak=DG(k)
 if ak then
 w()
 return ak
@@ -2107,21 +2184,21 @@ end
 for ao=1,#aj do
 v[#v+1]=aj[ao]
 end
-CY(k)
+DA(k)
 end
 end
 w()
-DM(a,l)
+DP(a,l)
 return u
 end
 `;
-const $FS = `local function FS(a,b,c,d,e)
+const $FU = `local function FU(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=CZ(a,b.now),EO(a,c,d,e)
-local p=EX(j,tonumber(b.max_bytes))
+local n,o=DB(a,b.now),EQ(a,c,d,e)
+local p=EZ(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -2129,7 +2206,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FK(i,k,l)
+FM(i,k,l)
 end
 end
 local function w(x)
@@ -2137,10 +2214,10 @@ q=tonumber(x.lease or 0)or error('~lease is not a number')
 r,s,t=x.rate or'',x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local y=FM(a,u(),l,string.sub(x.slot,#l+1))
+local y=FO(a,u(),l,string.sub(x.slot,#l+1))
 local z=#y==2 and not AC(x.set)and AZ(x.set or nil).paused
 return z and{'paused'}or y,false
-elseif DA(n,x.set,x.stats)then
+elseif DC(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -2159,15 +2236,15 @@ end
 end
 end
 local function x()
-EV(o,j,u)
-local y,z=1,EL(o,1)
-local aa=FC(o,k,y,z)
-local ab=EN(aa)
+EX(o,j,u)
+local y,z=1,EN(o,1)
+local aa=FE(o,k,y,z)
+local ab=EP(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-ET(o,1)
-if ad and n.settings.max_working and not o.next_due and EU(o,1,j,u)then
+EV(o,1)
+if ad and n.settings.max_working and not o.next_due and EW(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -2176,39 +2253,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-ET(o,1)
+EV(o,1)
 local ae=BW(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EH(a,n.now,ae)
+EJ(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and EU(o,1,j,u)then
+if not o.next_due and ae.limited>0 and EW(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-EV(o,p.most)
+EX(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-ET(o,p.most+1)
+EV(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FD(n,o,p,y,z,aa or FC(o,k,y,z))
+FF(n,o,p,y,z,aa or FE(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-ET(o,y)
+EV(o,y)
 elseif
 y>#o
 and not o.drained
@@ -2216,7 +2293,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-EV(o,math.max(p.most-#p,math.min(#o,128)),u)
+EX(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -2225,14 +2302,14 @@ end
 end
 local y,z=pcall(x)
 if not y then
-ET(o,1)
+EV(o,1)
 return O(z)
 elseif z then
 F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-DS(n,m,b.info,s)
-return DE(n)or z
+DU(n,m,b.info,s)
+return DG(n)or z
 end
 return z
 end
@@ -2240,23 +2317,23 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-DS(n,m,b.info,s)
+DU(n,m,b.info,s)
 end
-EQ(o)
+ES(o)
 n.drained=o.drained
 CL(n)
 local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-T(n,'HSET tasks','~wake',EA(n.now,nil,t))
+T(n,'HSET tasks','~wake',EC(n.now,nil,t))
 end
-local ac=FI(n,o,p,ab)or DE(n)
+local ac=FK(n,o,p,ab)or DG(n)
 if ac then
-ET(o,1)
+EV(o,1)
 return ac
 end
-FE(p,i)
+FG(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 local ad={'more',u()}
 F(ad,o.dead_letters)
@@ -2265,23 +2342,23 @@ elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',EW(o,n)}
+local ad={'ok',EY(o,n)}
 for ah,ai in ipairs(p)do
-FL(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+FN(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 F(ad,o.dead_letters)
 return ad
 end
 `;
-const $FT = `local FT=true
+const $FV = `local FV=true
 `;
-const $FU = `local FU=240
+const $FW = `local FW=240
 `;
-const $FV = `local function FV(a,b)
+const $FX = `local function FX(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $FW = `local function FW(
+const $FY = `local function FY(
 a,
 b,
 c,
@@ -2295,8 +2372,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,EL(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EK)
+local m,n,o=d[1],1,EN(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,EM)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -2306,7 +2383,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FV(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or FX(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2317,11 +2394,11 @@ local an={'~lease','',e,'','','',unpack(l or{})}
 local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
 for as,at in ipairs(c)do
 if as>o then
-n,o=as,EL(c,as)
-m=EM(b,e,c,n,o)
+n,o=as,EN(c,as)
+m=EO(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=EK+2*(as-n)+1
+local au=EM+2*(as-n)+1
 local av,aw=m[au],m[au+1]
 local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
 x,ab=x+1,ab+#(av or'')
@@ -2366,27 +2443,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FV(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FX(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $FX = `local FX='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $FZ = `local FZ='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $FY = `local function FY(a,b,c,d,e,f)
-local g=(#c-d)/FP
-if e[1]or g<1 or g>FU then
+const $GA = `local function GA(a,b,c,d,e,f)
+local g=(#c-d)/FR
+if e[1]or g<1 or g>FW then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FP*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FP)
+local u=d+FR*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FR)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',FX)
+string.match(e[t+2]or'',FZ)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2442,19 +2519,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $FZ = `local function FZ(a,b,c,d)
-local e=FV(a,c)
+const $GB = `local function GB(a,b,c,d)
+local e=FX(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $GA = `local GA=1000
+const $GC = `local GC=1000
 `;
-const $GB = `local GB=8000000
+const $GD = `local GD=8000000
 `;
-const $GC = `local GC={
+const $GE = `local GE={
 G='group',
 y='reasons',
 z='ended_from',
@@ -2463,14 +2540,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GD = `local function GD(a)
+const $GF = `local function GF(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AW(b,GC)
+local d=AW(b,GE)
 d.text=c
 return d
 end
 `;
-const $GE = `local function GE(a,b,c)
+const $GG = `local function GG(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2478,24 +2555,24 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GF = `local function GF(a,b,c)
+const $GH = `local function GH(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
-and GE(b.ended_at,a.ended_from,a.ended_before)
-and GE(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GG(b.ended_at,a.ended_from,a.ended_before)
+and GG(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
 a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 )
 end
 `;
-const $GG = `local function GG(a,b,c)
+const $GI = `local function GI(a,b,c)
 if b=='completed'or(b=='rejected'and c.reasons==',cancelled,')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GH = `local function GH(a,b)
+const $GJ = `local function GJ(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2505,23 +2582,23 @@ end
 return#a<#b
 end
 `;
-const $GI = `local function GI(a)
+const $GK = `local function GK(a)
 return(a or'0')..' -'
 end
 `;
-const $GJ = `local function GJ(a,b,c)
+const $GL = `local function GL(a,b,c)
 local d,e=string.match(b,'^(%S+) (.+)$')
 local f=redis.call('ZCOUNT',a,'-inf','('..d)
 local g=redis.call('ZCOUNT',a,'-inf',d)
 while f<g do
 local h=math.floor((f+g)/2)
-if GH(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
+if GJ(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
 g=h
 else
 f=h+1
 end
 end
-local h=redis.call('ZRANGE',a,C(f),C(f+GA-1),'WITHSCORES')
+local h=redis.call('ZRANGE',a,C(f),C(f+GC-1),'WITHSCORES')
 local i={}
 for m=1,#h,2 do
 if c and tonumber(h[m+1])>=tonumber(c)then
@@ -2532,11 +2609,11 @@ end
 return i
 end
 `;
-const $GK = `local function GK(a,b,c)
+const $GM = `local function GM(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CF(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GA))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GC))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2544,10 +2621,10 @@ end
 return h
 end
 `;
-const $GL = `local function GL(a,b,c)
+const $GN = `local function GN(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,GA)
-while d<g and e<GB do
+local g=math.min(#b,GC)
+while d<g and e<GD do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2569,12 +2646,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((GB-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GD-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GM = `local function GM(a,b)
+const $GO = `local function GO(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2582,17 +2659,17 @@ end
 return c
 end
 `;
-const $GN = `local function GN(a,b,c)
-if b==#a and b<GA then
+const $GP = `local function GP(a,b,c)
+if b==#a and b<GC then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GO = `local function GO(a,b,c,d,e)
-for i=1,#c,DF do
-local j,k,l=DB(a,b),{},{}
-for p=i,math.min(i+DF-1,#c)do
+const $GQ = `local function GQ(a,b,c,d,e)
+for i=1,#c,DH do
+local j,k,l=DD(a,b),{},{}
+for p=i,math.min(i+DH-1,#c)do
 F(k,c[p].id)
 F(l,c[p].task)
 end
@@ -2606,7 +2683,7 @@ end
 return#c,d
 end
 `;
-const $GP = `local function GP(a,b,c)
+const $GR = `local function GR(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2625,38 +2702,38 @@ T(a,'ZREM expiry',b)
 end
 end
 T(a,'ZREM dead',b)
-CV(a,'deleted',b)
+CX(a,'deleted',b)
 end
 `;
-const $GQ = `local GQ={'fair','limited','working','delayed','dead','expiry'}
+const $GS = `local GS={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GR = `local GR={limited=true,delayed=true,dead=true}
+const $GT = `local GT={limited=true,delayed=true,dead=true}
 `;
-const $GS = `local GS='-'
+const $GU = `local GU='-'
 `;
-const $GT = `local GT=4000000
+const $GV = `local GV=4000000
 `;
-const $GU = `local function GU(a,b)
-local c={keys=a,now=b,plan=CZ(a,b),report={},ghosts=0,bytes=0}
+const $GW = `local function GW(a,b)
+local c={keys=a,now=b,plan=DB(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GQ)do
+for g,h in ipairs(GS)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $GV = `local function GV(a,b,c)
+const $GX = `local function GX(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $GW = `local function GW(a,b,c)
+const $GY = `local function GY(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $GX = `local function GX(a,b,c)
+const $GZ = `local function GZ(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2668,7 +2745,7 @@ end
 return d
 end
 `;
-const $GY = `local function GY(a,b)
+const $HA = `local function HA(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2680,7 +2757,7 @@ end
 return c
 end
 `;
-const $GZ = `local function GZ(a,b)
+const $HB = `local function HB(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2691,7 +2768,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=GY(a,f)
+local h=HA(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2703,36 +2780,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GT*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(GV*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HA = `local function HA(a,b)
-local c,d=a.keys,GZ(a,b)
+const $HC = `local function HC(a,b)
+local c,d=a.keys,HB(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GQ)do
-for n,o in ipairs(e and GR[j]and{}or GX(a,j,b))do
+for i,j in ipairs(GS)do
+for n,o in ipairs(e and GT[j]and{}or GZ(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HB = `local function HB(a,b)
+const $HD = `local function HD(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-GV(a,'record_broken',b)
+GX(a,'record_broken',b)
 end
 `;
-const $HC = `local function HC(a,b)
+const $HE = `local function HE(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HD = `local function HD(a,b,c,d)
+const $HF = `local function HF(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2740,34 +2817,34 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HE = `local function HE(a,b,c,d)
+const $HG = `local function HG(a,b,c,d)
 local e=false
-for i,j in ipairs(GQ)do
+for i,j in ipairs(GS)do
 if b[j]and j~=c and j~=d then
-GW(a,j,b.id)
+GY(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HF = `local function HF(a,b,c,d)
+const $HH = `local function HH(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(GX(a,b,f))do
+for k,l in ipairs(GZ(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-GV(a,d,e[k])
+GX(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HG = `local function HG(a)
-local b=DE(a.plan)
+const $HI = `local function HI(a)
+local b=DG(a.plan)
 if b then
 return b
 end
@@ -2779,73 +2856,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HF(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HH(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HF(a,'fair_by_group',a.turns,'turn_wrong')
+HH(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
-CY(a.plan)
+DA(a.plan)
 end
 `;
-const $HH = `local function HH(a,b)
+const $HJ = `local function HJ(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GS,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GU,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GS,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GU,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GS)
+redis.call('LSET',c.pending,C(n),GU)
 end
 end
 `;
-const $HI = `local HI=8640000000000000
+const $HK = `local HK=8640000000000000
 `;
-const $HJ = `local HJ=630720000000
+const $HL = `local HL=630720000000
 `;
-const $HK = `local HK=BK/2
+const $HM = `local HM=BK/2
 `;
-const $HL = `local function HL(a)
+const $HN = `local function HN(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HM = `local function HM(a,b)
+const $HO = `local function HO(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GS or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HL(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GU or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HN(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HB(a,'.'..c)
+HD(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HB(a,c)
+HD(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HN = `local function HN(a,b)
+const $HP = `local function HP(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BM(tonumber(b.fair or 0))
 local j=g and BQ(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BQ(d)and h==f and i<HK then
+elseif b.fair and BQ(d)and h==f and i<HM then
 return'fair'
 elseif j and math.floor(g/BO)==j*BN/BO+9-f then
 return'limited'
@@ -2854,57 +2931,57 @@ return'delayed'
 end
 end
 `;
-const $HO = `local function HO(a,b)
+const $HQ = `local function HQ(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HN(a,b)
-if HE(a,b,f)then
-GV(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HP(a,b)
+if HG(a,b,f)then
+GX(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CF(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HI and math.floor(g)or a.now
-local i=DJ(d,h)
+local h=g>=0 and g<=HK and math.floor(g)or a.now
+local i=DL(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-GV(a,'time_broken',c)
+GX(a,'time_broken',c)
 end
 if BQ(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HC(a,b)
-GV(a,'record_incomplete',c)
+b.record=HE(a,b)
+GX(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HP = `local function HP(a,b)
+const $HR = `local function HR(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HE(a,b)
+HG(a,b)
 a.lost[#a.lost+1]=c
-GV(a,'lease_missing',c)
+GX(a,'lease_missing',c)
 return
 end
-if HE(a,b,'working')then
-GV(a,'two_places',c)
+if HG(a,b,'working')then
+GX(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HJ then
+if e<0 or e>a.now+HL then
 F(a.deadlines,C(a.now),c)
-GV(a,'time_broken',c)
+GX(a,'time_broken',c)
 end
 if d.worker then
-F(a.worker_leases,c,DH(d.worker,d.lease_number,c))
+F(a.worker_leases,c,DJ(d.worker,d.lease_number,c))
 end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-GV(a,'control_broken','~lease')
+GX(a,'control_broken','~lease')
 end
 end
 `;
-const $HQ = `local function HQ(a,b)
+const $HS = `local function HS(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -2913,94 +2990,94 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HE(a,b,'expiry',f and'dead')then
-GV(a,'wrong_place',c)
+if HG(a,b,'expiry',f and'dead')then
+GX(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-GV(a,'place_missing',c)
+GX(a,'place_missing',c)
 end
-if not h or h>a.now+HJ then
+if not h or h>a.now+HL then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-GV(a,b.expiry and'time_broken'or'expiry_missing',c)
+GX(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-GV(a,'record_incomplete',c)
+GX(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-GV(a,'record_incomplete',c)
+GX(a,'record_incomplete',c)
 end
 end
 `;
-const $HR = `local function HR(a,b)
+const $HT = `local function HT(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HE(a,b)or e then
-GV(a,'payload_missing',c)
+if HG(a,b)or e then
+GX(a,'payload_missing',c)
 elseif b.live then
-GV(a,'record_incomplete',c)
+GX(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GS and''or false
+b.fixed=f and c~=GU and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HS = `local function HS(a,b)
+const $HU = `local function HU(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HQ(a,b)
+HS(a,b)
 elseif not b.live or c.state==AD.ghost then
-HR(a,b)
+HT(a,b)
 elseif c.state==AD.working then
-HP(a,b)
+HR(a,b)
 else
-HO(a,b)
+HQ(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HT = `local function HT(a,b,c)
+const $HV = `local function HV(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HM(a,i)
+HO(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BY(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-GV(a,'record_newer',i.id)
+GX(a,'record_newer',i.id)
 else
-HS(a,i)
+HU(a,i)
 if c then
 c(i)
 end
-HD(a,i.id,i.had_fixed,i.fixed)
-HD(a,'.'..i.id,i.had_record,i.record)
+HF(a,i.id,i.had_fixed,i.fixed)
+HF(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DF and HG(a)
+local j=U(a.plan,'HSET tasks')>=2*DH and HI(a)
 if j then
 return j
 end
 end
-local e,f=HG(a),nil
+local e,f=HI(a),nil
 if not e then
-f,f,f,e=DN(a.keys,a.lost,a.now,function(g)
+f,f,f,e=DQ(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
 end,a.dead_letters)
 end
 return e
 end
 `;
-const $HU = `local HU={
+const $HW = `local HW={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3011,129 +3088,129 @@ weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
 }
 `;
-const $HV = `local HV=131071
+const $HX = `local HX=131071
 `;
-const $HW = `local HW=65536
+const $HY = `local HY=65536
 `;
-const $HX = `local function HX(a,b,c,d)
+const $HZ = `local function HZ(a,b,c,d)
 local e,f,g=a.plan,AZ(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,HU[k]or'')~=nil
+g=g and string.find(l,HW[k]or'')~=nil
 end
 if not g then
-HB(a,b)
+HD(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or HV)>=HV then
-h=math.max(d,HW)+1
+if i and(h or HX)>=HX then
+h=math.max(d,HY)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BA(f))
-GV(a,'control_broken',b)
+GX(a,'control_broken',b)
 elseif i and h>d then
-GV(a,'control_broken','~groups')
+GX(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $HY = `local function HY(a,b)
+const $IA = `local function IA(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(GY(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HA(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=HX(a,i,b[i],d)
+d=HZ(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $HZ = `local function HZ(a,b)
-for f,g in ipairs(GX(a,'workers',b))do
+const $IB = `local function IB(a,b)
+for f,g in ipairs(GZ(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-GV(a,'worker_wrong',b[f])
+GX(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $IA = `local function IA(a,b,c)
-for g,h in ipairs(GX(a,'expiry',b))do
+const $IC = `local function IC(a,b,c)
+for g,h in ipairs(GZ(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or C(a.now+DR)
+local i=string.match(c[g],'^(%d+) ')or C(a.now+DT)
 T(a.plan,'ZADD expiry',i,b[g])
-GV(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $IB = `local function IB(a,b)
-for f,g in ipairs(GY(a,b))do
-if not g then
-GW(a,'expiry',b[f])
-GV(a,'record_missing',b[f])
-end
-end
-end
-`;
-const $IC = `local function IC(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(HA(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CF(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-GW(a,'fair_by_group',b[g])
-GV(a,'turn_wrong',c[g])
+GX(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $ID = `local function ID(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
-end
-for h,i in ipairs(GY(a,d))do
-local j=AM(i)
-local k=j.state==AD.working
-and j.worker
-and DH(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-GW(a,'worker_leases',b[h])
-GV(a,'worker_lease_wrong',c[h])
+for f,g in ipairs(HA(a,b))do
+if not g then
+GY(a,'expiry',b[f])
+GX(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IE = `local function IE(a,b)
-local c,d=a.keys,{}
-for h,i in ipairs(b)do
-d[h]='~w:'..i
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-local e=GX(a,'workers',b)
-for i,j in ipairs(GY(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DT(c,k,'0',1)==0 then
-GW(a,'workers',k)
-elseif l<0 or l>a.now+HJ then
-T(a.plan,'ZADD workers',C(a.now),k)
-GV(a,'time_broken',k)
+for g,h in ipairs(HC(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CF(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+GY(a,'fair_by_group',b[g])
+GX(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $IG = `local function IG(a,b)
+local c,d={},{}
+for h,i in ipairs(b)do
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
+end
+for h,i in ipairs(HA(a,d))do
+local j=AM(i)
+local k=j.state==AD.working
+and j.worker
+and DJ(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+GY(a,'worker_leases',b[h])
+GX(a,'worker_lease_wrong',c[h])
+end
+end
+end
+`;
+const $IH = `local function IH(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=GZ(a,'workers',b)
+for i,j in ipairs(HA(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DV(c,k,'0',1)==0 then
+GY(a,'workers',k)
+elseif l<0 or l>a.now+HL then
+T(a.plan,'ZADD workers',C(a.now),k)
+GX(a,'time_broken',k)
+end
+end
+end
+`;
+const $II = `local function II(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3154,85 +3231,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-HY(a,f)
-HZ(a,g)
-IA(a,h,i)
+IA(a,f)
+IB(a,g)
+IC(a,h,i)
 return c,e
 end
 `;
-const $IH = `local IH={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IJ = `local IJ={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $II = `local II={'~lease','~groups','~alarm',unpack(IH)}
+const $IK = `local IK={'~lease','~groups','~alarm',unpack(IJ)}
 `;
-const $IJ = `local IJ={'~set','~fair',unpack(II)}
+const $IL = `local IL={'~set','~fair',unpack(IK)}
 `;
-const $IK = `local function IK(a,b,c)
+const $IM = `local function IM(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=HW,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=HV}
-for k,l in ipairs(II)do
+{['~lease']=e,['~groups']=HY,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=HX}
+for k,l in ipairs(IK)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HI))then
-GV(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HK))then
+GX(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HD(a,l,m,b[l])
+HF(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-GV(a,'control_broken','~checked')
-HD(a,'~checked',b['~checked'],b['~broken'])
+GX(a,'control_broken','~checked')
+HF(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-HX(a,'~set',b['~set'],0)
+HZ(a,'~set',b['~set'],0)
 end
 local h=BW(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HK then
-local n,o=BL(m,0),BL(m,HK)
+if i or(h[m]or 0)>=HM then
+local n,o=BL(m,0),BL(m,HM)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BJ),true
 end
 end
-if(h.list_tag or 0)>=HK then
+if(h.list_tag or 0)>=HM then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BX(h))
-GV(a,'control_broken','~fair')
+GX(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HJ))
+local l=c.first and math.max(0,math.min(c.first,e+HL))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-GV(a,'timer_wrong','~alarm')
+GX(a,'timer_wrong','~alarm')
 elseif k and not j then
-HD(a,'~alarm',k)
-GV(a,'timer_wrong','~alarm')
+HF(a,'~alarm',k)
+GX(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IL = `local function IL(a,b)
+const $IO = `local function IO(a,b)
 local c,d=BM(b)
 local e=CD(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HK)
+e.last_tag=math.max(e.last_tag,d%HM)
 end
 `;
-const $IM = `local function IM(a)
+const $IP = `local function IP(a)
 a.working=a.working+1
 end
 `;
-const $IO = `local function IO(a,b,c)
+const $IQ = `local function IQ(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
 d=d or(not a.changed and BU(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
@@ -3242,9 +3319,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HK
+d=d or i.ready~=j.ready or i.last_tag>=HM
 if j.ready>0 then
-local k=i.last_tag<HK and i.last_tag or 0
+local k=i.last_tag<HM and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3254,7 +3331,7 @@ end
 return d
 end
 `;
-const $IP = `local function IP(a,b)
+const $IR = `local function IR(a,b)
 if b.limited==0 then
 return false
 end
@@ -3262,9 +3339,80 @@ local c=a.plan
 CQ(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not GX(a,'delayed',{'~g:'..b.name})[1]
+return d and not GZ(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
+
+export const beginAlerts: Script = {
+  name: "beginAlerts",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d=ARGV[3]
+local e=ARGV[4]
+local f=ARGV[5]
+${$C}${$D}${$E}local g=E(b)
+local h=redis.call('HGET',a,c)or''
+${$AC}if AC(h)then
+return{'newer_schema'}
+end
+local i,j,k,l=string.match(h,'^1;(%d+);%d+;([^;]*);(%d+);(.*)$')
+local m=j==d
+if i and not m and g>=tonumber(i)and g-tonumber(i)<tonumber(e)then
+return{'recent',g}
+end
+local n=redis.call('HSCAN',a,k or'0','COUNT',f)
+if not m then
+local o='1;'..C(g)..';'..(i or'0')..';'
+h=o..d..';'..n[1]..';'..(l or'')
+${$N}${$P}local p=P(a,{c,h})
+if p then
+return p
+end
+end
+local o={'ok',g,h}
+${$F}for s=1,#n[2],2 do
+if n[2][s]~=c then
+F(o,n[2][s])
+end
+end
+return o
+`;
+  },
+  sha1: "4988f951c3f973267f070a5768e8ea0e15880868",
+  keyLockingSha1: "8f98f10fb925aa9ef8f0775a170000ff86674504",
+};
+
+export const putAlerts: Script = {
+  name: "putAlerts",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV
+local c={}
+${$F}for g=1,#b,3 do
+F(c,b[g])
+end
+local d,e,f={'ok'},{},{}
+for j,k in ipairs(redis.call('HMGET',a,unpack(c)))do
+local l,m,n=k or'',b[3*j-1],b[3*j]
+d[j+1]=(l==m or l==n)and 1 or 0
+if l==m and l~=n then
+if n==''then
+F(f,c[j])
+else
+F(e,c[j],n)
+end
+end
+end
+${$B}${$I}I('HDEL',a,f)
+${$N}${$P}local g=#e>0 and P(a,e)
+return g or d
+`;
+  },
+  sha1: "424cda29408907dc2bffa3be9923668a106257c7",
+  keyLockingSha1: "fb6a493d7edb7e9d04b3b55d957465e1107ee7bc",
+};
 
 export const configure: Script = {
   name: "configure",
@@ -3282,7 +3430,7 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
 ${$Q}local m=Q(nil,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$CY}${$CZ}local n=CZ(m,E(h))
+${$C}${$D}${$E}${$DA}${$DB}local n=DB(m,E(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
 if j~=''then
@@ -3291,10 +3439,10 @@ end
 ${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$FN}local q,r=FN(g,i)
-${$N}${$P}${$AW}${$AY}${$AZ}${$DY}${$DZ}${$EA}${$EB}local function s(t,u,v)
+${$FP}local q,r=FP(g,i)
+${$N}${$P}${$AW}${$AY}${$AZ}${$EA}${$EB}${$EC}${$ED}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)==1
-return w and EB(f,{t,u},n.now,k,v)and 1 or 0
+return w and ED(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
@@ -3309,7 +3457,7 @@ end
 ${$BB}${$BD}local function v(w)
 return t.rate and u.rate and BD(w,t.rate,u.rate,n.now)or''
 end
-${$F}${$S}${$T}local function w()
+${$F}${$S}${$T}${$CV}local function w()
 local x=v(p[3]or'')
 if x~=''then
 T(n,'HSET tasks','~rate',x)
@@ -3317,9 +3465,8 @@ elseif p[3]then
 T(n,'HDEL tasks','~rate')
 end
 if t.statistics and not u.statistics then
-T(n,'HDEL tasks','~stats')
-for ab=0,59 do
-T(n,'HDEL tasks','~m'..C(ab))
+for ab,ac in ipairs(CV())do
+T(n,'HDEL tasks',ac)
 end
 end
 end
@@ -3349,11 +3496,11 @@ T(n,'HSET tasks',o,y)
 elseif p[1]then
 T(n,'HDEL tasks',o)
 end
-${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local z=DE(n)
+${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}local z=DG(n)
 if z then
 return z
 end
-${$A}${$FO}FO(g,r,i,'')
+${$A}${$FQ}FQ(g,r,i,'')
 local aa=0
 if t.paused and not u.paused then
 aa=s('',y)
@@ -3363,8 +3510,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "b7b9c976fe554c665437ef303276cee544e98895",
-  keyLockingSha1: "3874fb8f032d773349f092a9de7321b4e2e714c5",
+  sha1: "7fc7b8749cd146db74a4e5482822026a9ec238f4",
+  keyLockingSha1: "010a93f5efb83421fbdb1881d1983adb9f47a90f",
 };
 
 export const count: Script = {
@@ -3379,110 +3526,131 @@ local f=KEYS[6]
 local g=KEYS[7]
 local h=KEYS[8]
 local i=ARGV[1]
-local j=1000
-local k=100
-${$C}${$D}${$E}local l=E(i)
-local function m(n)
-return math.max(0,l-tonumber(n))
+local j=ARGV[2]
+local k=1000
+local l=100
+${$C}${$D}${$E}local m=E(i)
+local function n(o)
+return math.max(0,m-tonumber(o))
 end
-${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}local function n(o)
-return not AC(o)and(AM(o).state or AD.waiting)==AD.waiting
+${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}local function o(p)
+return not AC(p)and(AM(p).state or AD.waiting)==AD.waiting
 end
-${$AE}${$AI}${$AK}local function o(p)
-return AK(p)and m(AI(p).enqueued_at)or nil
+${$AE}${$AI}${$AK}local function p(q)
+return AK(q)and n(AI(q).enqueued_at)or nil
 end
-${$AA}${$AB}local function p(q)
-local r,s=1,1
-while r<=#q do
-local t=AB(f,{unpack(q,r,s)})
-for x=r,s do
-local y=o(t[q[x]])
-if y then
-return y
-end
-end
-r=s+1
-s=#q
+${$AA}${$AB}local function q(r)
+local s,t=1,1
+while s<=#r do
+local u=AB(f,{unpack(r,s,t)})
+for y=s,t do
+local z=p(u[r[y]])
+if z then
+return z
 end
 end
-${$J}local function q(r,s)
-if r==a then
-return J(redis.call('LRANGE',a,C(-s-k),C(-s-1)),1)
-end
-return redis.call('ZRANGE',r,C(s),C(s+k-1))
-end
-${$B}${$K}local function r(s)
-local t,u={},nil
-for y=0,j-1,k do
-local z,aa,ab=q(s,y),{},{}
-for af,ag in ipairs(z)do
-aa[af]='.'..ag
-end
-local ac=K('HMGET',f,aa)
-for ag,ah in ipairs(z)do
-local ai=AM(ac[ag])
-t[ah]=(t[ah]or 0)+1
-if s==a and t[ah]<=tonumber(ai.ghosts or 0)then
-if(ai.enqueued_at or'')~=''then
-u=m(ai.enqueued_at)
-end
-elseif n(ac[ag])then
-ab[#ab+1]=ah
+s=t+1
+t=#r
 end
 end
-local ad=p(ab)
-if ad or#z<k then
-return ad
+${$J}local function r(s,t)
+if s==a then
+return J(redis.call('LRANGE',a,C(-t-l),C(-t-1)),1)
+end
+return redis.call('ZRANGE',s,C(t),C(t+l-1))
+end
+${$B}${$K}local function s(t)
+local u,v={},nil
+for z=0,k-1,l do
+local aa,ab,ac=r(t,z),{},{}
+for ag,ah in ipairs(aa)do
+ab[ag]='.'..ah
+end
+local ad=K('HMGET',f,ab)
+for ah,ai in ipairs(aa)do
+local aj=AM(ad[ah])
+u[ai]=(u[ai]or 0)+1
+if t==a and u[ai]<=tonumber(aj.ghosts or 0)then
+if(aj.enqueued_at or'')~=''then
+v=n(aj.enqueued_at)
+end
+elseif o(ad[ah])then
+ac[#ac+1]=ai
 end
 end
-return u
+local ae=q(ac)
+if ae or#aa<l then
+return ae
 end
-local s=redis.call('LRANGE',a,'-1','-1')[1]
-local t=redis.call('ZRANGE',b,'0','0')[1]
+end
+return v
+end
+local t=10
 local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set'}
 local v={}
-${$F}F(v,s,t)
+if j~=''then
+${$F}F(u,'~lease')
+${$CV}v=j=='1'and CV()or{'~totals','~stats'}
 for z,aa in ipairs(v)do
-F(u,aa,'.'..aa)
+u[#u+1]=aa
 end
-local w,x={},redis.call('HMGET',f,unpack(u))
-for ab,ac in ipairs(u)do
-w[ac]=x[ab]
 end
-local function y(z,aa)
-local ab=w['.'..aa]
-local ac=z==a and tonumber(AM(ab).ghosts or 0)>0
-return not ac and n(ab)and o(w[aa])or r(z)
+local w=redis.call('EXISTS',a,b,c,d,e,g,h)>0
+local x=w and redis.call('LRANGE',a,'-1','-1')[1]
+local y=w and redis.call('ZRANGE',b,'0','0')[1]
+local z={}
+${$F}F(z,x or nil,y or nil)
+for ad,ae in ipairs(z)do
+F(u,ae,'.'..ae)
 end
-${$BG}local z=(s and redis.call('LLEN',a)or 0)-BG(w,'~ghosts','~dropped')
-local aa=t and redis.call('ZCARD',b)or 0
-${$BV}${$BW}local ab=BW(w['~fair']or nil).limited
-local ac=z+aa+ab
-local ad={}
-F(ad,s and z>0 and y(a,s)or nil)
-F(ad,t and y(b,t))
-if#ad==0 and ab>0 then
-F(ad,r(c))
+local aa,ab={},redis.call('HMGET',f,unpack(u))
+for af,ag in ipairs(u)do
+aa[ag]=ab[af]
 end
-local ae=#ad>0 and math.max(unpack(ad))
-${$AW}${$AY}${$AZ}local af=AZ(w['~set']or nil)
-${$L}${$M}${$ED}local ag,ah=ED(e,M(d))
-return{
+local function ac(ad,ae)
+local af=aa['.'..ae]
+local ag=ad==a and tonumber(AM(af).ghosts or 0)>0
+return not ag and o(af)and p(aa[ae])or s(ad)
+end
+${$BG}local ad=(x and redis.call('LLEN',a)or 0)-BG(aa,'~ghosts','~dropped')
+local ae=y and redis.call('ZCARD',b)or 0
+${$BV}${$BW}local af=BW(aa['~fair']or nil).limited
+local ag=ad+ae+af
+local ah={}
+F(ah,x and ad>0 and ac(a,x)or nil)
+F(ah,y and ac(b,y)or nil)
+if#ah==0 and af>0 then
+F(ah,s(c))
+end
+local ai=#ah>0 and math.max(unpack(ah))
+${$AW}${$AY}${$AZ}local aj=AZ(aa['~set']or nil)
+${$L}${$M}local ak=w and M(d)or nil
+local al,am
+if w then
+${$EF}al,am=EF(e,ak)
+end
+local an={
 'ok',
-ac,
-redis.call('ZCARD',e)-BG(w,'~timers','~elapsed'),
-redis.call('ZCARD',d),
-redis.call('ZCARD',g),
-ae or(ac>0 and 0)or-1,
-ah or 0,
-BG(w,'~broken','~checked'),
-redis.call('ZCARD',h),
-af.paused and 1 or 0,
+ag,
+al and redis.call('ZCARD',e)-BG(aa,'~timers','~elapsed')or 0,
+ak and redis.call('ZCARD',d)or 0,
+w and redis.call('ZCARD',g)or 0,
+ai or(ag>0 and 0)or-1,
+am or 0,
+BG(aa,'~broken','~checked'),
+w and redis.call('ZCARD',h)or 0,
+aj.paused and 1 or 0,
 }
+if j~=''then
+F(an,m,C(aa['~lease']or 0))
+F(an,aa['~set']or'')
+${$CW}CW(an,{unpack(ab,t,t+#v-1)},m)
+end
+return an
 `;
   },
-  sha1: "3fab72b5de1e253a089b0ce91a9d7d04f496bba4",
-  keyLockingSha1: "7c3b9d2d366ca388ebb1a5092b2a759b9a0f9b85",
+  sha1: "7967b987a1f4e3371336ff3c0df98b7a923c295e",
+  keyLockingSha1: "f40fea4fcaca20b75855a5dc5aa39986a14551fa",
 };
 
 export const declare: Script = {
@@ -3525,10 +3693,10 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FN}local r,s=FN(n,p)
+${$FP}local r,s=FP(n,p)
 if not r then
-${$C}${$D}${$E}${$CY}${$CZ}local t=CZ({tasks=g},E(o))
-${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(t,redis.call('HGET',g,'~set'))then
+${$C}${$D}${$E}${$DA}${$DB}local t=DB({tasks=g},E(o))
+${$AC}${$AW}${$AY}${$AZ}${$DC}if DC(t,redis.call('HGET',g,'~set'))then
 return{'newer_schema'}
 end
 local u=q=='1'and 0 or redis.call('ZCARD',e)
@@ -3538,19 +3706,19 @@ local v=
 ${$F}F(v,l,m)
 redis.call('UNLINK',unpack(v))
 if t.settings.events then
-${$CV}CV(t,'deleted','*')
-${$G}${$CX}CX(t)
+local w=string.gsub(g,'tasks$','events')
+redis.call('PUBLISH',w,'deleted '..C(t.now)..' *')
 end
 end
 r=u>0 and'working,'..C(u)or'ok,'..C(t.now)
-${$A}${$FO}FO(n,s,p,r)
+${$A}${$FQ}FQ(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "7b45abee518cfd7186e32c36d97b15826dd922be",
-  keyLockingSha1: "70f17ebe7f34e74fcea5c4b33f8af7464b8c7b97",
+  sha1: "9de126b57db80027d869f3fb0ca1a8f796570a1f",
+  keyLockingSha1: "6771b4ba712956da5d7fd94810139f3dea96390a",
 };
 
 export const failWorker: Script = {
@@ -3586,7 +3754,7 @@ k
 )
 ${$C}${$D}${$E}local q=E(l)
 local r={'ok',0,0,0,0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DR}${$DV}${$DW}local s,t,u,v,w=DW(p,m,q,tonumber(n),r)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DT}${$DX}${$DY}local s,t,u,v,w=DY(p,m,q,tonumber(n),r)
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -3599,16 +3767,90 @@ for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
 F(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
-${$DU}DU(p,x,w)
-${$DY}${$DZ}${$EA}${$EB}local y=o~=''
+${$DW}DW(p,x,w)
+${$EA}${$EB}${$EC}${$ED}local y=o~=''
 and s>0
-and EB(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and ED(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
 return r
 `;
   },
-  sha1: "3f7e249083076787a4a094b3fc1ffcc1ba77492d",
-  keyLockingSha1: "7ab9e3b3628814cc79ae63c5b8b51af427cbeed8",
+  sha1: "b8f406e607151bc4e4b90753ab0f2a5e6facb819",
+  keyLockingSha1: "2611ef40a90c06ac6fe4040b4a13d7478133849a",
+};
+
+export const listGroups: Script = {
+  name: "listGroups",
+  get source() {
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=ARGV[1]
+local e=ARGV[2]
+local f=200
+local g=50
+local h=string.match(d,'^after (.*)$')or''
+local i=tonumber((string.match(d,'^from (%d+)$')))
+local j,k=tonumber(e),0
+local l={}
+${$C}while not i and#l<j and k<g do
+k=k+1
+local m=
+redis.call('ZRANGE',a,'('..h..'!','+','BYLEX','LIMIT','0',C(f))
+for q,r in ipairs(m)do
+local s=string.match(r,'^[^ ]*')
+if s~=h and#l<j then
+h=s
+l[#l+1]=s
+end
+end
+if#m<f and string.match(m[#m]or h,'^[^ ]*')==h then
+i=0
+end
+end
+local m=#l
+local n,o={},false
+${$L}${$BN}while i and not o and m+#n<j and k<g do
+k=k+1
+local p=C(i*BN)
+local q=redis.call('ZRANGE',b,p,'+inf','BYSCORE','LIMIT','0',C(f),'WITHSCORES')
+o=#q<2*f
+for u=1,#q,2 do
+local v=math.floor(tonumber(L(q[u+1]))/BN)
+if v>=i and m+#n<j then
+n[#n+1]=q[u]
+i=v+1
+end
+o=o and v<i
+end
+end
+${$AA}${$AB}local p=AB(c,n)
+${$F}${$AE}${$AG}${$AH}${$AI}for t,u in ipairs(n)do
+F(l,AI(p[u]or'').group)
+end
+local q={}
+for u,v in ipairs(l)do
+F(q,'~g:'..v,'~s:'..v)
+end
+${$B}${$K}local r=K('HMGET',c,q)
+local s={'ok',o and''or i and'from '..C(i)or'after '..h}
+${$AC}${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}for w,x in ipairs(l)do
+local y,z=r[2*w-1],r[2*w]
+if AC(y)or AC(z)then
+return{'newer_schema'}
+end
+local aa=BT(x,y,z)
+if w<=m or aa.ready==0 then
+F(s,x,z or'')
+F(s,aa.ready,aa.working)
+F(s,aa.limited)
+end
+end
+return s
+`;
+  },
+  sha1: "f724d607758998180fdba0d0bced425c0cd3a327",
+  keyLockingSha1: "58702cd1481541c80d5cd1a7414f76aabc2970f5",
 };
 
 export const listWorkers: Script = {
@@ -3630,9 +3872,9 @@ F(k,tonumber(h[2][o+1]))
 end
 ${$B}${$K}local l=K('HMGET',a,j)
 ${$C}${$D}${$E}local m={'ok',E(d),h[1]}
-${$DH}${$DT}for q,r in ipairs(j)do
+${$DJ}${$DV}for q,r in ipairs(j)do
 local s=string.sub(r,4)
-local t=DT(i,s,0,tonumber(g))
+local t=DV(i,s,0,tonumber(g))
 local u=#t
 if u==tonumber(g)then
 u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
@@ -3646,8 +3888,8 @@ end
 return m
 `;
   },
-  sha1: "9620e85770d82d3ec9221f8e5e4a1d87acce2465",
-  keyLockingSha1: "4542bcdee4c328b51ff3efb3c9f4510dc741b828",
+  sha1: "2110c62c963227e98c88b9963aa5e2d4cffae65d",
+  keyLockingSha1: "0f619eade582e3c1658b9eca6f261f23696584f6",
 };
 
 export const list: Script = {
@@ -3668,17 +3910,17 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GC}${$GD}local p=GD(l)
+${$AW}${$GE}${$GF}local p=GF(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
 local s
-${$C}${$BJ}${$BK}${$BV}${$BW}${$GA}${$GH}${$GJ}local function t(u)
+${$C}${$BJ}${$BK}${$BV}${$BW}${$GC}${$GJ}${$GL}local function t(u)
 local v,w,x=string.match(u,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BW(y)
-local aa=redis.call('LRANGE',a,C(-v-GA),C(-v-1))
-local ab=y and GJ(b,w)or{}
+local aa=redis.call('LRANGE',a,C(-v-GC),C(-v-1))
+local ab=y and GL(b,w)or{}
 local ac=9*BK+(z.list_tag or(z[0]or 0)+BJ)+v*BJ
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -3691,7 +3933,7 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<GA and GJ(c,x)or{})do
+for ak,al in ipairs(y and ag<GC and GL(c,x)or{})do
 ad[#ad+1]=al
 end
 return ad,
@@ -3719,9 +3961,9 @@ u[w.id]=true
 return y
 end
 local w,x={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GE}${$GF}local function y(z)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GG}${$GH}local function y(z)
 local aa=z.task
-if aa.state~=r or not GF(p,aa,z.text)or v(z)then
+if aa.state~=r or not GH(p,aa,z.text)or v(z)then
 return false
 elseif
 z.fixed==''and r==AD.waiting
@@ -3746,22 +3988,22 @@ if i=='pending'then
 z=z~=''and z or'0 0 - 0 -'
 s,aa=t(z)
 else
-${$GG}local ab=GG(o,i,p)
-${$GI}z=z~=''and z or GI(ab==h and p.ended_from)
-s=GJ(ab,z,ab==h and p.ended_before)
+${$GI}local ab=GI(o,i,p)
+${$GK}z=z~=''and z or GK(ab==h and p.ended_from)
+s=GL(ab,z,ab==h and p.ended_before)
 end
-${$AC}${$AF}${$AM}${$AN}${$GB}${$GL}local ab=GL(f,s,y)
-if aa and(ab<#s or ab>=GA)then
+${$AC}${$AF}${$AM}${$AN}${$GD}${$GN}local ab=GN(f,s,y)
+if aa and(ab<#s or ab>=GC)then
 w[2]=aa(ab)
 elseif not aa then
-${$GN}w[2]=GN(s,ab,z)
+${$GP}w[2]=GP(s,ab,z)
 end
-${$GM}w[3]=GM(s,ab)
+${$GO}w[3]=GO(s,ab)
 return w
 `;
   },
-  sha1: "ca34ce0978ed4ca3554732d9f40807b300cc6eec",
-  keyLockingSha1: "2fda71bafea80080bbddee1a29d35aed049e5ff9",
+  sha1: "de8733d183e1cf19a95b973b779a17863d360f30",
+  keyLockingSha1: "5a4a2a586851b6c28c36b5432382778b41bdbf2c",
 };
 
 export const purge: Script = {
@@ -3782,51 +4024,51 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GC}${$GD}local q=GD(m)
+${$AW}${$GE}${$GF}local q=GF(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DF}${$DL}${$GA}${$GB}${$GE}${$GF}${$GH}${$GI}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}${$GP}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DH}${$DN}${$GC}${$GD}${$GG}${$GH}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GK(c,q.group,w)or GJ(
+x and GM(c,q.group,w)or GL(
 v,
 w,
 v==h and q.ended_before
 )
-local aa=GL(f,z,function(aa,ab)
+local aa=GN(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
 elseif not s and not(AK(aa.fixed)and(v==e or BQ(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GF(q,ac,aa.text)then
+elseif ac.state==r and GH(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GO(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GQ(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GP(ae,am,ag[al])
+GR(ae,am,ag[al])
 end
-return DE(ae)
+return DG(ae)
 end
 BY(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
 CR(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-DL(ae,am,ag[al],'','rejected','cancelled')
+DN(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
 CL(ae)
-local ai=DE(ae)
+local ai=DG(ae)
 I('ZREM',v,ai and{}or af)
 local aj=ai and{}or S(ae,'ZADD fair XX')
 for an=1,#aj,2 do
@@ -3838,30 +4080,30 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GI(C(ac))or GN(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GM(z,aa)
+local ae=ac and GK(C(ac))or GP(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GO(z,aa)
 end
-${$EP}${$EX}${$EY}${$EZ}${$FE}local function v()
-local w=DB(n,o)
+${$ER}${$EZ}${$FA}${$FB}${$FG}local function v()
+local w=DD(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},EX(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,C(DF))or{})do
+local x,y,z={},EZ(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,C(DH))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GL(f,x,function(ab)
+local ab=GN(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=EY(y,ab.id,ab.fixed,ab.record)
-if not EZ(y,ac,ab)then
+local ac=FA(y,ab.id,ab.fixed,ab.record)
+if not FB(y,ac,ab)then
 aa,ac.written=aa+1,true
-DL(w,ab.id,ac.task,'','rejected','cancelled')
+DN(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=DE(w)
+local ac=DG(w)
 for ag=#x,1,-1 do
 F(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -3869,20 +4111,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FE(y,f)
+FG(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<DF)
-t[2],t[3]=aa,ae and'pending '..GI()or''
-t[4]=ae and 0 or GM(x,ab)
+local ae=#z<#x and not(ad and#x<DH)
+t[2],t[3]=aa,ae and'pending '..GK()or''
+t[4]=ae and 0 or GO(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GG}local w=GG(n,j,q)
-return u(w,l~=''and l or GI(w==h and q.ended_from))or t
+${$GI}local w=GI(n,j,q)
+return u(w,l~=''and l or GK(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GI()
+w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GK()
 end
 local y,z=nil,m==''
 if w~='pending'then
@@ -3890,11 +4132,11 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GI()
+t[3]=(w=='limited'and'fair 'or'pending ')..GK()
 end
 return y or t
 end
-for ad=1,math.ceil(p/DF)do
+for ad=1,math.ceil(p/DH)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -3902,8 +4144,8 @@ end
 return y or t
 `;
   },
-  sha1: "534c34424d8a84ae735ccbc0b7fcc53473f9d547",
-  keyLockingSha1: "60b432d522f9353118164d4b4a4352c47e4577e0",
+  sha1: "d70733084a629b3899adc236e425e2fb21db240c",
+  keyLockingSha1: "faef68553fcafbb739b86dc6f64eaea066911367",
 };
 
 export const redrive: Script = {
@@ -3929,7 +4171,7 @@ ${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local r=E(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$AW}${$GC}${$GD}local v=GD(n)
+${$AW}${$GE}${$GF}local v=GF(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -3957,27 +4199,27 @@ y[ae]=ah and'redriven'or'not_dead_letter'
 aa=aa or ah
 end
 end
-${$GE}${$GF}local function ac(ad,ae)
+${$GG}${$GH}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
 elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
 ad.left_alone=true
-elseif GF(v,ad.task,ad.text)then
+elseif GH(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DC}${$DE}${$DJ}${$DK}local function ad(ae,af,ag,ah)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CX}${$CZ}${$DE}${$DG}${$DL}${$DM}local function ad(ae,af,ag,ah)
 BY(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-DK(ae,af[al],am,w[ah+al].text,'back',an>r and an)
-CV(ae,'redriven',af[al])
+DM(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+CX(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return DE(ae)
+return DG(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -3986,39 +4228,39 @@ end
 local af=#ae>0
 s=s or C(r)
 if not af then
-${$GI}u=u or GI(v.ended_from)
-${$GA}${$GH}${$GJ}ae=GJ(h,u,math.min(tonumber(v.ended_before or s+1),s+1))
+${$GK}u=u or GK(v.ended_from)
+${$GC}${$GJ}${$GL}ae=GL(h,u,math.min(tonumber(v.ended_before or s+1),s+1))
 end
-${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GA}${$GB}${$GL}local ag=GL(f,ae,af and ab or ac)
+${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GC}${$GD}${$GN}local ag=GN(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$CY}${$CZ}${$DA}${$DB}${$DF}${$GO}ah,ag=GO(q,r,w,ag,ad)
+${$DA}${$DB}${$DC}${$DD}${$DH}${$GQ}ah,ag=GQ(q,r,w,ag,ad)
 if not ag then
 return ah
 end
 end
 local ai=''
 if not af then
-${$GN}ai=GN(ae,ag,u)
+${$GP}ai=GP(ae,ag,u)
 elseif ag<#ae then
-${$GI}ai=GI()
+${$GK}ai=GK()
 end
 if ai~=''then
 ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
 end
-${$DY}${$DZ}${$EA}${$EB}local aj=o~=''
+${$EA}${$EB}${$EC}${$ED}local aj=o~=''
 and k~='1'
 and(z or aa)
-and EB(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$GM}local ak={'ok',ah,ai,GM(ae,ag),aj and 1 or 0}
+and ED(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+${$GO}local ak={'ok',ah,ai,GO(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
 return ak
 `;
   },
-  sha1: "7fb1bbac22a6d4653737ae57dea5a76e23a8dc81",
-  keyLockingSha1: "2ff0b61e3b2a2911abbd9f7dd59ab1441ecfd4e4",
+  sha1: "626c0d6a2b60f7fd81773b986e42ce40a2caa178",
+  keyLockingSha1: "71155d5405f9711c60b21931c73c2fd8e329b91e",
 };
 
 export const remove: Script = {
@@ -4029,10 +4271,10 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$CY}${$CZ}local f=CZ({tasks=a,expiry=b,dead=c})
+${$DA}${$DB}local f=DB({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(h)or AC(i)or DA(f,g[3],g[4])then
+${$AC}${$AW}${$AY}${$AZ}${$DC}if AC(h)or AC(i)or DC(f,g[3],g[4])then
 return{'newer_schema'}
 end
 ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local j=AN(h or'',i)
@@ -4044,12 +4286,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CV}${$GP}GP(f,e,j)
-${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(f)or{'removed'}
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CX}${$GR}GR(f,e,j)
+${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}return DG(f)or{'removed'}
 `;
   },
-  sha1: "10eb69aa61ba20441c0d550998d06d49daeea5a6",
-  keyLockingSha1: "03c415f9ddf4208f5049a35a7c4b23137e1543bc",
+  sha1: "b9710d37b53a73e660b06b91671f444018f22440",
+  keyLockingSha1: "801a4dfc0644cd640f0f45fc211b8e1017e756dd",
 };
 
 export const settings: Script = {
@@ -4076,26 +4318,17 @@ export const statistics: Script = {
     return `local a=KEYS[1]
 local b=ARGV[1]
 ${$C}${$D}${$E}local c=E(b)
-local d={'~set','~stats'}
-${$F}for h=0,59 do
-F(d,'~m'..C(h))
-end
-local e=redis.call('HMGET',a,unpack(d))
-${$AC}if AC(e[1])or AC(e[2])then
+${$F}${$CV}local d=redis.call('HMGET',a,'~set',unpack(CV()))
+${$AC}if AC(d[1])or AC(d[2])or AC(d[3])then
 return{'newer_schema'}
 end
-${$AW}${$AY}${$AZ}local f={'ok',c,AZ(e[1]or nil).statistics and 1 or 0}
-for j=2,#d do
-local k=string.match(e[j]or'','^1;(%d+)')
-if k and tonumber(k)>math.floor(c/60000)-60 then
-F(f,e[j])
-end
-end
-return f
+${$AW}${$AY}${$AZ}local e={'ok',c,AZ(d[1]or nil).statistics and 1 or 0}
+${$CW}CW(e,{unpack(d,2)},c)
+return e
 `;
   },
-  sha1: "a5528267bc104973a9185d7f1d79a04fe90fe780",
-  keyLockingSha1: "7181522c21b4e0f4a1c08942dea1d41dd8b6c35a",
+  sha1: "22be23065ed27e5f145e4cfe14040c195d9c29ae",
+  keyLockingSha1: "c7b390343efc5497886ccb76af3474afa1b573a7",
 };
 
 export const blankDuplicates: Script = {
@@ -4128,7 +4361,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local p=GU(o,E(l))
+${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local p=GW(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4145,25 +4378,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GR}${$GT}${$GX}${$GY}${$GZ}${$HA}local u=HA(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GT}${$GV}${$GZ}${$HA}${$HB}${$HC}local u=HC(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$GV}local function w(x)
+${$GX}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-GV(p,'two_places',x.id)
+GX(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,u,w)or HH(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GU}${$GY}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}local x=HV(p,u,w)or HJ(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "f94b2e5c140ecf7fa182785ab5dcd1921ae7ecf2",
-  keyLockingSha1: "06133ef1f228d7b55d2845bd7f0bb7102c2726cf",
+  sha1: "feea7c5111cb47445e7a5e104f9c751cf00035a5",
+  keyLockingSha1: "55e6dee6f1b0f6d329b3d878858372bf81ff78c4",
 };
 
 export const check: Script = {
@@ -4209,7 +4442,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local w=GU(u,E(n))
+${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local w=GW(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4294,7 +4527,7 @@ return BG(al,'~ghosts','~dropped')==am
 and BG(al,'~timers','~elapsed')==ak
 and BG(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GX}${$HK}${$IL}${$IM}${$IO}${$IP}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GZ}${$HM}${$IO}${$IP}${$IQ}${$IR}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BT(as)
@@ -4303,9 +4536,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BQ(at)and as.live and an[at.group or'']
 if au and as.fair then
-IL(au,tonumber(as.fair))
+IO(au,tonumber(as.fair))
 elseif au and as.working then
-IM(au)
+IP(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4316,15 +4549,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BN)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IO(at,au,aw)or IP(w,at)then
+if AC(aw)or IQ(at,au,aw)or IR(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DH}${$DJ}${$DR}${$DT}${$GR}${$GS}${$GT}${$GV}${$GW}${$GY}${$GZ}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HI}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DJ}${$DL}${$DT}${$DV}${$GT}${$GU}${$GV}${$GX}${$GY}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HK}${$HL}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}local function ak()
 local al={}
-for ap,aq in ipairs(IJ)do
+for ap,aq in ipairs(IL)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4333,18 +4566,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IK(
+IM(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IG(w,z)
+local ap,aq=II(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IB(w,au)
-ID(w,x.worker_leases)
-IC(w,x.fair_by_group)
-IE(w,x.workers)
+ID(w,au)
+IG(w,x.worker_leases)
+IE(w,x.fair_by_group)
+IH(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4364,12 +4597,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HA(w,ag),{},{},{}
+local ax,ay,az,ba=HC(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HM(w,bf)
+HO(w,bf)
 if bf.live and BQ(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -4382,12 +4615,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BY(w.plan,ay)
 for be,bf in ipairs(ax)do
-HS(w,bf)
-HD(w,bf.id,bf.had_fixed,bf.fixed)
-HD(w,'.'..bf.id,bf.had_record,bf.record)
+HU(w,bf)
+HF(w,bf.id,bf.had_fixed,bf.fixed)
+HF(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HF(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HF(w,'fair_by_group',w.turns,'turn_wrong')
+HH(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HH(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4407,8 +4640,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "d0f4cf3732f9ab7bbb201b4b0303a74c5f06548a",
-  keyLockingSha1: "2d55585659a122c21e7a135c9ebc775589f2de2d",
+  sha1: "151cf270573d3ed903419353e01630205bb58d1e",
+  keyLockingSha1: "a4436e58d7501a00d95666dd6bf95b2945dec4cc",
 };
 
 export const placeLost: Script = {
@@ -4441,18 +4674,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local p=GU(o,E(l))
+${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local p=GW(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GR}${$GT}${$GX}${$GY}${$GZ}${$HA}local v=HA(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GT}${$GV}${$GZ}${$HA}${$HB}${$HC}local v=HC(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GV}${$HC}${$HK}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GX}${$HE}${$HM}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -4464,20 +4697,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BQ(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HK then
+if ad and ad.last_tag>=HM then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CN(aa,y,z,'back')
-GV(p,'place_missing',y)
+GX(p,'place_missing',y)
 else
-GV(p,'ghosts_wrong',y)
+GX(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HC(p,x)
+x.record=not ac and HE(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GS}${$GW}${$HB}${$HD}${$HE}${$HF}${$HG}${$HI}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local x=HT(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GU}${$GY}${$HD}${$HF}${$HG}${$HH}${$HI}${$HK}${$HL}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}local x=HV(p,v,w)
 if x then
 return x
 end
@@ -4490,8 +4723,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "7ffe32883c18665275e9ae311942a7e236698951",
-  keyLockingSha1: "4423f188019e50fe99ebff675e231043154831af",
+  sha1: "61709f476304015355efba8e074690f106c5e0e7",
+  keyLockingSha1: "56dd4cb52077c985d61f383bf53ab5151140aa10",
 };
 
 export const recountGroups: Script = {
@@ -4509,7 +4742,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local m=GU(l,E(g))
+${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local m=GW(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local function r(s)
@@ -4518,34 +4751,34 @@ o[#o+1],q[s]=s,BT(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BQ}${$GA}${$GB}${$GL}${$GM}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BQ}${$GC}${$GD}${$GN}${$GO}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GL(f,w,function(x)
+local x=GN(f,w,function(x)
 if BQ(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GM(w,x)==0
+return x==#w and x<=k and GO(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BT(x,h=='1'and i[w+2]or'')
 end
-${$BK}${$BM}${$CD}${$HK}${$IL}${$IM}if h~='1'and not(s(a,IL)and s(d,IM))then
+${$BK}${$BM}${$CD}${$HM}${$IO}${$IP}if h~='1'and not(s(a,IO)and s(d,IP))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$DF}${$GV}${$GX}${$IO}${$IP}for x=1,#t,DF do
-BY(n,{unpack(t,x,math.min(x+DF-1,#t))})
-for ab=x,math.min(x+DF-1,#t)do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$DH}${$GX}${$GZ}${$IQ}${$IR}for x=1,#t,DH do
+BY(n,{unpack(t,x,math.min(x+DH-1,#t))})
+for ab=x,math.min(x+DH-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
@@ -4554,26 +4787,26 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BN))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IO(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IQ(ad,q[ac],ae or'')then
 ad.changed=true
-GV(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IP(m,ad)then
+GX(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IR(m,ad)then
 ad.changed=true
-GV(m,'timer_wrong',ac)
+GX(m,'timer_wrong',ac)
 end
 end
 CP(n)
-local y=DE(n)
+local y=DG(n)
 if y then
 return y
 end
-CY(n)
+DA(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "ba64931060eade58af555d1c2915a0f97334b8f4",
-  keyLockingSha1: "015a9648536bdfe10c5347ff3f27ea6dc650992e",
+  sha1: "9408e386ef4e6f14a29e39844110cd213eda3de8",
+  keyLockingSha1: "136481dd2c86934fa12da8cefe7e314640de9f62",
 };
 
 export const repairControl: Script = {
@@ -4591,10 +4824,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local m=GU(l,E(i))
+${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local m=GW(l,E(i))
 local n={}
-${$IH}${$II}${$IJ}for r,s in ipairs(redis.call('HMGET',e,unpack(IJ)))do
-n[IJ[r]]=s
+${$IJ}${$IK}${$IL}for r,s in ipairs(redis.call('HMGET',e,unpack(IL)))do
+n[IL[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -4602,10 +4835,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GV}${$HB}${$HD}${$HI}${$HJ}${$HK}${$HU}${$HV}${$HW}${$HX}${$IK}IK(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GX}${$HD}${$HF}${$HK}${$HL}${$HM}${$HW}${$HX}${$HY}${$HZ}${$IM}IM(m,n,o)
 local p={}
-for t=1,#IH,2 do
-p[IH[t]]=IH[t+1]
+for t=1,#IJ,2 do
+p[IJ[t]]=IJ[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -4621,24 +4854,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HD(m,w,n[w],ac and C(x)or n[w])
+HF(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HD(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-GV(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HF(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+GX(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}${$GX}${$HF}${$HG}local r=HG(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$GZ}${$HH}${$HI}local r=HI(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IH)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IJ)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "7b6c23d5e07f6294df05d2fab97bd86473b59391",
-  keyLockingSha1: "b8744c8b61268dbfdd11a729e4ba8e708529a0da",
+  sha1: "c0a8802ddcb600df50aa3bc2aa74c5a767917026",
+  keyLockingSha1: "4298bfd818258d2b2e741645ade03ea603cbed3a",
 };
 
 export const scan: Script = {
@@ -4672,7 +4905,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$CY}${$CZ}${$GQ}${$GU}local q=GU(p,E(l))
+${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local q=GW(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -4685,7 +4918,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$GV}${$GW}${$GY}${$IB}local function w()
+${$B}${$K}${$GX}${$GY}${$HA}${$ID}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -4694,24 +4927,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IB(q,z)
+ID(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DR}${$GX}${$HB}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IG}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DT}${$GZ}${$HD}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$II}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IG(q,y[2])
+local z,aa=II(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$GR}${$GS}${$GT}${$GZ}${$HA}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}local function y(z,aa)
-local ab,ac=HA(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GT}${$GU}${$GV}${$HB}${$HC}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}local function y(z,aa)
+local ab,ac=HC(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HT(q,ab)
+local ad=HV(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -4720,7 +4953,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-GV(q,ai.live and'two_places'or'payload_missing',ai.id)
+GX(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BM(tonumber(ai.fair or 0))
@@ -4732,20 +4965,20 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HH(q,ac)
+return ad or HJ(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$ID}ID(q,ab)
-ad=HG(q)
+${$IG}IG(q,ab)
+ad=HI(q)
 elseif m=='fair-by-group'then
-${$IC}IC(q,ab)
-ad=q.newer and{'newer_schema'}or HG(q)
+${$IE}IE(q,ab)
+ad=q.newer and{'newer_schema'}or HI(q)
 elseif m=='workers'then
-${$DT}${$IE}IE(q,ab)
-ad=HG(q)
+${$DV}${$IH}IH(q,ab)
+ad=HI(q)
 else
 ad=y(ab,ac)
 end
@@ -4755,8 +4988,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "c91324167bebf88108be8cf4557d62ca727b604d",
-  keyLockingSha1: "7c3ec3f479177b1c018d69969e1f62634cce3011",
+  sha1: "5c122ea313b373132014748f0686e9a2eb9d243a",
+  keyLockingSha1: "fa1f5cb5e3ed6eeacbc065089ee046da2bbef01d",
 };
 
 export const dueSchedules: Script = {
@@ -4849,11 +5082,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FN}m,n=FN(c,e)
+${$FP}m,n=FP(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FO}FO(c,n,e,'refused')
+${$A}${$FQ}FQ(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -4879,15 +5112,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FO}FO(c,n,e,m)
+${$A}${$FQ}FQ(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "0a9b817c82e05beafe43a55a03e22d58246b4329",
-  keyLockingSha1: "fecb9c17aeac95f589a294250ae46b62485ba16b",
+  sha1: "dba69ace14094d43832669639b72b9483672d495",
+  keyLockingSha1: "52739f2d7073e050f4fb2977abf658f300d9c54a",
 };
 
 export const runSchedules: Script = {
@@ -4907,7 +5140,7 @@ local k=5
 local l=8000000
 local m=16
 ${$Q}local n=Q(a,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$CY}${$CZ}local o=CZ(n,E(i))
+${$C}${$D}${$E}${$DA}${$DB}local o=DB(n,E(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped'}
 for v=1,p do
@@ -4918,7 +5151,7 @@ r[#r+1]=w..'.'..ad
 end
 end
 ${$AA}${$AB}local s=AB(f,r)
-${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(o,s['~set'],s['~stats'])then
+${$AC}${$AW}${$AY}${$AZ}${$DC}if DC(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
@@ -4947,7 +5180,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..C(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..C(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}local function ab(ac,ad)
+${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -4964,7 +5197,7 @@ local ar=AI(aq)
 BY(o,{ar})
 T(o,'HSET tasks',ap,aq)
 CN(o,ap,ar,'back')
-CV(o,'enqueued',ap)
+CX(o,'enqueued',ap)
 aj=aj+1
 v,u=v+#aq,u-1
 end
@@ -4993,19 +5226,19 @@ end
 F(ac,al,tonumber(an))
 end
 ac[2]=w and 1 or 0
-${$H}${$U}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(o)
-${$I}${$N}${$DD}local af=DD(o,{['~stats']=s['~stats']})
+${$H}${$U}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(o)
+${$I}${$N}${$DF}local af=DF(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$J}${$P}${$R}${$V}${$CX}${$DE}DE(o)
+${$J}${$P}${$R}${$V}${$DG}DG(o)
 I('HSET',h,ad)
 I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "6cc65f5c2ddce5e02c3cd3850ae17d52dce4b1d6",
-  keyLockingSha1: "209fb156443abe505cec6de1fae9479705f555a7",
+  sha1: "54a326fa7b29299b48432f40e664759076fc40a1",
+  keyLockingSha1: "df4bf959ba2469690a8928ccce1b3488962f4e7a",
 };
 
 export const setReminder: Script = {
@@ -5160,21 +5393,21 @@ end
 return#w,#w>0 and(ac<#v or#w==s),ab
 end
 local v={'ok',0,0,0,0,0,0,0,0}
-${$L}${$M}${$ED}${$EE}local w=o=='1'and EE(e,f,function()
+${$L}${$M}${$EF}${$EG}local w=o=='1'and EG(e,f,function()
 return t
 end)
 local x,y,z=u()
 local aa,ab,ac=0,0,0
 if not w or w.expired then
 local ad
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}aa,ab,ac,ad=DP(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DR}aa,ab,ac,ad=DR(r,t,s,v)
 if ad then
 return ad
 end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DQ}${$DR}${$DT}${$DU}${$DV}${$DW}${$DX}${$EC}${$EG}${$EI}${$EJ}ad,ae,af,ag=EJ(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DS}${$DT}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EE}${$EI}${$EK}${$EL}ad,ae,af,ag=EL(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -5184,14 +5417,14 @@ local ai=w.deadline
 if w.expired then
 ai=M(e)
 end
-local aj,ak=ED(f,ai)
+local aj,ak=EF(f,ai)
 ah=ak or 0
 end
-${$N}${$P}${$AW}${$AY}${$AZ}${$DY}${$DZ}${$EA}${$EB}local function ai()
+${$N}${$P}${$AW}${$AY}${$AZ}${$EA}${$EB}${$EC}${$ED}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return EB(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
+return ED(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
 v[2],v[3],v[4],v[5]=ad,aa,ab,x
 v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
@@ -5199,8 +5432,8 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "90b770c05f9a685f57cde1132ec1f80f17c346ea",
-  keyLockingSha1: "8e245f6a608bf7278a85b3bf50c7039799afa59a",
+  sha1: "341ba69f7f35fea5aa5b848b5f7e7dccc685c0e5",
+  keyLockingSha1: "ae9c5c9f729bdd9a0ba880178a33f15a893fd65b",
 };
 
 export const unregister: Script = {
@@ -5238,10 +5471,10 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$Q}local k=Q(nil,a,b,c,d,e,f,g)
-${$CY}${$CZ}local l=CZ(k)
+${$DA}${$DB}local l=DB(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$AC}${$AW}${$AY}${$AZ}${$DA}if AC(n)or AC(o)or DA(l,m[4],m[5])then
+${$AC}${$AW}${$AY}${$AZ}${$DC}if AC(n)or AC(o)or DC(l,m[4],m[5])then
 return{'newer_schema'}
 end
 ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local q,r=AN(n or'',o)
@@ -5262,9 +5495,9 @@ if not q.cancel_requested then
 q.cancel_requested='1'
 ${$H}${$Z}${$AQ}AQ(q,'flagged',l.now)
 ${$F}${$S}${$T}${$AO}${$AP}T(l,'HSET tasks','.'..i,AP(q,r))
-${$CV}CV(l,'cancelRequested',i)
+${$CX}CX(l,'cancelRequested',i)
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}return DE(l)or{'working'}
+${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}return DG(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
 ${$B}${$F}${$K}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{q})
@@ -5277,18 +5510,18 @@ else
 ${$H}H(q,'ghosts',1)
 ${$S}${$T}T(l,'HSET tasks','~ghosts',C(p+1))
 end
-${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CV}${$DL}DL(l,i,q,'','rejected','cancelled')
+${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CX}${$CY}${$DN}DN(l,i,q,'','rejected','cancelled')
 ${$BJ}${$BK}${$BL}${$CE}${$CF}${$CJ}${$CK}${$CL}CL(l)
 ${$BN}${$BO}${$CA}${$CB}${$CC}${$CD}${$CG}${$CM}${$CO}${$CP}CP(l)
-${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BU}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local u=DE(l)
+${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}local u=DG(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "b26d7e265f905007bb3e0f7262b3b2f759ebc91c",
-  keyLockingSha1: "41fe6174f62d65c96a32f9f12fcf1b5f8da2a410",
+  sha1: "b4a5117ff85c0b4dc6b32fd6c63e11a6a1539a44",
+  keyLockingSha1: "46af5d1310f664d0ef448d291295f9586cc46117",
 };
 
 export const dequeue: Script = {
@@ -5314,20 +5547,20 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$C}${$FJ}local u=FJ(o,t)
+${$C}${$FL}local u=FL(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
 x=x or D(l)
 return x
 end
-${$FF}${$FT}local ab=FT and r==''and#v<=FF
+${$FH}${$FV}local ab=FV and r==''and#v<=FH
 if ab and#v<t then
-${$L}${$M}${$ED}${$EE}${$EF}ab,z=EF(e,f,aa)
+${$L}${$M}${$EF}${$EG}${$EH}ab,z=EH(e,f,aa)
 end
 if ab then
-${$EL}${$EM}w[1]=EM(g,u,v,1,EL(v,1))
-${$EK}${$FV}${$FW}y=FW(e,g,v,w,u,o,p,n,q,aa,z)
+${$EN}${$EO}w[1]=EO(g,u,v,1,EN(v,1))
+${$EM}${$FX}${$FY}y=FY(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -5347,11 +5580,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}return FS(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EC}${$EE}${$EF}${$EG}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FI}${$FJ}${$FK}${$FM}${$FN}${$FO}${$FU}return FU(ac,ad,v,z,w)
 `;
   },
-  sha1: "a9dfac131fc9c602c87bbe6d9a357bace60f05b9",
-  keyLockingSha1: "2609e6622f49b8783c6b32fdba9713675a9d905a",
+  sha1: "8cd07159812334c3fae2559354460d5d20b49d6c",
+  keyLockingSha1: "205b66a790135fe0603d636104ca9e25385f47f2",
 };
 
 export const enqueue: Script = {
@@ -5383,13 +5616,13 @@ local u,v,w,x={},{},nil,nil
 if r==1 and j~='1'and m[7]==''and s(m[8])then
 u[1],v[1],v[2]=m[5],m[5],t..m[8]
 w=redis.pcall('HSETNX',f,u[1],v[2])
-${$FT}if FT and w==1 and m[6]==''and k==''then
+${$FV}if FV and w==1 and m[6]==''and k==''then
 redis.call('LPUSH',a,u[1])
 return{'ok',-1,0,1}
 end
 else
 local y,z,aa={unpack(p)},{'ok',0,0},{}
-${$FT}local ab=FT and k==''and r<=o
+${$FV}local ab=FV and k==''and r<=o
 for af=1,r do
 local ag,ah,ai,aj=unpack(m,n*af+1,n*af+n)
 ab=ab and ah==''and ai==''and not aa[ag]and s(aj)
@@ -5413,7 +5646,7 @@ return z
 end
 end
 ${$Q}local y=Q(a,b,c,d,nil,e,f,g,h)
-${$CY}${$CZ}local z,aa,ab=CZ(y,tonumber(q)),{},{}
+${$DA}${$DB}local z,aa,ab=DB(y,tonumber(q)),{},{}
 ${$AE}${$AG}${$AH}${$AI}for af=1,r do
 aa[af]=AI(v[2*af])
 ab[af]=string.match(m[n*af+3],'^%d+ (.*)$')
@@ -5431,7 +5664,7 @@ ${$F}for ah,ai in ipairs(u)do
 F(ad,ai,ab[ah]and'~d:'..ab[ah])
 end
 ${$AA}${$AB}x=x or AB(f,ad)
-${$AC}${$AW}${$AY}${$AZ}${$DA}if DA(z,x['~set'],x['~stats'])then
+${$AC}${$AW}${$AY}${$AZ}${$DC}if DC(z,x['~set'],x['~stats'])then
 return{'newer_schema'}
 end
 end
@@ -5474,7 +5707,7 @@ local ai=m[n*ah+2]
 local aj=tonumber(ai~=''and ai or 0)
 return string.sub(ai,1,1)=='+'and z.now+aj or aj
 end
-${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CV}${$DJ}local function ah(ai,aj)
+${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}${$DL}local function ah(ai,aj)
 local ak,al=u[ai],ag(ai)
 local am=al>z.now
 if aj or not ac then
@@ -5485,7 +5718,7 @@ T(z,'ZREM expiry',ak)
 T(z,'ZREM dead',ak)
 end
 if am then
-T(z,'ZADD delayed',DJ(aa[ai],al),ak)
+T(z,'ZADD delayed',DL(aa[ai],al),ak)
 elseif aj and tonumber(aj.ghosts or 0)>0 and not BQ(aa[ai])then
 H(aj,'ghosts',-1)
 z.ghosts=z.ghosts+1
@@ -5498,7 +5731,7 @@ T(z,'HSET tasks','.'..ak,an)
 elseif aj then
 T(z,'HDEL tasks','.'..ak)
 end
-CV(z,'enqueued',ak)
+CX(z,'enqueued',ak)
 end
 ${$U}local function ai()
 return U(z,'LPUSH pending')
@@ -5561,8 +5794,8 @@ return{'full'}
 end
 if k~=''and ak then
 local aq=ac and redis.call('HMGET',f,'~wake','~set')or{x['~wake'],x['~set']}
-${$DY}${$DZ}if DZ(aq[1],z.now,al and 0)and not AZ(aq[2]or nil).paused then
-${$EA}local ar={'~wake',EA(z.now,k)}
+${$EA}${$EB}if EB(aq[1],z.now,al and 0)and not AZ(aq[2]or nil).paused then
+${$EC}local ar={'~wake',EC(z.now,k)}
 am[3]=1
 ${$N}${$P}if U(z,'HSET tasks')>0 then
 T(z,'HSET tasks',unpack(ar))
@@ -5571,20 +5804,20 @@ am[3]=0
 end
 end
 end
-${$G}${$BU}${$BX}${$CQ}${$CU}${$CW}${$DC}DC(z)
-${$I}${$N}${$DD}local aq=DD(z,x)
+${$G}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(z)
+${$I}${$N}${$DF}local aq=DF(z,x)
 if aq then
 return aq
 end
-${$J}${$P}${$R}${$V}${$CX}${$DE}DE(z)
+${$J}${$P}${$R}${$V}${$DG}DG(z)
 if z.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(z.ghosts))
 end
 return am
 `;
   },
-  sha1: "ba051b9ec7e5dc967cb27efc2fcd7f9f0087686c",
-  keyLockingSha1: "69b3986ab7431965daff5248b3204034e0bb8abc",
+  sha1: "57bccf7a6995ef2b591e06e19d15832b92a9a485",
+  keyLockingSha1: "bf2d7a3c94d06cebbf65e5c0aa9c641a14a0f935",
 };
 
 export const get: Script = {
@@ -5650,7 +5883,7 @@ F(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$DH}${$DT}local t=DT(n,g,j,p+1)
+${$DJ}${$DV}local t=DV(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$F}for x,y in ipairs(t)do
@@ -5686,10 +5919,10 @@ y[5]=#y-5
 for ad,ae in ipairs(z)do
 F(y,ae)
 end
-${$N}${$DM}DM(n,v)
-${$CY}${$CZ}local aa=CZ(n,o)
-${$S}${$T}${$DQ}${$DS}DS(aa,g,h,t[3])
-${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CW}${$CX}${$DC}${$DE}local ab=DE(aa)
+${$N}${$DP}DP(n,v)
+${$DA}${$DB}local aa=DB(n,o)
+${$S}${$T}${$DS}${$DU}DU(aa,g,h,t[3])
+${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}local ab=DG(aa)
 if ab then
 return ab
 end
@@ -5698,8 +5931,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "1fcc37f2d74d42895d99f4093ce357c3e2137c90",
-  keyLockingSha1: "fbf244fe87a5e434b5a1eff7af9678a700a38baf",
+  sha1: "947fa855b8f6cf52bc19d1e26b68d20381e1aabe",
+  keyLockingSha1: "a41c03fe30d0346ac438eb39793a7b924121cecb",
 };
 
 export const settleAndDequeue: Script = {
@@ -5728,37 +5961,37 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FJ}local y=FJ(o,x)
+${$FL}local y=FL(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FT}local af=FT and r==''and#u+2*x<=B
-${$FP}for aj=v+3,#u,FP do
+${$B}${$FV}local af=FV and r==''and#u+2*x<=B
+${$FR}for aj=v+3,#u,FR do
 af=af and u[aj]=='complete'
 end
 if af then
 ab=redis.call('RPOP',a,m)or{}
-${$EL}local ag=EL(ab,1)
-${$EM}${$FQ}local ah=EM(g,y,ab,1,ag,FQ({},u,v))
-${$EK}z={ah[3],ah[4],unpack(ah,EK+2*ag+1,#ah)}
+${$EN}local ag=EN(ab,1)
+${$EO}${$FS}local ah=EO(g,y,ab,1,ag,FS({},u,v))
+${$EM}z={ah[3],ah[4],unpack(ah,EM+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FU}${$FX}${$FY}ai,aj,ak=FY(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$FW}${$FZ}${$GA}ai,aj,ak=GA(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$ED}${$EE}${$EF}af,ad=EF(e,f,ae)
+${$L}${$M}${$EF}${$EG}${$EH}af,ad=EH(e,f,ae)
 end
 if af then
-${$FV}${$FW}ac=
-FW(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$FX}${$FY}ac=
+FY(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FV}${$FZ}if ai and FZ(g,h,aj,ak)then
+${$FX}${$GB}if ai and GB(g,h,aj,ak)then
 aa=ai
 else
 ad,z=nil,not ah.err and z or nil
@@ -5782,9 +6015,9 @@ local ai=
 {max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
 ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FQ}${$FR}local aj,ak=pcall(function()
-z=z or K('HMGET',g,FQ({'~set','~stats'},u,v))
-return FR(ag,ah,t,u,v,z)
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$FS}${$FT}local aj,ak=pcall(function()
+z=z or K('HMGET',g,FS({'~set','~stats'},u,v))
+return FT(ag,ah,t,u,v,z)
 end)
 ${$O}aa=aj and ak or O(ak)
 if aa.err or aa[1]~='ok'then
@@ -5792,12 +6025,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$EA}${$EC}${$ED}${$EE}${$EG}${$EH}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FS}ac=FS(ag,ai,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EC}${$EE}${$EF}${$EG}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FM}${$FN}${$FO}${$FU}ac=FU(ag,ai,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "2f60549d0d091cf54b92c9a4c3ce88da3185db1d",
-  keyLockingSha1: "481aaf618bfda3c2cd7cd1466695581dab46eb2f",
+  sha1: "33870be0d75c85f0e0e4f9b99e064e483d7e1e53",
+  keyLockingSha1: "72746731247cf28c1baf068e7873df9af8723f19",
 };
 
 export const settle: Script = {
@@ -5817,21 +6050,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FP}${$FQ}local o=K('HMGET',g,FQ({'~set','~stats'},m,2))
+${$B}${$K}${$FR}${$FS}local o=K('HMGET',g,FS({'~set','~stats'},m,2))
 local p,q,r
-${$FT}if FT then
-${$A}${$X}${$Z}${$FU}${$FX}${$FY}p,q,r=FY(e,h,m,2,o,n)
+${$FV}if FV then
+${$A}${$X}${$Z}${$FW}${$FZ}${$GA}p,q,r=GA(e,h,m,2,o,n)
 end
-${$FV}${$FZ}if p and FZ(g,h,q,r)then
+${$FX}${$GB}if p and GB(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CV}${$CW}${$CX}${$CY}${$CZ}${$DA}${$DC}${$DE}${$DF}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$FR}return FR(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$FT}return FT(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "5797e2e7d51ee1582c1c60e9f0f4df7d81645be1",
-  keyLockingSha1: "5aeb0871b007a0cb8569befaae35aa5badad76b7",
+  sha1: "5e45529bb803e52a9400a7fc8a52f4eb5689dbde",
+  keyLockingSha1: "13a9340319bdd12442f9cecf8050208ed2bc976f",
 };
 
 export const wake: Script = {
@@ -5841,14 +6074,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$C}${$D}${$E}local d=E(b)
-${$DY}local e,f,g=DY(redis.call('HGET',a,'~wake'))
+${$EA}local e,f,g=EA(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$N}${$P}${$EA}local h=P(a,{'~wake',EA(d,math.max(tonumber(c),g))})
+${$N}${$P}${$EC}local h=P(a,{'~wake',EC(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "b8247b775be6efe9f3b846cbf07f8898be2676c9",
-  keyLockingSha1: "eb2914388de4e8e762058100e2351bd4729e8145",
+  sha1: "a2ef7ec099c19510eaba6c2fba7221eca896e81e",
+  keyLockingSha1: "826cee2a128aba56f74b2299a1f4f10fccb77ced",
 };

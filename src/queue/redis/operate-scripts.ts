@@ -11,11 +11,11 @@ const orNull = (value: number, none: number) => (value === none ? null : value);
 export const countScript = {
   script: lua.count,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers"],
-  args: ["testNow"],
+  args: ["testNow", "overview"],
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("count", reply);
-    return {
+    const counts = {
       pending: reader.integer(),
       delayed: reader.integer(),
       working: reader.integer(),
@@ -26,8 +26,20 @@ export const countScript = {
       workers: reader.integer(),
       paused: reader.integer() === 1,
     };
+    if (reader.ended) return { counts, overview: undefined };
+    const now = reader.integer();
+    const leases = Number(reader.text());
+    const settings = readSettings(reader.text());
+    return { counts, overview: { now, leases, settings, records: readRecords(reader) } };
   },
 } as const satisfies Binding;
+
+/** The records of statistics at the end of a reply. */
+const readRecords = (reader: ReplyReader) => ({
+  totals: reader.text(),
+  current: reader.text(),
+  minutes: reader.rest((item) => item.text()),
+});
 
 export const listScript = {
   script: lua.list,
@@ -121,6 +133,24 @@ export const settingsScript = {
   },
 } as const satisfies Binding;
 
+export const listGroupsScript = {
+  script: lua.listGroups,
+  keys: ["fairByGroup", "limited", "tasks"],
+  args: ["cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listGroups", reply);
+    return {
+      cursor: reader.text(),
+      groups: reader.rest((item) => ({
+        group: item.text(),
+        settings: readSettings(item.text()),
+        counts: { ready: item.integer(), working: item.integer(), limited: item.integer() },
+      })),
+    };
+  },
+} as const satisfies Binding;
+
 export const statisticsScript = {
   script: lua.statistics,
   keys: ["tasks"],
@@ -128,7 +158,7 @@ export const statisticsScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("statistics", reply);
-    return { now: reader.integer(), on: reader.integer() === 1, records: reader.rest((item) => item.text()) };
+    return { now: reader.integer(), on: reader.integer() === 1, records: readRecords(reader) };
   },
 } as const satisfies Binding;
 

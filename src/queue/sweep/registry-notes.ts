@@ -1,4 +1,5 @@
 import { queueKeys, registryKey } from "../core/keys.ts";
+import { slicesOf } from "../core/slices.ts";
 import { callOf } from "../redis/binding.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";
 import type { Command, Transport } from "../redis/transport.ts";
@@ -46,7 +47,7 @@ export async function checkOldQueues(
 ): Promise<CheckedQueues> {
   const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
   const empty = new Set<RegisteredQueue>();
-  for (const slice of slices(old, CHECKED_PER_REQUEST)) {
+  for (const slice of slicesOf(old, CHECKED_PER_REQUEST)) {
     const commands = slice.map(({ name, seenAt }): Command => {
       const { pending, fair, limited, working, delayed, expiry, schedules } = queueKeys(name, options.prefix);
       const keys = [pending, fair, limited, working, delayed, expiry];
@@ -75,19 +76,13 @@ export async function updateNotes(
   const since = now - UNREGISTER_AFTER;
   const unused = [...empty].filter(({ seenAt }) => seenAt <= since);
   const commands: Command[] = [];
-  for (const slice of slices(used, NOTED_PER_COMMAND)) {
+  for (const slice of slicesOf(used, NOTED_PER_COMMAND)) {
     const names = slice.map(({ name }) => name);
     commands.push(registerCall(keys, names, options.now ? String(options.now()) : ""));
   }
-  for (const slice of slices(unused, NOTED_PER_COMMAND)) {
+  for (const slice of slicesOf(unused, NOTED_PER_COMMAND)) {
     const names = slice.map(({ name }) => ({ queue: name }));
     commands.push(callOf(unregisterScript, keys, { since: String(since) }, names));
   }
   if (commands.length > 0) await transport.send(commands, options);
-}
-
-function slices<T>(items: readonly T[], size: number): T[][] {
-  const found: T[][] = [];
-  for (let first = 0; first < items.length; first += size) found.push(items.slice(first, first + size));
-  return found;
 }

@@ -4,6 +4,7 @@ import { type Batch, LeasedTask } from "./leased-task.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { schemaError, validatePayload } from "./schema.ts";
 import { isUndecryptable, decryptValue, type ValuesQueue } from "../values/encryption.ts";
+import type { Tracing } from "../core/tracing.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 
 /** How many times one dequeue starts again because all its tasks were invalid. */
@@ -21,6 +22,7 @@ export interface RawBatch extends Pick<Batch<unknown>, "nextDueAt" | "paused"> {
 interface DecodingQueue {
   readonly values: ValuesQueue;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
+  readonly tracing: Tracing | undefined;
 }
 
 /** The tasks of one request. */

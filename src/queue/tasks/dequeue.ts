@@ -23,6 +23,7 @@ import { leaseOf, readFixed } from "../core/record.ts";
 import type { ValuesQueue } from "../values/encryption.ts";
 import { dequeueScript } from "../redis/task-scripts.ts";
 import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
+import type { Tracing } from "../core/tracing.ts";
 import type { DequeueOptions, Settled, Settlement } from "../core/types.ts";
 import { workerArguments } from "./worker-info.ts";
 
@@ -50,6 +51,7 @@ export interface DequeueContext<Out> {
   readonly maxBytes: number;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
   readonly onDeadLetter: OnDeadLetter | undefined;
+  readonly tracing: Tracing | undefined;
 }
 
 type DequeueReply = ReturnType<typeof dequeueScript.decode>;

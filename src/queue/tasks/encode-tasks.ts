@@ -7,6 +7,7 @@ import { taskId } from "../core/validation.ts";
 import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
 import { encodeChecked } from "./schema.ts";
 import { contentOf, fixedOptions, idempotencyToken, uniqueness, whenReady } from "./task-options.ts";
+import type { AddTraceHeaders } from "../core/tracing.ts";
 import type { NewTask, TaskDefaults } from "../core/types.ts";
 
 /** A task as the enqueue script takes it. */
@@ -37,6 +38,8 @@ export function checkAndEncode<In, Out>(
  * @param payloads the results of {@link checkAndEncode}, in the order of the tasks
  * @param key the idempotency key of the call
  * @param at what errors put before the names of a task's options
+ * @param addTraceHeaders adds to each task the headers of its trace. They are not compared when an
+ *   idempotency key comes again: a resend of the call may have others. @default none
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export async function enqueueItems(
@@ -46,6 +49,7 @@ export async function enqueueItems(
   payloads: readonly string[],
   key: string | undefined,
   at: (index: number) => string,
+  addTraceHeaders?: AddTraceHeaders,
 ): Promise<EnqueueItem[]> {
   const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(queue.name, key);
   const ids = tasks.map(({ id }, i) => id ?? idAt(i));
@@ -63,13 +67,15 @@ export async function enqueueItems(
   } else if (tasks.some(needsToken)) token = newToken();
   return tasks.map((task, i) => {
     const path = at(i);
+    const fixed = fixedOptions(defaults, task, path);
     return {
       id: ids[i] as string,
       when: whenReady(defaults, task, path),
       unique: uniqueness(task, path),
       record: writeFixed({
         token: needsToken(task) ? token : undefined,
-        ...fixedOptions(defaults, task, path),
+        ...fixed,
+        headers: addTraceHeaders ? addTraceHeaders(fixed.headers) : fixed.headers,
         payload: stored[i] ?? "",
       }),
     };

@@ -2,6 +2,10 @@ import { SluiceError } from "../../errors.ts";
 import type { Backoff } from "../core/backoff.ts";
 import type { Settled, Settlement, Settler } from "../core/types.ts";
 import type { Duration } from "../core/duration.ts";
+import type { Tracing } from "../core/tracing.ts";
+
+/** What settles a leased task. */
+type TracedSettler = Settler & { readonly tracing?: Tracing | undefined };
 
 /**
  * A task that was dequeued, with the right to settle it. Instants are epoch ms.
@@ -23,10 +27,10 @@ export class LeasedTask<T = unknown> {
   readonly leasedFor: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly group: string | undefined;
-  readonly #queue: Settler;
+  readonly #queue: TracedSettler;
 
   constructor(
-    queue: Settler,
+    queue: TracedSettler,
     task: Pick<
       LeasedTask<T>,
       | "id"
@@ -116,6 +120,7 @@ export class LeasedTask<T = unknown> {
   }
 
   async #settle(settlement: Settlement): Promise<Settled> {
+    this.#queue.tracing?.noteTask(settlement, this.headers);
     try {
       const [settled] = await this.#queue.settle([settlement]);
       return settled as Settled;

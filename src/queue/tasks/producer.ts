@@ -1,11 +1,12 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
+import { invalidArgument, SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
 import { checkAndEncode, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
 import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
+import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
@@ -20,16 +21,11 @@ import {
 } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { readTaskInfo } from "../core/record.ts";
+import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/tracing.ts";
 import { registration } from "./registration.ts";
 import { checkedSchema } from "./schema.ts";
 import { decryptTask } from "../values/encryption.ts";
-import {
-  cancelScript,
-  enqueueScript,
-  getScript,
-  wakeScript,
-  type EnqueueRefusal,
-} from "../redis/task-scripts.ts";
+import { cancelScript, enqueueScript, getScript, wakeScript } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
 import type { TaskInfo } from "../core/task-info.ts";
 import type {
@@ -58,6 +54,7 @@ const QUEUE_OPTIONS = [
   "schema",
   "wake",
   "coalesce",
+  "tracing",
 ];
 
 export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, QueueBaseOptions {
@@ -79,10 +76,18 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
    * @default "turn"
    */
   readonly coalesce?: Coalesce | undefined;
+  /**
+   * Traces enqueues, and with a `Queue` also dequeues, settles and the handlers of its drains:
+   * `openTelemetry()` of `sluice-queue/opentelemetry`.
+   * @default no traces
+   */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Adds tasks to a queue. `Queue` also consumes them; a bundle with `Producer` alone is smaller. */
 export class Producer<In = unknown, Out = In> extends QueueBase {
+  /** The option `tracing`. A drain of the queue uses it too. */
+  readonly tracing: Tracing | undefined;
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
   protected readonly coalescer: Coalescer;
@@ -99,6 +104,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const { lease, maxAttempts, resultTtl, deadTtl, delay, unique } = options;
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay, unique };
     this.schema = checkedSchema(options.schema);
+    this.tracing = checkedTracing(options.tracing);
     this.coalescer = new Coalescer(options.coalesce, this.transport);
     // Invalid defaults throw here, not at the first task.
     fixedOptions({}, this.#defaults, "");
@@ -114,14 +120,25 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    *   belongs to other tasks, or a fault of the transport
    * @example const { id } = await emails.enqueue({ to: "a@example.com" }, { delay: "30s", id: "welcome-17" })
    */
-  async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
+  enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
+    if (!this.tracing) return this.#enqueue(payload, options);
+    const call = { queue: this.name, tasks: [options], many: false, overHttp: false };
+    return this.tracing.enqueue(call, (addTraceHeaders) => this.#enqueue(payload, options, addTraceHeaders));
+  }
+
+  async #enqueue(
+    payload: In,
+    options: EnqueueOptions & RequestOptions,
+    addTraceHeaders?: AddTraceHeaders,
+  ): Promise<Enqueued> {
     onlyOptions(options, ENQUEUE_OPTIONS);
     const { signal, idempotencyKey, ...rest } = options;
     const key = requestKey({ idempotencyKey });
     const task = { ...rest, payload };
     // A slow schema does not delay the other calls of the turn.
     const encoded = await checkAndEncode(this.schema, task, "");
-    const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, () => "");
+    const none = () => "";
+    const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, none, addTraceHeaders);
     const item = items.then(([only]) => only as EnqueueItem);
     const pool = this.waker ? `${this.#pool} ${this.wakeWindow}` : this.#pool;
     return this.coalescer.call(this.#singleEnqueues, pool, item, signal);
@@ -135,7 +152,19 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @throws {SluiceError} as {@link enqueue}; `path` names the task, such as `tasks[3].delay`
    * @example await emails.enqueueMany(users.map(({ email }) => ({ payload: { to: email } })))
    */
-  async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
+  enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
+    if (!this.tracing) return this.#enqueueMany(tasks, options);
+    const call = { queue: this.name, tasks, many: true, overHttp: false };
+    return this.tracing.enqueue(call, (addTraceHeaders) =>
+      this.#enqueueMany(tasks, options, addTraceHeaders),
+    );
+  }
+
+  async #enqueueMany(
+    tasks: readonly NewTask<In>[],
+    options: RequestOptions,
+    addTraceHeaders?: AddTraceHeaders,
+  ): Promise<Enqueued[]> {
     listOf(tasks, "tasks", MAX_BATCH);
     onlyOptions(options, REQUEST_OPTIONS);
     const at = (i: number) => `tasks[${i}].`;
@@ -143,12 +172,14 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     if (tasks.length === 0) return [];
     const key = requestKey(options);
     const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i))));
-    const items = await enqueueItems(this.values, this.#defaults, tasks, encoded, key, at);
+    const items = await enqueueItems(this.values, this.#defaults, tasks, encoded, key, at, addTraceHeaders);
     const bytes = byteLengths(
       items.map(({ record }) => record),
       MAX_REQUEST_BYTES,
     );
     if (items.length > 1 && bytes > MAX_REQUEST_BYTES) {
+      // A trace must not make a call fail.
+      if (addTraceHeaders) return this.#enqueueMany(tasks, options);
       throw new SluiceError(
         "too_large",
         `tasks have ${bytes} bytes; at most ${MAX_REQUEST_BYTES} are allowed`,
@@ -171,7 +202,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       const answer = (i: number) => {
         const [call, result] = [calls[i], added[i]];
         if (!call || !result) return;
-        if ("refused" in result) call.fail(REFUSALS[result.refused](this.name));
+        if ("refused" in result) call.fail(ENQUEUE_ERRORS[result.refused](this.name));
         else call.answer({ id: call.item.id, ...result });
       };
       // Only the first call waits for the wake, if the platform has no `waitUntil`.
@@ -201,7 +232,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const outcomes = await this.transport.send([...note.commands, call], { signal });
     const { refused, mustReadSettings, wake, tasks: added } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(mustReadSettings);
-    if (refused) throw REFUSALS[refused](this.name);
+    if (refused) throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
   }
 
@@ -265,15 +296,3 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       : { ok: false, code: status };
   }
 }
-
-const REFUSALS: Readonly<Record<EnqueueRefusal, (queue: string) => SluiceError>> = {
-  full: (queue) =>
-    new SluiceError("queue_full", `more tasks would be pending in ${queue} than its maxPending allows`),
-  reused: () =>
-    new SluiceError(
-      "idempotency_key_reused",
-      "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
-      "idempotencyKey",
-    ),
-  newer_schema: () => newerSchema("the task with this id"),
-};

@@ -1,4 +1,4 @@
-import { callOf, type Binding } from "../redis/binding.ts";
+import { callOf, type QueueBinding } from "../redis/binding.ts";
 import { queueKeys, type Keys } from "../core/keys.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { derivedName, newToken } from "../core/ids.ts";
@@ -83,7 +83,7 @@ export class QueueBase {
   }
 
   /** Runs one script, in one request, and reads its reply. */
-  protected async run<const B extends Binding>(
+  protected async run<const B extends QueueBinding>(
     binding: B,
     args: Parameters<typeof callOf<B>>[2],
     items: Parameters<typeof callOf<B>>[3] = [],

@@ -102,7 +102,15 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *   await task.complete();
    * }
    */
-  async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
+  dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
+    if (!this.tracing) return this.#dequeue(options);
+    const traced = this.tracing.exchange(this.name, [], async () => ({
+      tasks: await this.#dequeue(options),
+    }));
+    return traced.then(({ tasks }) => tasks);
+  }
+
+  async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
     const call = await this.#dequeueCall(options);
     const { pool } = call;
     if (pool !== undefined) {
@@ -125,7 +133,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *   { receipt: failed.receipt, outcome: "requeue", delay: "30s" },
    * ]);
    */
-  async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
+  settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
+    if (!this.tracing) return this.#settle(settlements, options);
+    const run = async () => ({ settled: await this.#settle(settlements, options) });
+    return this.tracing.exchange(this.name, settlements, run).then(({ settled }) => settled);
+  }
+
+  async #settle(settlements: readonly Settlement[], options: RequestOptions): Promise<Settled[]> {
     onlyOptions(options, REQUEST_OPTIONS);
     requestKey(options);
     listOf(settlements, "settlements", MAX_BATCH);
@@ -148,12 +162,18 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @returns the results of {@link settle}, and the tasks of {@link dequeue}
    * @throws {SluiceError} as {@link settle} and {@link dequeue}
    */
-  async settleAndDequeue(
+  settleAndDequeue(
     settlements: readonly Settlement[],
     options: DequeueOptions = {},
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
+    if (!this.tracing) return this.#settleAndDequeue(settlements, options);
+    const run = () => this.#settleAndDequeue(settlements, options);
+    return this.tracing.exchange(this.name, settlements, run);
+  }
+
+  async #settleAndDequeue(settlements: readonly Settlement[], options: DequeueOptions) {
     listOf(settlements, "settlements", MAX_BATCH);
-    if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
+    if (settlements.length === 0) return { settled: [], tasks: await this.#dequeue(options) };
     const dequeue = await this.#dequeueCall(options);
     const settle = await this.#settles.callFor(settlements, options);
     const call = settleAndDequeueCall(settle, dequeue.firstCall);
@@ -168,7 +188,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
-    const counts = await this.run(countScript, { testNow: this.testNow() }, [], options);
+    const args = { testNow: this.testNow(), overview: "" };
+    const { counts } = await this.run(countScript, args, [], options);
     return { queue: this.name, ...counts };
   }
 
@@ -258,6 +279,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         maxBytes,
         settle,
         onDeadLetter,
+        tracing: this.tracing,
       },
       options,
     );

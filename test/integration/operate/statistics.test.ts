@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type QueueEvent, type QueueStatistics, sweep } from "../../../src/index.ts";
+import { durationBounds, type QueueEvent, type QueueStatistics, sweep } from "../../../src/index.ts";
+import { queueEvents } from "../../../src/queue/tasks/events.ts";
 import { controlFields } from "../../support/key-space.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
@@ -10,17 +11,37 @@ const MINUTE = 60_000;
 /** The start of the minute in which the rig begins. */
 const FIRST = START - (START % MINUTE);
 
-/** The minutes with events, by their number after the first, and the counts above 0. */
+/** The minutes with events, by their number after the first, and how many events of each kind. */
 function reported({ minutes }: QueueStatistics): Record<number, Partial<Record<QueueEvent, number>>> {
   const found: Record<number, Partial<Record<QueueEvent, number>>> = {};
   for (const { startsAt, ...counts } of minutes) {
-    const some = Object.entries(counts).filter(([, count]) => count > 0);
+    const some = queueEvents.filter((event) => counts[event] > 0).map((event) => [event, counts[event]]);
     if (some.length > 0) found[(startsAt - FIRST) / MINUTE] = Object.fromEntries(some);
   }
   return found;
 }
 
-const fields = async () => Object.keys(controlFields(await rig.space(), /^~(stats|m\d)/));
+const fields = async () => Object.keys(controlFields(await rig.space(), /^~(stats|totals|m\d)/));
+
+const noDurations = { count: 0, total: 0, classes: Array.from({ length: 13 }, () => 0) };
+const nothing = {
+  ...Object.fromEntries(queueEvents.map((event) => [event, 0])),
+  attempts: 0,
+  waits: noDurations,
+  runs: noDurations,
+  calls: { enqueue: 0, dequeue: 0, settle: 0, other: 0 },
+};
+
+/** Durations in classes, by the bound of the class; `over` for the last one. */
+function classed(...durations: number[]) {
+  const classes = Array.from({ length: 13 }, () => 0);
+  for (const duration of durations) {
+    const found = durationBounds.findIndex((bound) => duration <= bound);
+    const place = found === -1 ? 12 : found;
+    classes[place] = (classes[place] ?? 0) + 1;
+  }
+  return { count: durations.length, total: durations.reduce((sum, one) => sum + one, 0), classes };
+}
 
 describe("statistics", () => {
   test("are off if only events are on", async () => {
@@ -39,19 +60,8 @@ describe("statistics", () => {
     const statistics = await rig.operator().statistics();
     expect(statistics).toMatchObject({ queue: "emails", on: false, perMinute: { enqueued: 0 } });
     expect(statistics.minutes).toHaveLength(60);
-    expect(statistics.minutes.at(-1)).toEqual({
-      startsAt: FIRST,
-      enqueued: 0,
-      dequeued: 0,
-      completed: 0,
-      requeued: 0,
-      rejected: 0,
-      cancelled: 0,
-      cancelRequested: 0,
-      reclaimed: 0,
-      redriven: 0,
-      deleted: 0,
-    });
+    expect(statistics.minutes.at(-1)).toEqual({ startsAt: FIRST, ...nothing });
+    expect(statistics.totals).toEqual({ since: null, ...nothing });
     expect(reported(statistics)).toEqual({});
     expect(await rig.keySpace()).toEqual(before);
   });
@@ -154,7 +164,7 @@ describe("statistics", () => {
       delete expected[minute - 60];
       if (minute % 10 === 9) expect(reported(await rig.operator().statistics())).toEqual(expected);
     }
-    expect(await fields()).toHaveLength(61);
+    expect(await fields()).toHaveLength(62);
     rig.now += 30 * MINUTE;
     for (let minute = 90; minute < 120; minute++) delete expected[minute];
     expect(reported(await rig.operator().statistics())).toEqual(expected);
@@ -197,7 +207,7 @@ describe("statistics", () => {
     await queue.enqueueMany(many(3));
     rig.now += MINUTE;
     await queue.dequeue();
-    expect(await fields()).toEqual([`~m${(FIRST / MINUTE) % 60}`, "~stats"]);
+    expect(await fields()).toEqual([`~m${(FIRST / MINUTE) % 60}`, "~stats", "~totals"]);
     await operator.configure({ statistics: false });
     expect(await fields()).toEqual([]);
     await queue.dequeue();
@@ -224,5 +234,71 @@ describe("statistics", () => {
     await queue.enqueueMany(many(2));
     await expect(queue.enqueueMany(many(2))).rejects.toMatchObject({ code: "queue_full" });
     expect(reported(await rig.operator().statistics())).toEqual({ 0: { enqueued: 2 } });
+  });
+
+  test("count how long tasks waited for their first attempt, and how long attempts took", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ statistics: true });
+    await queue.enqueueMany(many(3));
+    rig.now += 10;
+    const [quick, slow] = await queue.dequeue({ max: 2, lease: "2h" });
+    rig.now += 11;
+    await quick?.complete();
+    await slow?.requeue();
+    const [third, again] = await queue.dequeue({ max: 2, lease: "2h" });
+    rig.now += 3_000_001;
+    await third?.requeue({ delay: "1h" });
+    await again?.reject("no");
+    const { totals } = await rig.operator().statistics();
+    expect(totals.waits).toEqual(classed(10, 10, 21));
+    expect(totals.runs).toEqual(classed(11, 11, 3_000_001, 3_000_001));
+    // Of the task that was completed, and of the one that was rejected.
+    expect(totals.attempts).toBe(3);
+    expect(totals.calls).toEqual({ enqueue: 1, dequeue: 2, settle: 4, other: 0 });
+  });
+
+  test("count neither the run of a task that is handed back nor that of an expired lease", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ statistics: true });
+    await queue.enqueueMany(many(2));
+    const [one] = await queue.dequeue({ max: 2, lease: 1_000 });
+    await queue.settle([{ receipt: one?.receipt ?? "", outcome: "requeue", unstarted: true }]);
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    const { totals } = await rig.operator().statistics();
+    expect([totals.reclaimed, totals.runs]).toEqual([1, noDurations]);
+  });
+
+  test("are summed up for good: a total neither forgets nor goes down", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ statistics: true });
+    let added = 0;
+    for (const pause of [0, 1, 1, 3, 59, 60, 61, 500]) {
+      rig.now += pause * MINUTE;
+      await queue.enqueueMany(many(2));
+      await queue.enqueue("alone");
+      added += 3;
+      expect((await rig.operator().statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
+    }
+    rig.now += 200 * MINUTE;
+    expect((await rig.operator().statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
+  });
+
+  test("count a call that settles in several steps once", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ statistics: true });
+    await queue.enqueueMany(many(1_000));
+    const batch = await queue.dequeue({ max: 1_000 });
+    await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    const { calls } = (await rig.operator().statistics()).totals;
+    expect(calls).toEqual({ enqueue: 1, dequeue: 1, settle: 1, other: 0 });
+  });
+
+  test("that a later release wrote are refused", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ statistics: true });
+    await queue.enqueue("a");
+    await rig.command("HSET", "sluice:{emails}:tasks", "~totals", "2;1;enqueued=x");
+    await expect(rig.operator().statistics()).rejects.toMatchObject({ code: "newer_schema" });
   });
 });

@@ -31,4 +31,4 @@ export const welcome = sluice<Env>({
 
 // Netlify calls it for requests.
 export default welcome.fetch;
-export const config = { path: ["/signup", "/v1/*", "/wake", "/health", "/docs", "/openapi.json"] };
+export const config = { path: "/*", preferStatic: true };

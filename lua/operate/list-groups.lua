@@ -1,0 +1,79 @@
+-- list-groups: reads a page of the groups that have waiting tasks, with settings and counts. Changes nothing.
+local fair_by_group = KEYS[1] -- zset  '<group> <score> <id>' of each task in `fair`
+local limited = KEYS[2] -- zset  id -> place, of tasks whose group is at its limit
+local tasks = KEYS[3] -- hash  records and control fields
+local cursor = ARGV[1] -- the cursor of the previous page; empty for the first
+local size = ARGV[2] -- at most this many groups, 1 to 1,000
+-- Returns {'ok', cursor of the next page (empty: none), then for each group: its name, settings
+--          ('' for none), how many of its tasks are ready, working, in `limited`}
+--      or {'newer_schema'}
+
+-- How many entries one read returns at most, and how many reads of entries one call makes.
+local READ = 200
+local MOST_READS = 50
+
+-- Groups with tasks in `fair` come first, by name. `last` is the last one that was read. Then come those that
+-- have tasks only in `limited`. `number` is the lowest that was not read.
+local last = string.match(cursor, '^after (.*)$') or ''
+local number = tonumber((string.match(cursor, '^from (%d+)$')))
+local most, reads = tonumber(size), 0
+
+local names = {}
+while not number and #names < most and reads < MOST_READS do
+  reads = reads + 1
+  -- `!` sorts behind the space in the members of the last group, so this jumps over all of them.
+  local members =
+    redis.call('ZRANGE', fair_by_group, '(' .. last .. '!', '+', 'BYLEX', 'LIMIT', '0', int(READ))
+  for _, member in ipairs(members) do
+    local name = string.match(member, '^[^ ]*')
+    if name ~= last and #names < most then
+      last = name
+      names[#names + 1] = name
+    end
+  end
+  if #members < READ and string.match(members[#members] or last, '^[^ ]*') == last then
+    number = 0
+  end
+end
+local in_fair = #names
+
+local ids, ended = {}, false
+while number and not ended and in_fair + #ids < most and reads < MOST_READS do
+  reads = reads + 1
+  local least = int(number * LIMITED_GROUP)
+  local found = redis.call('ZRANGE', limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', int(READ), 'WITHSCORES')
+  ended = #found < 2 * READ
+  for i = 1, #found, 2 do
+    local own = math.floor(tonumber(finite(found[i + 1])) / LIMITED_GROUP)
+    if own >= number and in_fair + #ids < most then
+      ids[#ids + 1] = found[i]
+      number = own + 1
+    end
+    ended = ended and own < number
+  end
+end
+local records = read_first_lines(tasks, ids)
+for _, id in ipairs(ids) do
+  append(names, parse_fixed(records[id] or '').group)
+end
+
+local fields = {}
+for _, name in ipairs(names) do
+  append(fields, '~g:' .. name, '~s:' .. name)
+end
+local found = read('HMGET', tasks, fields)
+local reply = { 'ok', ended and '' or number and 'from ' .. int(number) or 'after ' .. last }
+for i, name in ipairs(names) do
+  local state, settings = found[2 * i - 1], found[2 * i]
+  if newer(state) or newer(settings) then
+    return { 'newer_schema' }
+  end
+  local group = parse_group(name, state, settings)
+  -- A group of `limited` that is ready too was found by its tasks in `fair`.
+  if i <= in_fair or group.ready == 0 then
+    append(reply, name, settings or '')
+    append(reply, group.ready, group.working)
+    append(reply, group.limited)
+  end
+end
+return reply

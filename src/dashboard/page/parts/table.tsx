@@ -1,0 +1,46 @@
+import type { ComponentChildren } from "preact";
+
+export interface Column<Row> {
+  readonly title: string;
+  /** Numbers are on the right. */
+  readonly count?: boolean;
+  readonly of: (row: Row) => ComponentChildren;
+}
+
+interface TableProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** What is shown without rows. */
+  readonly empty: string;
+}
+
+/** A table. On a narrow screen each row becomes a card, whose cells have the titles of their columns. */
+export function Table<Row>({ label, columns, rows, keyOf, empty }: TableProps<Row>) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  return (
+    <table class="list" aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ title, count }) => (
+            <th key={title} scope="col" class={count ? "count" : undefined}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ title, count, of }) => (
+              <td key={title} data-title={title} class={count ? "count" : undefined}>
+                {of(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

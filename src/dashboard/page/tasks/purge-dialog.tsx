@@ -1,0 +1,64 @@
+import { useRef, useState } from "preact/hooks";
+import { purgeStep } from "../api/queues.ts";
+import type { Filter, State } from "../api/types.ts";
+import { counted, exact } from "../format.ts";
+import { stateNames } from "../parts/badges.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { filterTexts } from "./filters.tsx";
+
+interface PurgeDialogProps {
+  readonly queue: string;
+  readonly state: Exclude<State, "working">;
+  readonly filter: Filter;
+  readonly onDone: (text: string) => void;
+  readonly onClose: () => void;
+}
+
+const STEP = 1_000;
+
+const effects: Readonly<Record<PurgeDialogProps["state"], string>> = {
+  pending: "They are cancelled: no consumer gets them, and their payloads are deleted.",
+  delayed: "They are cancelled: no consumer gets them, and their payloads are deleted.",
+  completed: "Their records are deleted, with their results.",
+  rejected: "They are deleted for good, with their payloads, and cannot be redriven.",
+};
+
+export function PurgeDialog({ queue, state, filter, onDone, onClose }: PurgeDialogProps) {
+  const [purged, setPurged] = useState(0);
+  const closed = useRef(false);
+  const run = async () => {
+    let cursor: string | null | undefined;
+    let total = 0;
+    do {
+      const step = { ...filter, state, limit: STEP, ...(typeof cursor === "string" && { cursor }) };
+      const reply = await purgeStep(queue, step);
+      total += reply.purged;
+      setPurged(total);
+      cursor = reply.cursor;
+    } while (cursor !== null && !closed.current);
+    onDone(`${counted(total, "task")} of ${queue} purged.`);
+  };
+  const matching = filterTexts(filter);
+  const close = () => {
+    closed.current = true;
+    onClose();
+  };
+  return (
+    <Confirm
+      title={`Purge ${stateNames[state]} tasks of ${queue}?`}
+      action="Purge"
+      danger
+      run={run}
+      onDone={() => {}}
+      onClose={close}
+    >
+      <p>
+        {matching.length === 0
+          ? `All ${stateNames[state]} tasks of the queue.`
+          : `Only those ${matching.join(", ")}.`}
+      </p>
+      <p>{effects[state]}</p>
+      {purged > 0 && <p role="status">{exact(purged)} purged so far.</p>}
+    </Confirm>
+  );
+}

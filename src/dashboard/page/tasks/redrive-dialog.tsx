@@ -1,0 +1,115 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { redriveStep } from "../api/queues.ts";
+import type { Filter } from "../api/types.ts";
+import { counted, exact, span } from "../format.ts";
+import { Dialog, Failure } from "../parts/dialog.tsx";
+import { filterTexts } from "./filters.tsx";
+
+interface RedriveDialogProps {
+  readonly queue: string;
+  readonly filter: Filter;
+  readonly onDone: (text: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Tasks of one request, so that the progress is seen. */
+const STEP = 1_000;
+
+type Phase = "counting" | "counted" | "running" | "failed";
+
+/** Redrives dead letters in bulk: first a dry run that changes nothing, then step by step. */
+export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogProps) {
+  const [phase, setPhase] = useState<Phase>("counting");
+  const [found, setFound] = useState(0);
+  const [redriven, setRedriven] = useState(0);
+  const [rate, setRate] = useState("");
+  const [error, setError] = useState<string | undefined>();
+  const closed = useRef(false);
+
+  const fail = (failure: unknown) => {
+    setPhase("failed");
+    setError(failure instanceof Error ? failure.message : String(failure));
+  };
+
+  /** Repeats a step until nothing is left or the dialog is closed. */
+  const repeat = async (changes: { dryRun?: boolean; rate?: number }, count: (number: number) => void) => {
+    let cursor: string | null | undefined;
+    let total = 0;
+    do {
+      const step = { ...filter, ...changes, limit: STEP, ...(typeof cursor === "string" && { cursor }) };
+      const reply = await redriveStep(queue, step);
+      total += reply.redriven;
+      count(total);
+      cursor = reply.cursor;
+    } while (cursor !== null && !closed.current);
+    return total;
+  };
+
+  useEffect(() => {
+    repeat({ dryRun: true }, setFound).then(() => setPhase("counted"), fail);
+    return () => {
+      closed.current = true;
+    };
+    // Once: the dialog is of one filter.
+  }, []);
+
+  const perSecond = rate.trim() === "" ? undefined : Number(rate);
+  const isRateValid = perSecond === undefined || (perSecond >= 0.001 && perSecond <= 1_000_000);
+  const start = () => {
+    setPhase("running");
+    repeat(perSecond === undefined ? {} : { rate: perSecond }, setRedriven).then((total) => {
+      onDone(`${counted(total, "dead letter")} of ${queue} redriven.`);
+      onClose();
+    }, fail);
+  };
+  const matching = filterTexts(filter);
+  return (
+    <Dialog title={`Redrive dead letters of ${queue}?`} onClose={onClose}>
+      <p>{matching.length === 0 ? "All dead letters of the queue." : `Only those ${matching.join(", ")}.`}</p>
+      <p aria-live="polite" data-testid="dry-run">
+        {phase === "counting"
+          ? `A dry run has found ${exact(found)} so far…`
+          : `A dry run has found ${counted(found, "dead letter")}.`}
+      </p>
+      <p>
+        Each becomes pending again, at the back of the queue, the oldest first. It may use all its attempts
+        again. Its errors and its timeline are kept. Tasks that become dead letters meanwhile are not
+        redriven.
+      </p>
+      <label>
+        Most tasks a second
+        <input
+          inputMode="decimal"
+          value={rate}
+          placeholder="all at once"
+          onInput={(event) => setRate(event.currentTarget.value)}
+          aria-invalid={!isRateValid}
+        />
+      </label>
+      {!isRateValid && <p class="failure">It must be a number from 0.001 to 1,000,000.</p>}
+      {perSecond !== undefined && isRateValid && found > 0 && (
+        <p class="hint">The last one becomes pending after about {span((found / perSecond) * 1_000)}.</p>
+      )}
+      {phase === "running" && (
+        <p>
+          <progress aria-label="Redriven" value={redriven} max={Math.max(found, redriven, 1)} />{" "}
+          {exact(redriven)} of {exact(found)}
+        </p>
+      )}
+      <Failure error={error} />
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          {phase === "running" ? "Stop" : "Back"}
+        </button>
+        <button
+          type="button"
+          class="primary"
+          disabled={phase !== "counted" || found === 0 || !isRateValid}
+          onClick={start}
+        >
+          Redrive {phase === "counting" ? "" : exact(found)}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,200 @@
+import { useState } from "preact/hooks";
+import { ENVELOPE_BASE64 } from "../../../queue/core/envelope.ts";
+import { may } from "../access.ts";
+import { cancel, redriveOne, remove, task as read } from "../api/queues.ts";
+import type { Task } from "../api/types.ts";
+import { counted, exact, instant, span } from "../format.ts";
+import { useLive } from "../live.ts";
+import { StateBadge, When } from "../parts/badges.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { Heading, Stale, Waiting } from "../parts/layout.tsx";
+import { announce } from "../parts/notice.tsx";
+import { goTo, queueLink, taskLink } from "../router.ts";
+import { useStore } from "../store.ts";
+import { EnqueueDialog } from "./enqueue-dialog.tsx";
+import { Timeline } from "./timeline.tsx";
+import { isHidden, Value } from "./value.tsx";
+
+interface TaskScreenProps {
+  readonly queue: string;
+  readonly id: string;
+}
+
+export function TaskScreen({ queue, id }: TaskScreenProps) {
+  const hidden = useStore(isHidden);
+  const found = useLive((signal) => read(queue, id, !hidden, signal), `${queue}/${id}/${hidden}`);
+  const { value: task, error, refresh } = found;
+  if (!task) return <Waiting title={id} error={error} retry={refresh} />;
+  return (
+    <>
+      <Heading title={task.id}>
+        <StateBadge state={task.state} reason={task.reason} />
+        <span class="fill" />
+        <TaskActions task={task} onChanged={refresh} />
+      </Heading>
+      <Stale error={error} />
+      <div class="columns">
+        <div>
+          <Carried task={task} hidden={hidden} />
+        </div>
+        <div>
+          <Timeline task={task} />
+          <Facts task={task} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Carried({ task, hidden }: { readonly task: Task; readonly hidden: boolean }) {
+  const { payload, payloadEncoding, result, encoding, error, errorEncoding, progress, headers } = task;
+  const isKept = payload !== undefined;
+  return (
+    <>
+      {error !== undefined && <Value title="Last error" value={error} encoding={errorEncoding} isError />}
+      {progress !== undefined && <Value title="Progress" value={progress} />}
+      {result !== undefined && <Value title="Result" value={result} encoding={encoding} />}
+      {isKept && <Value title="Payload" value={payload} encoding={payloadEncoding} />}
+      {!isKept && (
+        <section class="value">
+          <h2>Payload</h2>
+          <p class="faint">
+            {hidden || task.payloadsHidden ? "hidden" : "No longer kept: the task has ended."}
+          </p>
+        </section>
+      )}
+      {headers !== undefined && <Value title="Headers" value={headers} />}
+    </>
+  );
+}
+
+function Facts({ task }: { readonly task: Task }) {
+  const {
+    queue,
+    group,
+    priority,
+    attempt,
+    charged,
+    requeues,
+    worker,
+    options,
+    enqueuedAt,
+    dueAt,
+    deadlineAt,
+    endedAt,
+  } = task;
+  const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
+    ["Queue", <a href={queueLink(queue)}>{queue}</a>],
+    ["Group", <bdi>{group ?? "none"}</bdi>],
+    ["Priority", exact(priority ?? 0)],
+    [
+      "Attempts",
+      `${exact(attempt)}, ${exact(charged)} charged of ${options?.maxAttempts === 0 ? "any number" : exact(options?.maxAttempts ?? 10)}`,
+    ],
+    ["Requeued", counted(requeues, "time")],
+    ["Worker", worker === undefined ? "none" : `${worker.name} ${worker.incarnation ?? ""}`],
+    ["Enqueued", instant(enqueuedAt)],
+    ...(dueAt === undefined ? [] : [["Due", <When at={dueAt} />] as const]),
+    ...(deadlineAt === undefined ? [] : [["Lease ends", <When at={deadlineAt} />] as const]),
+    ...(endedAt === undefined ? [] : [["From its enqueue to its end", span(endedAt - enqueuedAt)] as const]),
+  ];
+  return (
+    <section>
+      <h2>Facts</h2>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+type Action = "cancel" | "redrive" | "remove" | "again";
+
+function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChanged: () => void }) {
+  const { queue, id, state, reason, lease, payload, payloadEncoding } = task;
+  const [asked, setAsked] = useState<Action | undefined>();
+  const close = () => setAsked(undefined);
+  // A copy under another id could not be decrypted.
+  const isEncrypted = payloadEncoding === "base64" && String(payload).startsWith(ENVELOPE_BASE64);
+  const hasEnded = state === "completed" || state === "rejected";
+  const isDead = state === "rejected" && reason !== "cancelled";
+  const button = (action: Action, text: string) => (
+    <button type="button" onClick={() => setAsked(action)}>
+      {text}
+    </button>
+  );
+  const confirmed = (text: string) => () => {
+    announce(text);
+    onChanged();
+  };
+  return (
+    <>
+      {isDead && may("admin", queue) && button("redrive", "Redrive…")}
+      {!hasEnded && may("enqueue", queue) && button("cancel", "Cancel…")}
+      {payload !== undefined && !isEncrypted && may("enqueue", queue) && button("again", "Enqueue again…")}
+      {hasEnded && may("admin", queue) && button("remove", "Remove…")}
+      {asked === "redrive" && (
+        <Confirm
+          title={`Redrive ${id}?`}
+          action="Redrive"
+          run={() => checked(redriveOne(queue, id, lease))}
+          onDone={confirmed(`${id} was redriven.`)}
+          onClose={close}
+        >
+          <p>The task becomes pending again, at the back of {queue}. It may use all its attempts again.</p>
+        </Confirm>
+      )}
+      {asked === "cancel" && (
+        <Confirm
+          title={`Cancel ${id}?`}
+          action="Cancel the task"
+          danger
+          run={() => cancel(queue, id)}
+          onDone={confirmed(state === "working" ? `${id} is to be cancelled.` : `${id} was cancelled.`)}
+          onClose={close}
+        >
+          <p>
+            {state === "working"
+              ? "A consumer works on the task. It is asked to stop when it next extends or settles the task. If it completes the task, the task is completed, not cancelled."
+              : "No consumer gets the task. Its payload is deleted. It cannot be redriven."}
+          </p>
+        </Confirm>
+      )}
+      {asked === "remove" && (
+        <Confirm
+          title={`Remove ${id}?`}
+          action="Remove"
+          danger
+          run={() => remove(queue, id)}
+          onDone={() => {
+            announce(`${id} was removed.`);
+            goTo(queueLink(queue, isDead ? "dead" : "completed"));
+          }}
+          onClose={close}
+        >
+          <p>The record of the task is deleted for good, with its payload, its result and its errors.</p>
+        </Confirm>
+      )}
+      {asked === "again" && (
+        <EnqueueDialog
+          queue={queue}
+          like={task}
+          onDone={(made) => goTo(taskLink(queue, made))}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}
+
+/** @throws {Error} if the task was not redriven */
+async function checked(reply: ReturnType<typeof redriveOne>): Promise<void> {
+  const { refused } = await reply;
+  const [first] = refused;
+  if (first) throw new Error(`The task was not redriven: ${first.code.replaceAll("_", " ")}.`);
+}

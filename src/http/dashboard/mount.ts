@@ -1,0 +1,33 @@
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Problem } from "../problems/problem.ts";
+import type { App, RequestContext } from "../services.ts";
+
+/**
+ * The dashboard, from `sluice-queue/dashboard`. What it needs is passed with each request, so one object serves
+ * any number of apps.
+ */
+export interface Dashboard {
+  readonly answer: (c: RequestContext, server: DashboardServer) => Promise<Response>;
+}
+
+/** What the dashboard uses of its app. */
+export interface DashboardServer {
+  readonly app: App;
+  readonly authenticator: Authenticator;
+  /** How long the body of a request may take to arrive, ms. */
+  readonly bodyTime: number;
+  readonly reportedProblem: (error: unknown, c: RequestContext) => Problem;
+}
+
+/**
+ * Mounts the dashboard at `/dashboard`.
+ * @param given the dashboard, or a function that loads it, at the first request to it
+ */
+export function mountDashboard(server: DashboardServer, given: Dashboard | (() => Promise<Dashboard>)): void {
+  // A value, not a promise: a Worker must not wait for work that another request started.
+  let loaded: Dashboard | undefined;
+  server.app.all("/dashboard/*", async (c) => {
+    loaded ??= typeof given === "function" ? await given() : given;
+    return loaded.answer(c, server);
+  });
+}

@@ -1,0 +1,93 @@
+import { newerSchema, SluiceError, type SluiceErrorCode } from "../../errors.ts";
+import { queueOverviews, queueTotals } from "../../queue/operate/count-queues.ts";
+import { countCommands } from "../../queue/operate/estimated-commands.ts";
+import { matches } from "../../queue/core/queue-pattern.ts";
+import { listQueues } from "../../queue/sweep/registry.ts";
+import { json, respond } from "../../respond.ts";
+import { readQuery } from "../request/read.ts";
+import { metricsQuery } from "../request-schemas/metrics.ts";
+import type * as replies from "../response-schemas/metrics.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import { contentTypeOf, formatOf, writeMetrics } from "../responses/open-metrics.ts";
+import { queueMetrics, type Scrape } from "../responses/queue-metrics.ts";
+import type { App, Services } from "../services.ts";
+
+/** The most queues of one scrape. */
+const MOST_QUEUES = 1_000;
+
+/** How many pages of the registry one scrape reads at most, of about this many queues each. */
+const MOST_PAGES = 20;
+const PAGE = 1_000;
+
+/** How many commands a page of the registry costs. */
+const PAGE_COMMANDS = 3;
+
+/** How many queues are read in one request to Redis. */
+const SLICE = 50;
+
+/** Metrics of all queues for Prometheus, and the load of one queue for autoscalers. */
+export function metricsRoutes(app: App, { transport, prefix, allow }: Services): void {
+  app.get("/metrics", allow("view"), async (c) => {
+    const { queues: pattern = "*" } = readQuery(c, metricsQuery);
+    const grants = c.get("grants");
+    const isWanted = (name: string) => matches(pattern, name) && grants.allows("view", name);
+    const format = formatOf(c.req.header("accept"));
+    const text = writeMetrics(queueMetrics(await scrape(isWanted)), format);
+    return respond(text, 200, { "content-type": contentTypeOf(format) });
+  });
+
+  /** Reads the queues slice by slice, so that no request to Redis takes long. */
+  async function scrape(isWanted: (name: string) => boolean): Promise<Scrape> {
+    const { names, truncated, pages } = await namesOf(isWanted);
+    const queues: Scrape["queues"][number][] = [];
+    for (let at = 0; at < names.length; at += SLICE) {
+      queues.push(...(await queueTotals(transport, names.slice(at, at + SLICE), { prefix })));
+    }
+    const commands = queues.map((one) => ("code" in one ? 0 : countCommands(one)));
+    return {
+      queues,
+      truncated,
+      commands: commands.reduce((sum, count) => sum + count, pages * PAGE_COMMANDS),
+    };
+  }
+
+  async function namesOf(isWanted: (name: string) => boolean) {
+    const names = new Set<string>();
+    let cursor: string | null | undefined;
+    let pages = 0;
+    while (cursor !== null && pages < MOST_PAGES && names.size <= MOST_QUEUES) {
+      const page = await listQueues(transport, { prefix, size: PAGE, cursor });
+      for (const { name } of page.queues) if (isWanted(name)) names.add(name);
+      cursor = page.cursor;
+      pages++;
+    }
+    const truncated = cursor !== null || names.size > MOST_QUEUES;
+    return { names: [...names].toSorted().slice(0, MOST_QUEUES), truncated, pages };
+  }
+
+  app.get("/v1/queues/:queue/load", allow("view"), async (c) => {
+    readQuery(c);
+    const [found] = await queueOverviews(transport, [c.get("queue").name], { prefix });
+    if (!found || "code" in found) throw unreadable(found?.code);
+    const { queue, pending, working, workers, paused, oldestAge, statistics } = found;
+    const { enqueued, completed } = statistics.perMinute;
+    const ready = paused ? 0 : pending;
+    const reply: ReplyOf<typeof replies.load> = {
+      queue,
+      pending,
+      working,
+      paused,
+      backlog: ready + working,
+      workers,
+      perWorker: ready / Math.max(1, workers),
+      oldestAge: oldestAge ?? 0,
+      perMinute: { enqueued, completed },
+    };
+    return json(reply);
+  });
+}
+
+function unreadable(code: string | undefined): SluiceError {
+  if (code === "newer_schema") return newerSchema("a record of the queue");
+  return new SluiceError((code ?? "unexpected_reply") as SluiceErrorCode, "the queue could not be read");
+}

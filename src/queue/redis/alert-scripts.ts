@@ -1,0 +1,24 @@
+/** The scripts in lua/alerts, bound as in `task-scripts.ts`. */
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply } from "./transport.ts";
+
+export const beginAlertsScript = {
+  script: lua.beginAlerts,
+  keys: ["alerts"],
+  args: ["testNow", "field", "token", "interval", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("beginAlerts", reply);
+    if (reader.status("ok", "recent") === "recent") return { now: reader.integer() };
+    return { now: reader.integer(), record: reader.text(), fields: reader.rest((item) => item.text()) };
+  },
+} as const satisfies Binding;
+
+export const putAlertsScript = {
+  script: lua.putAlerts,
+  keys: ["alerts"],
+  args: [],
+  each: ["field", "was", "record"],
+  decode: (reply: Reply) => okay("putAlerts", reply).rest((item) => item.integer() === 1),
+} as const satisfies Binding;

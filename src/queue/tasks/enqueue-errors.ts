@@ -1,0 +1,15 @@
+import { newerSchema, SluiceError } from "../../errors.ts";
+import type { EnqueueRefusal } from "../redis/task-scripts.ts";
+
+/** The errors for why the enqueue script refuses a task. */
+export const ENQUEUE_ERRORS: Readonly<Record<EnqueueRefusal, (queue: string) => SluiceError>> = {
+  full: (queue) =>
+    new SluiceError("queue_full", `more tasks would be pending in ${queue} than its maxPending allows`),
+  reused: () =>
+    new SluiceError(
+      "idempotency_key_reused",
+      "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
+      "idempotencyKey",
+    ),
+  newer_schema: () => newerSchema("the task with this id"),
+};

@@ -1,0 +1,330 @@
+import { Webhook } from "standardwebhooks";
+import { describe, expect, test, vi } from "vitest";
+import { slack, webhook, type Alert, type AlertRule } from "../../src/alerts/index.ts";
+import type { Transport } from "../../src/index.ts";
+import { useRig } from "../support/rig.ts";
+import { alerting, MINUTE, queueOf, startReceiver } from "./rig.ts";
+
+const rig = useRig();
+
+const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
+const nextSecret = `whsec_${Buffer.alloc(32, 2).toString("base64")}`;
+const rules: readonly AlertRule[] = [{ when: { pending: { above: 0 } } }];
+
+/** The rig's transport, without what `drop` chooses: its request runs, and its caller gets no answer. */
+function losing(drop: (script: string) => boolean): Transport {
+  return {
+    async send(commands, options) {
+      const outcomes = await rig.transport.send(commands, options);
+      if (commands.some((one) => "script" in one && drop(one.script.name))) throw new Error("crashed");
+      return outcomes;
+    },
+  };
+}
+
+describe("a webhook", () => {
+  test("is signed as Standard Webhooks specifies, with each secret", async () => {
+    const receiver = await startReceiver();
+    const send = [webhook({ url: receiver.url, secret: [secret, nextSecret] })];
+    const { minutes } = alerting(rig, rules, { send });
+    await rig.queue().enqueue({ password: "hidden" }, { id: "task-1" });
+    await minutes(1);
+    expect(receiver.requests).toHaveLength(1);
+    const [{ headers, body } = { headers: {}, body: "" }] = receiver.requests;
+    for (const one of [secret, nextSecret]) {
+      expect(new Webhook(one).verify(body, headers)).toEqual({
+        type: "alert.firing",
+        timestamp: new Date(rig.now).toISOString(),
+        data: {
+          rule: "pending",
+          queue: "emails",
+          condition: "pending",
+          value: 1,
+          threshold: 0,
+          startedAt: rig.now,
+          measuredAt: rig.now,
+          reminder: false,
+          text: "emails has 1 task pending; the limit is 0",
+        },
+      });
+    }
+    expect(() => new Webhook(`whsec_${"A".repeat(32)}`).verify(body, headers)).toThrow(
+      "No matching signature",
+    );
+    expect(headers["content-type"]).toBe("application/json");
+  });
+
+  test("is tried again at once after 500 and 429, with the same id", async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(500, 429);
+    const { minutes, lines } = alerting(rig, rules, { send: [webhook({ url: receiver.url, secret })] });
+    await rig.queue().enqueue(1);
+    await minutes(3);
+    expect(receiver.requests).toHaveLength(3);
+    expect(new Set(receiver.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(lines.filter(({ failed }) => failed)).toEqual([]);
+  });
+
+  test("is tried again by the next passes while its receiver is down, and no other receiver gets it twice", async () => {
+    const receiver = await startReceiver();
+    const got: Alert[] = [];
+    const send = [(alert: Alert) => void got.push(alert), webhook({ url: receiver.url, secret })];
+    receiver.answers.push(404, 404);
+    const { minutes, lines } = alerting(rig, rules, { send });
+    await rig.queue().enqueue(1);
+    await minutes(5);
+    expect(got).toHaveLength(1);
+    expect(receiver.requests.map(({ headers }) => headers["webhook-id"])).toEqual(
+      Array.from({ length: 3 }, () => got[0]?.id),
+    );
+    expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1);
+    const failed = {
+      alert: "pending",
+      queue: "emails",
+      receiver: `webhook ${new URL(receiver.url).host}`,
+      failed: "HTTP 404",
+    };
+    expect(lines.filter((line) => "failed" in line)).toEqual([failed, failed]);
+  });
+
+  test("that an hour of passes could not send is given up, and the log says so", async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(...Array.from({ length: 100 }, () => 400));
+    const send = [webhook({ url: receiver.url, secret })];
+    const { minutes, lines } = alerting(rig, [{ ...rules[0], window: "2h" } as AlertRule], { send });
+    await rig.queue().enqueue(1);
+    await minutes(63);
+    expect(receiver.requests).toHaveLength(60);
+    expect(lines.at(-1)).toEqual({
+      alert: "pending",
+      queue: "emails",
+      failed: "given up: receivers have not taken the alert for an hour",
+    });
+  });
+
+  test.each([
+    [410, "HTTP 410: it wants no such alert", 1],
+    [302, "HTTP 302: redirects are not followed", 3],
+  ])("is not sent elsewhere or in vain after %i", async (status, failed, times) => {
+    const receiver = await startReceiver();
+    receiver.answers.push(status, status, status);
+    const { minutes, lines } = alerting(rig, rules, { send: [webhook({ url: receiver.url, secret })] });
+    await rig.queue().enqueue(1);
+    await minutes(3);
+    expect(receiver.requests).toHaveLength(times);
+    expect(lines.find((line) => "failed" in line)).toMatchObject({ failed });
+  });
+
+  test("that gets no response does not keep the pass beyond its time", async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push("never", "never", "never");
+    const send = [webhook({ url: receiver.url, secret, timeout: "100ms" })];
+    const { minutes, lines } = alerting(rig, rules, { send, budget: 1_000 });
+    await rig.queue().enqueue(1);
+    await minutes(1);
+    expect(lines.at(-1)).toMatchObject({ failed: expect.stringContaining("no answer within 100 ms") });
+    receiver.answers.length = 0;
+    const before = receiver.requests.length;
+    await minutes(2);
+    expect(receiver.requests.length - before).toBe(1);
+  });
+
+  test("shows no URL or secret in the log if it cannot be reached", async () => {
+    const url = "http://127.0.0.1:1/hidden-path";
+    const { minutes, lines } = alerting(rig, rules, { send: [webhook({ url, secret })], budget: 1_000 });
+    await rig.queue().enqueue(1);
+    await minutes(1);
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatchObject({ failed: expect.stringContaining("a network error") });
+    expect(JSON.stringify(lines)).not.toMatch(/hidden|whsec/);
+  });
+});
+
+describe("a message to Slack", () => {
+  test("escapes what names may have, and is one for all alerts of a pass", async () => {
+    const receiver = await startReceiver();
+    const send = [slack({ url: receiver.url })];
+    const dashboardUrl = "https://queue.example.com/dashboard";
+    const name = "<!channel> & <https://evil.example|here>";
+    const hostile = [{ name, when: { pending: { above: 0 } } }];
+    const { minutes } = alerting(rig, hostile, { send, dashboardUrl });
+    await queueOf(rig, "mail-a").enqueue(1);
+    await minutes(1);
+    const since = Math.floor(rig.now / 1_000);
+    const date = `<!date^${since}^{date_short_pretty} {time}|2023-11-14 22:14 UTC>`;
+    const link = "<https://queue.example.com/dashboard#/queues/mail-a|Open the queue>";
+    const escaped = "&lt;!channel&gt; &amp; &lt;https://evil.example|here&gt;";
+    expect(JSON.parse(receiver.requests[0]?.body ?? "")).toEqual({
+      text: "mail-a has 1 task pending; the limit is 0",
+      blocks: [
+        {
+          type: "section",
+          text: {
+            type: "mrkdwn",
+            verbatim: true,
+            text: `:red_circle: mail-a has 1 task pending; the limit is 0\nRule: ${escaped} · since ${date} · ${link}`,
+          },
+        },
+      ],
+      unfurl_links: false,
+      unfurl_media: false,
+    });
+    await (await queueOf(rig, "mail-a").dequeue())[0]?.complete();
+    await queueOf(rig, "mail-b").enqueue(1);
+    await minutes(1);
+    expect(receiver.requests).toHaveLength(2);
+    const { text, blocks } = JSON.parse(receiver.requests[1]?.body ?? "");
+    expect(text).toBe("2 alerts");
+    expect(
+      blocks.map((block: { text: { text: string } }) => block.text.text.split("\n")[0]).toSorted(),
+    ).toEqual([
+      ":large_green_circle: Resolved: mail-a has no tasks pending; the limit is 0",
+      ":red_circle: mail-b has 1 task pending; the limit is 0",
+    ]);
+  });
+});
+
+describe("a function as a receiver", () => {
+  test("gets the alert again if it throws", async () => {
+    const receive = vi.fn<(alert: Alert) => void>();
+    receive.mockImplementationOnce(() => {
+      throw new Error("no network");
+    });
+    const { minutes, lines } = alerting(rig, rules, { send: [receive] });
+    await rig.queue().enqueue(1);
+    await minutes(3);
+    expect(receive).toHaveBeenCalledTimes(2);
+    expect(lines.find((line) => "failed" in line)).toMatchObject({ failed: "no network" });
+  });
+
+  test("does not keep the pass beyond its time", async () => {
+    const { pass, lines } = alerting(rig, rules, { send: [() => new Promise(() => {})], budget: 300 });
+    await rig.queue().enqueue(1);
+    await pass();
+    expect(lines.at(-1)).toMatchObject({ failed: expect.stringMatching(/^did not end within \d+ ms$/) });
+  });
+});
+
+describe("one alert, once", () => {
+  test("of several deployments that sweep at once, one sends (I3)", async () => {
+    const all = Array.from({ length: 5 }, () => alerting(rig, rules));
+    await rig.queue().enqueue(1);
+    await Promise.all(all.map(({ pass }) => pass()));
+    expect(all.flatMap(({ news }) => news())).toEqual(["fires emails"]);
+  });
+
+  test("of two rule sets that have the rule, one sends (I3)", async () => {
+    const other = [...rules, { name: "other", when: { pending: { above: 9 } } }];
+    const [one, two] = [alerting(rig, rules), alerting(rig, other)];
+    await rig.queue().enqueue(1);
+    await Promise.all([one.pass(), two.pass()]);
+    expect([...one.news(), ...two.news()]).toEqual(["fires emails"]);
+  });
+
+  test("a second pass within 50 seconds does nothing", async () => {
+    const { pass, news } = alerting(rig, rules);
+    await pass();
+    await rig.queue().enqueue(1);
+    rig.now += 49_999;
+    await pass();
+    expect(news()).toEqual([]);
+    rig.now += 1;
+    await pass();
+    expect(news()).toEqual(["fires emails"]);
+  });
+
+  test("a pass that crashes between its claim and sending is made up for by the next, with the same id", async () => {
+    let puts = 0;
+    const crashing = losing((script) => script === "putAlerts" && ++puts === 1);
+    const [broken, next] = [alerting(rig, rules, { transport: crashing }), alerting(rig, rules)];
+    await rig.queue().enqueue(1);
+    await broken.pass();
+    expect(broken.alerts).toEqual([]);
+    expect(broken.lines).toEqual([{ alerts: "failed", failed: "crashed" }]);
+    await next.minutes(1);
+    expect(next.alerts).toMatchObject([{ type: "alert.firing", measuredAt: rig.now - MINUTE }]);
+    await next.minutes(2);
+    expect(next.alerts).toHaveLength(1);
+  });
+
+  test("a pass that crashes before it confirms has its alert sent a second time, with the same id", async () => {
+    let puts = 0;
+    const crashing = losing(() => false);
+    const dying: Transport = {
+      send: (commands, options) => {
+        const isPut = commands.some((one) => "script" in one && one.script.name === "putAlerts");
+        if (isPut && ++puts === 2) return Promise.reject(new Error("crashed"));
+        return crashing.send(commands, options);
+      },
+    };
+    const [broken, next] = [alerting(rig, rules, { transport: dying }), alerting(rig, rules)];
+    await rig.queue().enqueue(1);
+    await broken.pass();
+    await next.minutes(2);
+    expect(next.alerts).toHaveLength(1);
+    expect(next.alerts[0]?.id).toBe(broken.alerts[0]?.id);
+  });
+
+  test("a recovery reaches also a receiver that has missed the alert", async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(400);
+    const { minutes } = alerting(rig, rules, { send: [webhook({ url: receiver.url, secret })] });
+    await rig.queue().enqueue(1);
+    await minutes(1);
+    await (await rig.queue().dequeue())[0]?.complete();
+    await minutes(2);
+    expect(receiver.requests.map(({ body }) => JSON.parse(body).type)).toEqual([
+      "alert.firing",
+      "alert.resolved",
+    ]);
+  });
+});
+
+describe("many queues", () => {
+  test("at most 40 alerts are sent in a pass, and none is lost", async () => {
+    const { minutes, alerts } = alerting(rig, rules);
+    const names = Array.from({ length: 100 }, (_, i) => `queue-${String(i).padStart(3, "0")}`);
+    await Promise.all(names.map((name) => queueOf(rig, name).enqueue(1)));
+    await minutes(1);
+    expect(alerts).toHaveLength(40);
+    await minutes(1);
+    expect(alerts).toHaveLength(80);
+    await minutes(1);
+    expect(alerts.map(({ queue }) => queue).toSorted()).toEqual(names);
+  });
+
+  test("a receiver that is down does not hold up the alerts of others", async () => {
+    const got = new Set<string>();
+    const failing = () => {
+      throw new Error("down");
+    };
+    const { minutes } = alerting(rig, rules, { send: [failing, ({ queue }) => void got.add(queue)] });
+    const names = Array.from({ length: 90 }, (_, i) => `queue-${i}`);
+    await Promise.all(names.map((name) => queueOf(rig, name).enqueue(1)));
+    await minutes(3);
+    expect([...got].toSorted()).toEqual(names.toSorted());
+  });
+
+  test("more than a pass visits have their turn in the next passes, and no dead letter is missed", async () => {
+    const { minutes, alerts } = alerting(rig, [{ when: { newDeadLetters: { within: "1m" } } }]);
+    const names = Array.from({ length: 2_500 }, (_, i) => `queue-${i}`);
+    const scored = names.flatMap((name) => [String(rig.now), name]);
+    await rig.command("ZADD", "sluice:queues", ...scored);
+    await minutes(3);
+    const last = queueOf(rig, "queue-2499");
+    await last.enqueue(1);
+    await (await last.dequeue())[0]?.reject("no");
+    await minutes(4);
+    expect(alerts).toMatchObject([
+      { type: "alert.firing", queue: "queue-2499" },
+      { type: "alert.resolved", queue: "queue-2499" },
+    ]);
+  });
+});
+
+test("no Redis: one line in the log, and no error", async () => {
+  const transport: Transport = { send: () => Promise.reject(new Error("unreachable")) };
+  const { pass, lines } = alerting(rig, rules, { transport });
+  await pass();
+  expect(lines).toEqual([{ alerts: "failed", failed: "unreachable" }]);
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { Schedules } from "../../src/index.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { costOfScreen, type Screen, screensOf } from "../../tools/dashboard/screens.ts";
+import { useDashboard } from "./rig.ts";
+import { errorNamed, lease, makeDeadLetters } from "./work.ts";
+
+const rig = useDashboard();
+
+/** Of the queue that has tasks in each state, with and without groups; and of each other queue. */
+const OVERVIEW = 14;
+const SMALL_OVERVIEW = 11;
+const NAMES = 3;
+const OTHERS = 24;
+
+/** Billed commands of each screen, as docs/costs.md shows them. */
+const COMMANDS = {
+  queues: NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW,
+  "queues, most pending first": NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW,
+  "a queue: pending tasks": OVERVIEW + 10,
+  "a queue: delayed tasks": OVERVIEW + 5,
+  "a queue: working tasks": OVERVIEW + 5,
+  "a queue: completed tasks": OVERVIEW + 6,
+  "a queue: dead tasks": OVERVIEW + 6,
+  "a queue: dead letters with a text": OVERVIEW + 6,
+  "a queue: schedules": OVERVIEW + 3,
+  "a queue: workers": OVERVIEW + 4 + 1,
+  "a queue: groups": OVERVIEW + 4,
+  "a task": 3,
+  costs: NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW,
+};
+
+test("each screen costs the commands that the documentation says", async () => {
+  const queue = rig.queue("orders");
+  await rig.operator("orders").configure({ statistics: true });
+  await makeDeadLetters(queue, 60, errorNamed("HttpError", "503"));
+  await queue.enqueueMany([
+    { payload: {} },
+    { payload: {} },
+    { id: "shown", payload: {} },
+    { payload: {}, delay: "1h" },
+  ]);
+  await (await lease(queue)).complete();
+  await lease(queue, { name: "worker-1" });
+  await queue.enqueueMany([{ payload: {} }, { payload: {} }]);
+  await queue.enqueueMany([
+    { payload: {}, group: "acme" },
+    { payload: {}, group: "globex" },
+  ]);
+  const transport = resp(rig.redis.url);
+  await new Schedules("orders", { transport }).put("daily", { cron: "0 7 * * *", payload: {} });
+  for (let i = 0; i < OTHERS; i++) await rig.queue(`queue-${i}`).enqueue({});
+  await transport.close();
+
+  const { context } = await rig.visit();
+  const { url, gateway } = rig.deployment;
+  const costs: Record<string, number> = {};
+  // The first look loads the scripts.
+  const screens = screensOf({ queue: "orders", task: "shown", text: "503" });
+  const look = async (screen: Screen) => {
+    const page = await context.newPage();
+    const { commands } = await costOfScreen(page, `${url}#/${screen.place}`, screen, gateway);
+    await page.close();
+    return commands;
+  };
+  await Promise.all(screens.map(look));
+  for (const screen of screens) costs[screen.name] = await look(screen);
+  expect(costs).toEqual(COMMANDS);
+});

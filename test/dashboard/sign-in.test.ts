@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { tokens } from "../../tools/dashboard/deployment.ts";
+import { expectAccessible, looks, useDashboard } from "./rig.ts";
+
+const rig = useDashboard();
+
+describe.each(Object.entries(looks))("in %s", (_, look) => {
+  test("a wrong token is refused with the reason, a right one opens the dashboard, and signing out ends it", async () => {
+    const { page, context, faults, go } = await rig.visit({ ...look, as: null });
+    await go("");
+    const token = page.getByLabel("Token", { exact: true });
+    await token.fill("wrong-0123456789abcdef");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("This server does not know the token.").waitFor();
+    await expectAccessible(page, "the sign-in");
+    // Chromium reports each refused request.
+    expect(faults.splice(0)).toEqual([
+      "error: Failed to load resource: the server responded with a status of 401 (Unauthorized)",
+    ]);
+    expect(await context.cookies()).toEqual([]);
+
+    await token.fill(tokens.view);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    const { hostname } = new URL(rig.deployment.url);
+    expect(await context.cookies()).toEqual([
+      {
+        name: "sluice_session",
+        value: tokens.view,
+        domain: hostname,
+        path: "/dashboard",
+        expires: expect.any(Number),
+        httpOnly: true,
+        secure: false,
+        sameSite: "Strict",
+      },
+    ]);
+    expect(await page.evaluate(() => document.cookie)).toBe("");
+    expect(await page.evaluate(() => JSON.stringify(Object.entries(localStorage)))).not.toContain(
+      tokens.view,
+    );
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await token.waitFor();
+    expect(await context.cookies()).toEqual([]);
+    const status = await page.evaluate(async () => (await fetch("dashboard/api/v1/queues")).status);
+    expect(status).toBe(401);
+    expect(faults.splice(0)).toHaveLength(1);
+  });
+
+  test("a session that has ended elsewhere leads back to the sign-in", async () => {
+    const queue = rig.queue(rig.name("emails"));
+    await queue.enqueue({ to: "ada@example.com" });
+    const { page, context, faults, go } = await rig.visit(look);
+    await go("");
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Look for new queues" }).click();
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    expect(faults.splice(0)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { readKeySpace } from "../support/key-space.ts";
+import { callables } from "./access-rows.ts";
+import { cookieOf, ORIGIN, serveDashboard } from "./dashboard-served.ts";
+import { expectProblem, secrets } from "./served.ts";
+
+let served: Awaited<ReturnType<typeof serveDashboard>>;
+beforeAll(async () => {
+  served = await serveDashboard();
+});
+afterAll(() => served.stop());
+
+const api = "/dashboard/api/v1";
+const task = (payload: unknown, more = {}) => ({ json: { payload, ...more } });
+const keySpace = () => readKeySpace(served.redis.url);
+
+describe("the routes of /v1 below the dashboard", () => {
+  test("answer as with the token of the cookie", async () => {
+    const all = cookieOf(secrets.all);
+    const added = await served.visit("POST", `${api}/queues/mails-1/tasks`, {
+      cookie: all,
+      ...task("ä", { id: "a/b" }),
+    });
+    expect([added.status, added.body]).toEqual([201, { id: "a/b", created: true }]);
+    const path = "/queues/mails-1/tasks/a%2Fb?payload=true";
+    const [direct, through] = [
+      await served.ask("GET", `/v1${path}`),
+      await served.visit("GET", `${api}${path}`, { cookie: served.view }),
+    ];
+    expect(through.body).toEqual(direct.body);
+    expect(through.body.payload).toBe("ä");
+    const paused = await served.visit("POST", `${api}/queues/mails-1/pause`, { cookie: served.admin });
+    expect(paused.body.paused).toBe(true);
+    const { body } = await served.visit("GET", `${api}/token`, { cookie: cookieOf(secrets.mails) });
+    expect(body.grants).toEqual([{ scopes: ["enqueue", "consume", "admin"], queues: "mails-*" }]);
+  });
+
+  test("take the token of the cookie alone: no Authorization of the caller counts", async () => {
+    const headers = { authorization: `Bearer ${secrets.all}` };
+    expectProblem(await served.visit("GET", `${api}/queues`, { headers }), "unauthorized");
+    const pause = await served.visit("POST", `${api}/queues/q/pause`, { headers, cookie: served.view });
+    expect(expectProblem(pause, "forbidden").detail).toBe(
+      "The token does not have the scope admin for the queue q.",
+    );
+  });
+
+  test("change nothing for a token with the scope view", async () => {
+    const before = await keySpace();
+    const answered: string[] = [];
+    const closed = callables.filter(({ route }) => route.includes(" /v1/"));
+    for (const { route, method, path, json } of closed) {
+      const { status, body } = await served.visit(method, `/dashboard/api${path("mails-1")}`, {
+        cookie: served.view,
+        ...(json !== undefined && { json }),
+      });
+      if (status === 403) expect([route, body.code]).toEqual([route, "forbidden"]);
+      else answered.push(`${route} ${[200, 404].includes(status)}`);
+    }
+    const reading = closed
+      .filter(({ scopes }) => scopes.includes("view"))
+      .map(({ route }) => `${route} true`);
+    expect(answered.toSorted()).toEqual(reading.toSorted());
+    expect(await keySpace()).toEqual(before);
+  });
+
+  test("support HEAD and OPTIONS, and name the methods that they support", async () => {
+    const head = await served.visit("HEAD", `${api}/queues`, { cookie: served.view });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    const options = await served.visit("OPTIONS", `${api}/queues/q/settings`, { cookie: served.view });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, PATCH, OPTIONS"]);
+    expectProblem(await served.visit("PUT", `${api}/queues`, { cookie: served.admin }), "method_not_allowed");
+    expectProblem(await served.visit("GET", `${api}/nothing`, { cookie: served.admin }), "no_route");
+  });
+
+  test("stream, and end with their reader", async () => {
+    await served.ask("POST", "/v1/queues/stream/tasks", { json: { id: "a", payload: 1 } });
+    const leaving = new AbortController();
+    const response = await served.fetch(
+      new Request(`${ORIGIN}${api}/queues/stream/tasks/a`, {
+        headers: { cookie: served.view, accept: "text/event-stream" },
+        signal: leaving.signal,
+      }),
+    );
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    const reader = response.body!.getReader();
+    let text = "";
+    while (!text.includes("event: transition")) text += new TextDecoder().decode((await reader.read()).value);
+    leaving.abort();
+    for (;;) if ((await reader.read().catch(() => ({ done: true }))).done) break;
+    expect(text).toContain('"to":"pending"');
+  });
+
+  test("get the environment and the waitUntil of the request", async () => {
+    const letters: unknown[] = [];
+    const other = await serveDashboard({
+      onDeadLetter: (_, waitUntil) => letters.push(waitUntil !== undefined),
+    });
+    const context = { waitUntil: vi.fn<() => void>(), passThroughOnException: () => {}, props: {} };
+    const send = async (path: string, json: unknown) => {
+      const request = new Request(`${ORIGIN}${api}${path}`, {
+        method: "POST",
+        headers: { origin: ORIGIN, cookie: cookieOf(secrets.all), "content-type": "application/json" },
+        body: JSON.stringify(json),
+      });
+      return (await other.app.fetch(request, {}, context)).json();
+    };
+    await send("/queues/q/tasks", { payload: 1 });
+    const { tasks } = await send("/queues/q/tasks/pull", {});
+    await send("/queues/q/tasks/settle", { settlements: [{ receipt: tasks[0].receipt, outcome: "reject" }] });
+    await other.stop();
+    expect(letters).toEqual([true]);
+  });
+});
+
+describe("a request of another origin", () => {
+  const pause = (headers: Record<string, string>, origin?: string) =>
+    served.visit("POST", `${api}/queues/q/pause`, {
+      cookie: served.admin,
+      headers,
+      ...(origin && { origin }),
+    });
+
+  test.each([
+    ["https://evil.test", {}],
+    ["http://sluice.test:8080", {}],
+    ["https://sub.sluice.test", {}],
+    ["https://sluice.test.evil.test", {}],
+    ["https://sluice.test@evil.test", {}],
+    ["https://sluice.test/evil", {}],
+    ["null", {}],
+    ["", {}],
+    ["sluice.test", {}],
+    ["file://sluice.test", {}],
+    [ORIGIN, { "sec-fetch-site": "cross-site" }],
+    [ORIGIN, { "sec-fetch-site": "same-site" }],
+    [ORIGIN, { "sec-fetch-site": "none" }],
+  ])("changes nothing: Origin %j, with %j", async (origin, more) => {
+    const before = await keySpace();
+    expectProblem(await pause({ origin, ...more }), "foreign_origin");
+    const session = { json: { token: secrets.view }, headers: { origin, ...more } };
+    const answer = await served.visit("POST", "/dashboard/session", session);
+    expectProblem(answer, "foreign_origin");
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expectProblem(
+      await served.visit("DELETE", "/dashboard/session", { headers: { origin, ...more } }),
+      "foreign_origin",
+    );
+    expect(await keySpace()).toEqual(before);
+  });
+
+  test("is one without an Origin too", async () => {
+    const request = (path: string, method: string) =>
+      new Request(`${ORIGIN}${path}`, { method, headers: { cookie: served.admin } });
+    for (const [method, path] of [
+      ["POST", `${api}/queues/q/pause`],
+      ["DELETE", `${api}/queues/q`],
+      ["DELETE", "/dashboard/session"],
+    ] as const) {
+      const response = await served.fetch(request(path, method));
+      expect([response.status, (await response.json()).code]).toEqual([403, "foreign_origin"]);
+    }
+  });
+
+  test.each(["cross-site", "same-site"])("is shown nothing: %s", async (site) => {
+    const headers = { "sec-fetch-site": site };
+    expectProblem(
+      await served.visit("GET", `${api}/queues`, { cookie: served.view, headers }),
+      "foreign_origin",
+    );
+    expect((await served.visit("HEAD", `${api}/queues`, { cookie: served.view, headers })).status).toBe(403);
+    // A link from elsewhere may lead to the page.
+    expect((await served.visit("GET", "/dashboard", { headers })).status).toBe(200);
+  });
+
+  test("is distinguished from the own one by the host, also behind a proxy that ends TLS", async () => {
+    expect((await pause({ origin: "https://sluice.test" }, "http://sluice.test")).status).toBe(200);
+    expect((await pause({ origin: "http://LOCALHOST:8787" }, "http://localhost:8787")).status).toBe(200);
+    expect((await pause({ origin: "https://shown.test", host: "shown.test" })).status).toBe(200);
+    expectProblem(await pause({ origin: "https://sluice.test", host: "shown.test" }), "foreign_origin");
+  });
+
+  test("may read with no Sec-Fetch-Site, which old browsers do not send, or one that a person entered", async () => {
+    const get = (headers: Record<string, string>) =>
+      served.fetch(new Request(`${ORIGIN}${api}/queues`, { headers: { cookie: served.view, ...headers } }));
+    expect((await get({})).status).toBe(200);
+    expect((await get({ "sec-fetch-site": "none" })).status).toBe(200);
+  });
+});
+
+test.each([
+  "/dashboard/api",
+  "/dashboard/api/",
+  "/dashboard/api/v1",
+  "/dashboard/api/v1/",
+  "/dashboard/api/v1/..",
+  "/dashboard/api/v1/../health",
+  "/dashboard/api/v1/%2e%2e/health",
+  "/dashboard/api/%2e%2e/v1/queues",
+  "/dashboard/api/health",
+  "/dashboard/api/docs",
+  "/dashboard/api/../../v1/queues",
+  "/dashboard/api//v1/queues",
+  "/dashboard//api/v1/queues",
+  "//dashboard/api/v1/queues",
+  "/dashboard/api/%76%31/queues",
+  "/dashboard/%61pi/v1/queues",
+  "/%64ashboard/api/v1/queues",
+  "/dashboard/api/v1\\..\\..\\queues",
+  "/dashboard/api/dashboard/api/v1/queues",
+  "/dashboard/api/v1/..%2f..%2fdashboard/session",
+  "/Dashboard/api/v1/queues",
+  "/dashboard/api/v1/queues/",
+  "/dashboardapi/v1/queues",
+])("no other path leads to /v1 with the cookie, nor out of it: %s", async (path) => {
+  const { status, body, headers } = await served.visit("GET", path, { cookie: served.admin });
+  // What is left of `..` is a path of its own, to which a cookie says nothing.
+  expect([401, 404]).toContain(status);
+  expect(["unauthorized", "no_route"]).toContain(body.code);
+  expect(headers.get("content-type")).toBe("application/problem+json");
+});

@@ -1,0 +1,199 @@
+import { Hono } from "hono";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createApp } from "../../src/http/app.ts";
+import { dashboard } from "../../src/dashboard/index.ts";
+import { files, html } from "../../src/dashboard/page.gen.ts";
+import { createDashboard } from "../../src/http/dashboard/routes.ts";
+import { browser, type Fetch, serveDashboard } from "./dashboard-served.ts";
+import { expectProblem, secrets, tokens } from "./served.ts";
+
+let served: Awaited<ReturnType<typeof serveDashboard>>;
+beforeAll(async () => {
+  served = await serveDashboard();
+});
+afterAll(() => served.stop());
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+  "frame-ancestors 'none'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+/** What every response has. */
+const GUARD = {
+  "content-security-policy": POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** The addresses in the page. */
+const links = Array.from(html.matchAll(/ (?:href|src)="([^"]+)"/g), ([, link = ""]) => link);
+
+test("the page and its files are served as they are, and the files may be kept for ever", async () => {
+  const page = await served.visit("GET", "/dashboard");
+  expect([page.status, page.text]).toEqual([200, html]);
+  expect(Object.fromEntries(page.headers)).toEqual({
+    ...GUARD,
+    "cache-control": "no-cache",
+    "content-type": "text/html; charset=utf-8",
+  });
+  expect(files.length).toBeGreaterThan(1);
+  for (const { name, type, text } of files) {
+    const file = await served.visit("GET", `/dashboard/assets/${name}`);
+    expect([file.status, file.text]).toEqual([200, text]);
+    expect(Object.fromEntries(file.headers)).toEqual({
+      ...GUARD,
+      "cache-control": "public, max-age=31536000, immutable",
+      "content-type": type,
+    });
+  }
+});
+
+test("every link of the page is relative, and leads to one of its files", () => {
+  expect([...new Set(links)].toSorted()).toEqual(
+    files.map(({ name }) => `dashboard/assets/${name}`).toSorted(),
+  );
+  for (const { name } of files) expect(name).toMatch(/^[a-z]+-[0-9a-zA-Z_-]{8,}\.(?:js|css|svg)$/);
+  // The policy allows no inline script and no inline style.
+  expect(html).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=|<base|https?:/i);
+});
+
+test("every response of the dashboard has its headers, and only the page and its files may be kept", async () => {
+  const asked = [
+    ["POST", "/dashboard/session", { json: { token: secrets.view } }],
+    ["POST", "/dashboard/session", { json: { token: secrets.enqueue } }],
+    ["POST", "/dashboard/session", { json: {}, headers: { origin: "https://evil.test" } }],
+    ["DELETE", "/dashboard/session", {}],
+    ["OPTIONS", "/dashboard/session", {}],
+    ["GET", "/dashboard/session", {}],
+    ["POST", "/dashboard", {}],
+    ["GET", "/dashboard/assets/none.js", {}],
+    ["GET", "/dashboard/assets/", {}],
+    ["GET", "/dashboard/nothing", {}],
+    ["GET", "/dashboard/api/v1/queues", {}],
+    ["GET", "/dashboard/api/v1/queues", { cookie: served.view }],
+    ["GET", "/dashboard/api/v1/nothing", { cookie: served.view }],
+    ["GET", "/dashboard/api/v1/queues/%ff/x", { cookie: served.view }],
+    ["POST", "/dashboard/api/v1/queues/q/pause", { cookie: served.view }],
+  ] as const;
+  for (const [method, path, options] of asked) {
+    const { headers } = await served.visit(method, path, options);
+    expect([path, Object.fromEntries(headers)]).toEqual([path, expect.objectContaining(GUARD)]);
+    expect([path, headers.get("cache-control")]).toEqual([path, "no-store"]);
+    expect([path, headers.get("access-control-allow-origin")]).toEqual([path, null]);
+  }
+});
+
+test("methods that a path does not support get 405, and HEAD is a GET without the body", async () => {
+  expect(expectProblem(await served.visit("POST", "/dashboard"), "method_not_allowed").detail).toBe(
+    "This route allows GET, HEAD, OPTIONS.",
+  );
+  expect(expectProblem(await served.visit("PUT", "/dashboard/session"), "method_not_allowed").detail).toBe(
+    "This route allows GET, POST, DELETE, HEAD, OPTIONS.",
+  );
+  const head = await served.visit("HEAD", "/dashboard");
+  expect([head.status, head.text, head.headers.get("content-type")]).toEqual([
+    200,
+    "",
+    "text/html; charset=utf-8",
+  ]);
+  const options = await served.visit("OPTIONS", "/dashboard");
+  expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+});
+
+test.each([
+  "/dashboard/assets/../x",
+  "/dashboard/assets/__proto__",
+  "/dashboard/assets/a/b",
+  "/dashboard/x",
+  "/dashboards",
+])("there is nothing else: %s", async (path) => {
+  expectProblem(await served.visit("GET", path), "no_route");
+});
+
+test("an address with a slash at its end leads to the page", async () => {
+  const { status, headers } = await served.visit("GET", "/dashboard/");
+  expect([status, headers.get("location")]).toEqual([308, "../dashboard"]);
+});
+
+describe("below the path of another app", () => {
+  const mounts: Record<string, (app: ReturnType<typeof createApp>) => Fetch> = {
+    "by route()": (app) => {
+      const outer = new Hono().route("/internal/queue", app);
+      return (request) => outer.fetch(request);
+    },
+    "by route(), with a parameter": (app) => {
+      const outer = new Hono().route("/:tenant/queue", app);
+      return (request) => outer.fetch(request);
+    },
+    "by mount()": (app) => {
+      const outer = new Hono().mount("/internal/queue", (request, ...rest) => app.fetch(request, ...rest));
+      return (request) => outer.fetch(request);
+    },
+  };
+
+  test.each(Object.keys(mounts))("the dashboard works as at the top: %s", async (how) => {
+    const app = createApp({ transport: served.transport, tokens, dashboard });
+    const visit = browser(mounts[how]!(app), "/internal/queue");
+    const page = await visit("GET", "/dashboard");
+    expect([page.status, page.text]).toEqual([200, html]);
+    for (const link of links) {
+      const { pathname } = new URL(link, "https://sluice.test/internal/queue/dashboard");
+      expect((await visit("GET", pathname.replace("/internal/queue", ""))).status).toBe(200);
+    }
+    const { status, headers } = await visit("POST", "/dashboard/session", { json: { token: secrets.all } });
+    const [set = ""] = headers.getSetCookie();
+    // Without a path, so that the browser takes that of the request.
+    expect([status, /path=|domain=/i.test(set)]).toEqual([204, false]);
+    const [cookie = ""] = set.split(";");
+    const added = await visit("POST", "/dashboard/api/v1/queues/dashboard/tasks", {
+      cookie,
+      json: { payload: 1 },
+    });
+    expect(added.status).toBe(201);
+    const counts = await visit("GET", "/dashboard/api/v1/queues/dashboard?", { cookie });
+    expect(counts.body.queue).toBe("dashboard");
+    expectProblem(await visit("GET", "/dashboard/api/v1/nothing", { cookie }), "no_route");
+    expectProblem(await visit("GET", "/dashboard/api/v1/queues"), "unauthorized");
+  });
+});
+
+describe("the option dashboard", () => {
+  test("off: there is no such path, and the app has no other routes", async () => {
+    const app = createApp({ transport: served.transport, tokens });
+    const visit = browser((request) => app.fetch(request));
+    for (const path of ["/dashboard", "/dashboard/", "/dashboard/api/v1/queues"]) {
+      expectProblem(await visit("GET", path, { cookie: served.admin }), "no_route");
+    }
+  });
+
+  test("a function loads it once, at the first request to it", async () => {
+    const load = vi.fn(async () => dashboard);
+    const app = createApp({ transport: served.transport, tokens, dashboard: load });
+    const visit = browser((request) => app.fetch(request));
+    await visit("GET", "/health");
+    expect(load).not.toHaveBeenCalled();
+    for (let i = 0; i < 3; i++) expect((await visit("GET", "/dashboard")).status).toBe(200);
+    expect(load).toHaveBeenCalledOnce();
+  });
+
+  test("one object serves several apps, each with its own tokens", async () => {
+    const own = createDashboard({ html: "<p>own</p>", files: [] });
+    const [one, other] = [secrets.view, secrets.admin].map((token) => {
+      const entry = { token, scopes: ["view" as const], queues: "*" };
+      const app = createApp({ transport: served.transport, tokens: [entry], dashboard: own });
+      return browser((request) => app.fetch(request));
+    });
+    expect((await one!("GET", "/dashboard")).text).toBe("<p>own</p>");
+    expect((await one!("GET", "/dashboard/api/v1/token", { cookie: served.view })).status).toBe(200);
+    expect((await other!("GET", "/dashboard/api/v1/token", { cookie: served.view })).status).toBe(401);
+  });
+
+  test.each([true, "yes", {}, null])("is refused if it is %j", (given) => {
+    const make = () => createApp({ transport: served.transport, tokens, dashboard: given as never });
+    expect(make).toThrow(
+      "dashboard must be the dashboard of sluice-queue/dashboard, or a function that loads it",
+    );
+  });
+});

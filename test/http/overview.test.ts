@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { expectProblem, servedQueue } from "./served.ts";
+
+const { ask, queue, redis, path, enqueue, settle, receipts } = servedQueue();
+const overview = (...names: readonly string[]) => ask("GET", `/v1/overview?queues=${names.join(",")}`);
+const zeros = Array.from({ length: 60 }, () => 0);
+const noDurations = { count: 0, total: 0, classes: Array.from({ length: 13 }, () => 0) };
+const noEvents = {
+  enqueued: 0,
+  dequeued: 0,
+  completed: 0,
+  requeued: 0,
+  rejected: 0,
+  cancelled: 0,
+  cancelRequested: 0,
+  reclaimed: 0,
+  redriven: 0,
+  deleted: 0,
+};
+
+describe("GET /v1/overview", () => {
+  it("has of a queue without tasks its counts, its settings, and zeros", async () => {
+    const { status, body } = await overview("none");
+    expect([status, body]).toEqual([
+      200,
+      {
+        now: expect.any(Number),
+        queues: [
+          {
+            queue: "none",
+            pending: 0,
+            delayed: 0,
+            working: 0,
+            rejected: 0,
+            oldestAge: null,
+            nextDueAt: null,
+            broken: 0,
+            workers: 0,
+            paused: false,
+            settings: {
+              paused: false,
+              maxWorking: null,
+              rate: null,
+              maxPending: null,
+              events: false,
+              statistics: false,
+            },
+            statistics: {
+              on: false,
+              perMinute: noEvents,
+              series: {
+                enqueued: zeros,
+                dequeued: zeros,
+                completed: zeros,
+                requeued: zeros,
+                rejected: zeros,
+                reclaimed: zeros,
+              },
+              waits: noDurations,
+              runs: noDurations,
+              calls: { enqueue: 0, dequeue: 0, settle: 0, other: 0 },
+            },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it("has of a queue in use what its own routes have, and of each minute of the last hour one number", async () => {
+    await ask("PATCH", `${path()}/settings`, { json: { statistics: true, maxWorking: 9 } });
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3 }, { payload: 4, delay: "1h" }] });
+    const [first, second] = await receipts({ max: 2 });
+    await settle({ receipt: first, outcome: "complete" }, { receipt: second, outcome: "requeue" });
+    const {
+      body: { now, queues },
+    } = await overview(queue());
+    const [counts, settings, statistics] = await Promise.all(
+      ["", "/settings", "/statistics"].map(async (part) => (await ask("GET", `${path()}${part}`)).body),
+    );
+    const [{ statistics: shown, ...shownCounts }] = queues;
+    expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
+    expect(shownCounts).toEqual({ ...counts, oldestAge: expect.any(Number), settings });
+    expect(shown.perMinute).toEqual(statistics.perMinute);
+    expect([shown.on, shown.waits.count, shown.runs.count]).toEqual([true, 2, 2]);
+    // The minute may have ended meanwhile.
+    const sums = Object.entries<number[]>(shown.series).map(([event, series]) => [
+      event,
+      series.length,
+      series.slice(-3).reduce((sum, count) => sum + count),
+    ]);
+    expect(sums).toEqual([
+      ["enqueued", 60, 4],
+      ["dequeued", 60, 2],
+      ["completed", 60, 1],
+      ["requeued", 60, 1],
+      ["rejected", 60, 0],
+      ["reclaimed", 60, 0],
+    ]);
+  });
+
+  it("has the queues in the order of the request, and the error of one that cannot be read", async () => {
+    const client = resp(redis().url);
+    await client.send([["HSET", queueKeys("newer").tasks, "~set", "2;p=1"]]);
+    await client.close();
+    const { body } = await overview("z", "newer", "a");
+    expect(body.queues.map(({ queue, code }: { queue: string; code?: string }) => [queue, code])).toEqual([
+      ["z", undefined],
+      ["newer", "newer_schema"],
+      ["a", undefined],
+    ]);
+    expect((await overview("newer")).body).toEqual({
+      now: null,
+      queues: [{ queue: "newer", code: "newer_schema" }],
+    });
+  });
+
+  it("takes a hundred queues, and is refused for more, for none, for a name twice and for invalid names", async () => {
+    const names = Array.from({ length: 101 }, (_, i) => `many-${i}`);
+    expect((await overview(...names.slice(1))).body.queues).toHaveLength(100);
+    for (const wrong of [names, [], ["a", "a"], ["a", ""], ["a", ".b"], ["*"]]) {
+      const { errors } = expectProblem(await overview(...wrong), "invalid_request");
+      const message = "must be 1 to 100 names of queues with commas between, each once";
+      expect(errors).toEqual([{ path: "queues", message }]);
+    }
+    const { errors } = expectProblem(await ask("GET", "/v1/overview"), "invalid_request");
+    expect(errors).toEqual([{ path: "queues", message: "is required" }]);
+  });
+
+  it("is refused if one of the queues does not match the token's pattern", async () => {
+    const both = "/v1/overview?queues=mails-1,bills";
+    const { detail } = expectProblem(await ask("GET", both, { as: "mails" }), "forbidden");
+    expect(detail).toMatch(/ for the queue bills\.$/);
+    expect((await ask("GET", "/v1/overview?queues=mails-1,mails-2", { as: "mails" })).status).toBe(200);
+  });
+});

@@ -1,0 +1,84 @@
+import { Hono } from "hono";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sluice as cloudflare } from "../../../serverless/cloudflare.ts";
+import type { ServiceOptions } from "../../../serverless/deployment/options.ts";
+import { type Gateway, startGateway } from "../../../src/local/index.ts";
+import { browser } from "../../http/dashboard-served.ts";
+import { secrets, tokens } from "../../http/served.ts";
+import { sharedRedis } from "../../support/shared-redis.ts";
+
+let redis: Awaited<ReturnType<typeof sharedRedis>>;
+let gateway: Gateway;
+let env: Record<string, string>;
+beforeAll(async () => {
+  redis = await sharedRedis();
+  gateway = await startGateway({ redisUrl: redis.url });
+  env = {
+    UPSTASH_REDIS_REST_URL: gateway.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    SLUICE_TOKENS: JSON.stringify(tokens),
+  };
+});
+afterAll(async () => {
+  await gateway.close();
+  await redis.stop();
+});
+
+const context = { waitUntil: () => {} };
+const deploy = (options: ServiceOptions) => {
+  const app = cloudflare(options);
+  return (request: Request) => app.fetch(request, env, context);
+};
+const mine = { fetch: (request: Request) => new Response(`mine: ${new URL(request.url).pathname}`) };
+
+describe("a deployment with `dashboard: true`", () => {
+  test("serves the dashboard before its own fetch, which gets all other paths", async () => {
+    const visit = browser(deploy({ dashboard: true, ...mine }));
+    expect((await visit("GET", "/dashboard")).headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect((await visit("GET", "/dashboard/")).status).toBe(308);
+    expect((await visit("GET", "/dashboard/nothing")).body.code).toBe("no_route");
+    for (const path of ["/", "/dashboards", "/my/dashboard", "/Dashboard"]) {
+      expect((await visit("GET", path)).text).toBe(`mine: ${path}`);
+    }
+  });
+
+  test("signs in, and works on tasks that the dashboard enqueues", async () => {
+    const visit = browser(
+      deploy({ dashboard: true, consumers: { seen: ({ payload }: { payload: string }) => payload } }),
+    );
+    const { headers } = await visit("POST", "/dashboard/session", { json: { token: secrets.all } });
+    const [cookie = ""] = headers.getSetCookie()[0]?.split(";") ?? [];
+    const json = { id: "a", payload: "done" };
+    const at = "/dashboard/api/v1/queues/seen/tasks";
+    expect((await visit("POST", at, { cookie, json })).status).toBe(201);
+    const { body } = await visit("GET", `${at}/a?wait=10s`, { cookie });
+    expect(body).toMatchObject({ state: "completed", result: "done" });
+  });
+
+  test("can be mounted below a path of another app", async () => {
+    const app = new Hono().mount("/admin", deploy({ dashboard: true, ...mine }));
+    const visit = browser((request) => app.fetch(request), "/admin");
+    expect((await visit("GET", "/dashboard")).status).toBe(200);
+    const { status, headers } = await visit("POST", "/dashboard/session", { json: { token: secrets.view } });
+    const [cookie = ""] = headers.getSetCookie()[0]?.split(";") ?? [];
+    expect(status).toBe(204);
+    expect((await visit("GET", "/dashboard/api/v1/queues", { cookie })).status).toBe(200);
+  });
+});
+
+test.each([{}, { dashboard: false }, { dashboard: undefined }])(
+  "a deployment with %j has no dashboard, and its own fetch gets the path",
+  async (options) => {
+    const visit = browser(deploy({ ...options, ...mine }));
+    for (const path of ["/dashboard", "/dashboard/api/v1/queues"]) {
+      expect((await visit("GET", path)).text).toBe(`mine: ${path}`);
+    }
+    expect((await browser(deploy(options))("GET", "/dashboard")).body.code).toBe("no_route");
+  },
+);
+
+test("dashboard is true or false, and nothing else", async () => {
+  const visit = browser(deploy({ dashboard: "yes" as never }));
+  const { status, body } = await visit("GET", "/health");
+  expect([status, body.detail]).toEqual([503, expect.stringContaining("dashboard must be true or false")]);
+});

@@ -1,0 +1,3 @@
+import { InMemorySpanExporter } from "@opentelemetry/sdk-trace-base";
+
+export const exporter = new InMemorySpanExporter();

@@ -1,0 +1,459 @@
+import { context, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import {
+  AlwaysOffSampler,
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  ParentBasedSampler,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { drain, drainBatches, NonRetryableError, type Queue, RetryAfter } from "../../src/index.ts";
+import { MAX_REQUEST_BYTES } from "../../src/queue/core/limits.ts";
+import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
+import { useRig } from "../support/rig.ts";
+import { outside, useTraces } from "./traces.ts";
+
+const rig = useRig();
+const traces = useTraces();
+const tracing = openTelemetry();
+let queue: Queue;
+beforeEach(() => {
+  queue = rig.queue({ tracing });
+});
+
+/** Runs in a span of the application. */
+const inSpan = <R>(name: string, run: () => Promise<R>): Promise<R> =>
+  trace.getTracer("app").startActiveSpan(name, (span) => run().finally(() => span.end()));
+
+const headersOf = async () => (await rig.queue().dequeue()).map(({ headers }) => headers);
+
+describe("an enqueue", () => {
+  test("has a span in the trace that is active, and the task carries its context", async () => {
+    const { id } = await inSpan("request", () => queue.enqueue({ to: "a" }));
+    expect(traces.shown()).toEqual([
+      {
+        name: "enqueue emails",
+        kind: "PRODUCER",
+        parent: "request",
+        attributes: { "messaging.message.id": id },
+      },
+      { name: "request", kind: "INTERNAL", attributes: {} },
+    ]);
+    const { traceId, spanId } = traces.finished()[0]!.spanContext();
+    expect(await headersOf()).toEqual([{ traceparent: `00-${traceId}-${spanId}-01` }]);
+  });
+
+  test("of several tasks has one span, which all of them carry beside their own headers", async () => {
+    await queue.enqueueMany([{ payload: 1, headers: { kind: "a" } }, { payload: 2 }]);
+    expect(traces.shown()).toEqual([
+      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.batch.message_count": 2 } },
+    ]);
+    const { traceId, spanId } = traces.finished()[0]!.spanContext();
+    const traceparent = `00-${traceId}-${spanId}-01`;
+    const tasks = await rig.queue().dequeue({ max: 2 });
+    expect(tasks.map(({ headers }) => headers)).toEqual([{ kind: "a", traceparent }, { traceparent }]);
+  });
+
+  test("of the same turn as others has a span of its own, which its task carries", async () => {
+    await Promise.all([queue.enqueue(1), queue.enqueue(2)]);
+    const ids = new Set(traces.finished().map((span) => span.spanContext().spanId));
+    const tasks = await rig.queue().dequeue({ max: 2 });
+    const carried = tasks.map(({ headers }) => headers?.["traceparent"]?.split("-")[2]);
+    expect(ids.size).toBe(2);
+    expect(new Set(carried)).toEqual(ids);
+  });
+
+  test("carries baggage too", async () => {
+    const baggage = propagation.createBaggage({ tenant: { value: "acme" } });
+    await context.with(propagation.setBaggage(ROOT_CONTEXT, baggage), () => queue.enqueue(1));
+    expect(await headersOf()).toEqual([
+      { traceparent: expect.any(String) as string, baggage: "tenant=acme" },
+    ]);
+  });
+
+  test("that is not sampled has no span, and the task carries that decision to its handler", async () => {
+    const tracerProvider = new BasicTracerProvider({
+      sampler: new ParentBasedSampler({ root: new AlwaysOffSampler() }),
+      spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
+    });
+    const unsampled = rig.queue({ tracing: openTelemetry({ tracerProvider }) });
+    await unsampled.enqueue(1);
+    const seen: unknown[] = [];
+    await drain(unsampled, ({ headers }) => {
+      seen.push(headers?.["traceparent"]?.slice(-3), trace.getActiveSpan()?.spanContext().traceFlags);
+    });
+    expect(seen).toEqual(["-00", 0]);
+  });
+
+  test("keeps a traceparent of the caller, and links to it", async () => {
+    const { traceparent } = outside;
+    const { id } = await queue.enqueue(1, { headers: { Traceparent: traceparent } });
+    expect(await headersOf()).toEqual([{ Traceparent: traceparent }]);
+    await queue.enqueue(1, { id: "b", headers: { traceparent } });
+    expect(await headersOf()).toEqual([{ traceparent }]);
+    expect(traces.shown()).toEqual([
+      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.message.id": id } },
+      {
+        name: "enqueue emails",
+        kind: "PRODUCER",
+        links: [outside.spanId],
+        attributes: { "messaging.message.id": "b" },
+      },
+    ]);
+  });
+
+  test("is added without its context if the headers would be too large", async () => {
+    const headers = { large: "x".repeat(16_340) };
+    await queue.enqueue(1, { headers });
+    expect(await headersOf()).toEqual([headers]);
+  });
+
+  test("of as many bytes as a request may have is added without its context", async () => {
+    // Each record has the payload, two quotes and two more bytes.
+    const tasks = Array.from({ length: 10 }, () => ({ payload: "x".repeat(MAX_REQUEST_BYTES / 10 - 4) }));
+    await queue.enqueueMany(tasks);
+    const [task] = await rig.queue().dequeue();
+    expect(task?.headers).toBeUndefined();
+    const tooMany = [...tasks, { payload: 1 }];
+    await expect(queue.enqueueMany(tooMany)).rejects.toMatchObject({ code: "too_large" });
+  });
+
+  test("with a used idempotency key is a resend, though its trace is another", async () => {
+    const { id } = await queue.enqueue(1, { idempotencyKey: "order-1" });
+    expect(await queue.enqueue(1, { idempotencyKey: "order-1" })).toEqual({ id, created: true });
+    expect(await rig.queue().enqueue(1, { idempotencyKey: "order-1" })).toEqual({ id, created: true });
+    await expect(queue.enqueue(2, { idempotencyKey: "order-1" })).rejects.toMatchObject({
+      code: "idempotency_key_reused",
+    });
+    const several = [{ payload: 1, id: "a" }, { payload: 2 }];
+    const added = await queue.enqueueMany(several, { idempotencyKey: "order-2" });
+    expect(await queue.enqueueMany(several, { idempotencyKey: "order-2" })).toEqual(added);
+    expect(await rig.queue().counts()).toMatchObject({ pending: 3 });
+  });
+
+  test("that adds nothing shows it, also by a dedup key and by again", async () => {
+    await queue.enqueue(1, { id: "a" });
+    await queue.enqueue(1, { id: "a" });
+    await queue.enqueueMany([
+      { payload: 1, id: "a" },
+      { payload: 2, id: "b" },
+    ]);
+    const dedup = { key: "k", window: "1h" } as const;
+    const first = await queue.enqueue(1, { dedup });
+    expect(await queue.enqueue(1, { dedup })).toEqual({ ...first, created: false });
+    expect(traces.shown().map(({ attributes }) => attributes["messaging.sluice.duplicates"])).toEqual([
+      undefined,
+      1,
+      1,
+      undefined,
+      1,
+    ]);
+  });
+
+  test("that fails has the code of its error, without the message, which may quote a payload", async () => {
+    await rig.operator().configure({ maxPending: 1 });
+    await rig.queue().enqueue(0);
+    await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
+    await expect(queue.enqueue(1, { headers: 3 as never })).rejects.toMatchObject({
+      code: "invalid_argument",
+    });
+    await expect(queue.enqueueMany(3 as never)).rejects.toMatchObject({ code: "invalid_argument" });
+    const span = { name: "enqueue emails", kind: "PRODUCER", error: true } as const;
+    expect(traces.shown()).toEqual([
+      { ...span, attributes: { "error.type": "queue_full" } },
+      { ...span, attributes: { "error.type": "invalid_argument" } },
+      { ...span, attributes: { "error.type": "invalid_argument", "messaging.batch.message_count": 0 } },
+    ]);
+  });
+});
+
+describe("a dequeue and a settle", () => {
+  test("link to the enqueues of their tasks, and an empty dequeue has no span", async () => {
+    expect(await queue.dequeue()).toHaveLength(0);
+    const ids = [(await queue.enqueue(1)).id, (await queue.enqueue(2)).id];
+    const [first, second] = await queue.dequeue({ max: 2 });
+    await first?.complete();
+    await queue.settle([
+      { receipt: second!.receipt, outcome: "extend" },
+      { receipt: second!.receipt, outcome: "requeue" },
+    ]);
+    const [again] = await queue.dequeue();
+    await again?.extend();
+    expect(traces.shown()).toEqual([
+      {
+        name: "dequeue emails",
+        kind: "CLIENT",
+        links: ["enqueue emails", "enqueue emails"],
+        attributes: { "messaging.batch.message_count": 2 },
+      },
+      {
+        name: "dequeue emails",
+        kind: "CLIENT",
+        links: ["enqueue emails"],
+        attributes: { "messaging.batch.message_count": 1, "messaging.message.id": ids[1] },
+      },
+      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.message.id": ids[0] } },
+      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.message.id": ids[1] } },
+      {
+        name: "settle emails",
+        kind: "CLIENT",
+        links: ["enqueue emails"],
+        attributes: {
+          "messaging.batch.message_count": 1,
+          "messaging.message.id": ids[0],
+          "messaging.sluice.outcome": "complete",
+        },
+      },
+      {
+        name: "settle emails",
+        kind: "CLIENT",
+        attributes: {
+          "messaging.batch.message_count": 1,
+          "messaging.message.id": ids[1],
+          "messaging.sluice.outcome": "requeue",
+        },
+      },
+    ]);
+  });
+
+  test("in one request have a span each, and a refused settlement shows its code", async () => {
+    await queue.enqueue(1);
+    await queue.enqueue(2);
+    const [task] = await queue.dequeue();
+    const settlements = [{ receipt: task!.receipt, outcome: "reject" }] as const;
+    await queue.settleAndDequeue(settlements);
+    const stale = task!.receipt.replace(/^1\.\d+\.\d+/, "1.1.99");
+    await queue.settleAndDequeue([
+      { receipt: stale, outcome: "complete" },
+      { receipt: stale, outcome: "requeue" },
+    ]);
+    const counted = { "messaging.batch.message_count": 1 };
+    const named = traces.shown().filter(({ name }) => name !== "enqueue emails");
+    expect(named.map(({ name, error, attributes }) => ({ name, error, attributes }))).toEqual([
+      { name: "dequeue emails", attributes: { ...counted, "messaging.message.id": task!.id } },
+      {
+        name: "dequeue emails",
+        attributes: { ...counted, "messaging.message.id": expect.any(String) as string },
+      },
+      {
+        name: "settle emails",
+        attributes: { ...counted, "messaging.message.id": task!.id, "messaging.sluice.outcome": "reject" },
+      },
+      {
+        name: "settle emails",
+        error: true,
+        attributes: {
+          "messaging.batch.message_count": 2,
+          "messaging.sluice.outcome.complete": 1,
+          "messaging.sluice.outcome.requeue": 1,
+          "error.type": "lease_lost",
+        },
+      },
+    ]);
+  });
+});
+
+describe("a handler", () => {
+  test("runs in a span below the enqueue, and what it enqueues is below it, in the same trace", async () => {
+    const next = rig.queue({ tracing });
+    const { id } = await queue.enqueue("first");
+    await drain(
+      queue,
+      async ({ payload }) => {
+        if (payload === "first") await next.enqueue("second", { id: "second" });
+      },
+      { concurrency: 1, batch: 1 },
+    );
+    const spans = traces.finished();
+    expect(
+      new Set(
+        spans.filter(({ name }) => /^(?:enqueue|process)/.test(name)).map((one) => one.spanContext().traceId),
+      ).size,
+    ).toBe(1);
+    const byTask = (task: string) =>
+      traces
+        .shown()
+        .find(
+          ({ name, attributes }) => name === "process emails" && attributes["messaging.message.id"] === task,
+        );
+    expect([byTask(id), byTask("second")]).toEqual(
+      [id, "second"].map((task) => ({
+        name: "process emails",
+        kind: "CONSUMER",
+        parent: "enqueue emails",
+        links: ["enqueue emails"],
+        attributes: {
+          "messaging.message.id": task,
+          "messaging.sluice.attempt": 1,
+          "messaging.sluice.outcome": "complete",
+        },
+      })),
+    );
+    const second = traces.shown().filter(({ name }) => name === "enqueue emails")[1];
+    expect(second).toMatchObject({ parent: "process emails" });
+    // Dequeues and settles of a drain outside of any span are traces of their own, with links.
+    for (const span of traces.shown().filter(({ kind }) => kind === "CLIENT")) {
+      expect(span).toEqual({ ...span, links: ["enqueue emails"] });
+      expect(span).not.toHaveProperty("parent");
+    }
+  });
+
+  test("of a task without a trace is below the span that is active at the drain; of another links to it", async () => {
+    await rig.queue().enqueue("plain", { id: "plain" });
+    await queue.enqueue("traced", { id: "traced" });
+    await inSpan("cron", () => drain(queue, () => {}));
+    const shown = traces.shown();
+    const found = (id: string) =>
+      shown.find(
+        ({ name, attributes }) => name === "process emails" && attributes["messaging.message.id"] === id,
+      );
+    expect(found("plain")).toMatchObject({ parent: "cron" });
+    expect(found("plain")).not.toHaveProperty("links");
+    expect(found("traced")).toMatchObject({ parent: "enqueue emails", links: ["enqueue emails", "cron"] });
+    expect(shown.filter(({ kind }) => kind === "CLIENT").map(({ parent }) => parent)).toEqual([
+      "cron",
+      "cron",
+    ]);
+  });
+
+  test("for batches has one span, with links to each enqueue and the number of each outcome", async () => {
+    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+    const failed = new TypeError("no");
+    await drainBatches(queue, () => [
+      { outcome: "complete" },
+      { outcome: "complete" },
+      { outcome: "reject", error: failed },
+    ]);
+    expect(traces.shown().filter(({ name }) => name === "process emails")).toEqual([
+      {
+        name: "process emails",
+        kind: "CONSUMER",
+        links: ["enqueue emails", "enqueue emails", "enqueue emails"],
+        attributes: {
+          "messaging.batch.message_count": 3,
+          "messaging.sluice.outcome.complete": 2,
+          "messaging.sluice.outcome.reject": 1,
+          "error.type": "TypeError",
+        },
+        error: "no",
+        exceptions: ["no"],
+      },
+    ]);
+  });
+
+  test("that throws has its error, with the number of the attempt", async () => {
+    await queue.enqueue(1, { id: "a" });
+    const thrown = [
+      new RetryAfter(1, { cause: new RangeError("later") }),
+      "a text",
+      { payload: "secret" },
+      new NonRetryableError("never"),
+    ];
+    for (let round = 0; round < 6; round++) {
+      rig.now += 1_000;
+      await drain(queue, ({ attempt }) => Promise.reject(thrown[attempt - 1] as Error), { backoff: [0] });
+    }
+    const processed = traces.shown().filter(({ name }) => name === "process emails");
+    expect(
+      processed.map(({ attributes, error, exceptions }) => [
+        attributes["messaging.sluice.attempt"],
+        attributes["messaging.sluice.outcome"],
+        attributes["error.type"],
+        error,
+        exceptions,
+      ]),
+    ).toEqual([
+      [1, "requeue", "RangeError", "later", ["later"]],
+      [2, "requeue", "_OTHER", "a text", ["a text"]],
+      [3, "requeue", "_OTHER", "a value that is not an Error", ["a value that is not an Error"]],
+      [4, "reject", "NonRetryableError", "never", ["never"]],
+    ]);
+    expect(new Set(processed.map(({ parent }) => parent))).toEqual(new Set(["enqueue emails"]));
+  });
+
+  test("that throws shows only the kind of its error if exceptions are off", async () => {
+    const quiet = rig.queue({ tracing: openTelemetry({ exceptions: false }) });
+    await quiet.enqueue(1);
+    await drain(quiet, () => Promise.reject(new NonRetryableError("a secret")));
+    const [process] = traces.shown().filter(({ name }) => name === "process emails");
+    expect(process).toMatchObject({ attributes: { "error.type": "NonRetryableError" }, error: true });
+    expect(process).not.toHaveProperty("exceptions");
+  });
+
+  test("that does not stop ends its span when it is given up", async () => {
+    await queue.enqueue(1, { id: "a" });
+    await drain(queue, () => new Promise(() => {}), { budget: 1_000, timeout: 50 });
+    const [process] = traces.shown().filter(({ name }) => name === "process emails");
+    expect(process).toMatchObject({
+      attributes: { "messaging.sluice.outcome": "requeue", "error.type": "timeout" },
+    });
+  });
+
+  test("gets the headers as they are in the task", async () => {
+    await queue.enqueue(1, { headers: { kind: "a" } });
+    const seen: unknown[] = [];
+    await drain(queue, ({ headers }) => void seen.push(headers));
+    expect(seen).toEqual([{ kind: "a", traceparent: expect.any(String) as string }]);
+  });
+});
+
+describe("a failure of OpenTelemetry", () => {
+  const broken = () => {
+    throw new Error("the exporter is broken");
+  };
+
+  test.each([
+    ["tracer", openTelemetry({ tracerProvider: { getTracer: broken } })],
+    [
+      "span",
+      openTelemetry({
+        tracerProvider: { getTracer: () => ({ startSpan: broken, startActiveSpan: broken }) },
+      }),
+    ],
+    ["propagator", openTelemetry({ propagator: { inject: broken, extract: broken, fields: () => [] } })],
+  ])("of the %s harms no task, and is logged once", async (_, failing) => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    try {
+      const harmed = rig.queue({ tracing: failing });
+      await harmed.enqueueMany([
+        { payload: 1, headers: { traceparent: outside.traceparent } },
+        { payload: 2 },
+      ]);
+      await harmed.enqueue(3);
+      expect(await drain(harmed, () => {})).toMatchObject({ completed: 3 });
+      expect(await harmed.dequeue()).toHaveLength(0);
+      expect(logged.mock.calls).toEqual([
+        ['{"tracing":"failed; later failures are not logged","error":"the exporter is broken"}'],
+      ]);
+    } finally {
+      logged.mockRestore();
+    }
+  });
+
+  test("of the context manager harms no task either", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    const failing = vi.spyOn(context, "with").mockImplementation(broken);
+    try {
+      await queue.enqueue(1);
+      await expect(queue.enqueue(Symbol("no"))).rejects.toMatchObject({ code: "invalid_argument" });
+      let calls = 0;
+      expect(await drain(queue, () => void calls++)).toMatchObject({ completed: 1 });
+      expect(calls).toBe(1);
+    } finally {
+      failing.mockRestore();
+      logged.mockRestore();
+    }
+  });
+});
+
+test("an option tracing that openTelemetry() did not make is refused, as are wrong options of its own", () => {
+  expect(() => rig.queue({ tracing: true as never })).toThrow(
+    "tracing must be made by openTelemetry() of sluice-queue/opentelemetry",
+  );
+  expect(() => openTelemetry({ tracer: 1 } as never)).toThrow("tracer is an unknown option");
+  expect(() => openTelemetry({ tracerProvider: {} as never })).toThrow(
+    "tracerProvider must be a TracerProvider",
+  );
+  expect(() => openTelemetry({ propagator: {} as never })).toThrow("propagator must be a TextMapPropagator");
+  expect(() => openTelemetry({ exceptions: 1 as never })).toThrow("exceptions must be true or false");
+});
