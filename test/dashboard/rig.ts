@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
@@ -117,6 +117,13 @@ export function useDashboard(): Rig {
     };
   };
   return rig;
+}
+
+/** Takes the reports of refused requests. Chromium makes them some time after the page has the answer. */
+export async function takeRefusals(faults: string[], status: string): Promise<void> {
+  const refusal = `error: Failed to load resource: the server responded with a status of ${status}`;
+  await vi.waitFor(() => expect(new Set(faults)).toEqual(new Set([refusal])));
+  faults.length = 0;
 }
 
 interface Violation {

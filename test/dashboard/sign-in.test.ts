@@ -1,18 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { tokens } from "../../tools/dashboard/deployment.ts";
-import { expectAccessible, looks, useDashboard } from "./rig.ts";
+import { expectAccessible, looks, takeRefusals, useDashboard } from "./rig.ts";
 
 const rig = useDashboard();
-
-/** Waits until Chromium has reported the refused request, which it does some time after the page has the answer. */
-async function takeRefusal(faults: string[]): Promise<void> {
-  await vi.waitFor(() =>
-    expect(faults).toEqual([
-      "error: Failed to load resource: the server responded with a status of 401 (Unauthorized)",
-    ]),
-  );
-  faults.length = 0;
-}
 
 describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a wrong token is refused with the reason, a right one opens the dashboard, and signing out ends it", async () => {
@@ -23,7 +13,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("This server does not know the token.").waitFor();
     await expectAccessible(page, "the sign-in");
-    await takeRefusal(faults);
+    await takeRefusals(faults, "401 (Unauthorized)");
     expect(await context.cookies()).toEqual([]);
 
     await token.fill(tokens.view);
@@ -52,7 +42,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     expect(await context.cookies()).toEqual([]);
     const status = await page.evaluate(async () => (await fetch("dashboard/api/v1/queues")).status);
     expect(status).toBe(401);
-    await takeRefusal(faults);
+    await takeRefusals(faults, "401 (Unauthorized)");
   });
 
   test("a session that has ended elsewhere leads back to the sign-in", async () => {
@@ -64,6 +54,6 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await context.clearCookies();
     await page.getByRole("button", { name: "Look for new queues" }).click();
     await page.getByLabel("Token", { exact: true }).waitFor();
-    await takeRefusal(faults);
+    await takeRefusals(faults, "401 (Unauthorized)");
   });
 });
