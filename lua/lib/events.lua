@@ -57,7 +57,8 @@ local function note_number(plan, kind, number)
 end
 
 -- Adds the events to the statistics of this minute. The first call in a new minute moves the past minute's
--- record from `~stats` to its field `~m<minute modulo 60>`, and adds it to `~totals`.
+-- record from `~stats` to its field `~m<minute modulo 60>`, and adds it to `~totals`. If the clock was set
+-- back by up to an hour, calls count in the minute of `~stats`. Records of a later release stay as they are.
 local function count_events(plan)
   -- Adds counts to those of a record. The form of a record is `1;<minute>;<field>=<number>…`.
   local function with_counts(record, minute, added)
@@ -89,17 +90,21 @@ local function count_events(plan)
     return 'cO'
   end
 
+  if newer(plan.stats) then
+    return
+  end
   local minute, added = math.floor(plan.now / 60000), plan.counts or {}
   local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-  if last < minute and last > 0 then
-    local totals = redis.call('HGET', plan.keys.tasks, '~totals')
+  local begins = last < minute or last > minute + 60
+  local totals = begins and last > 0 and redis.call('HGET', plan.keys.tasks, '~totals')
+  if begins and last > 0 and not newer(totals) then
     local past = {}
     for field, number in string.gmatch(plan.stats, ';(%w+)=(%d+)') do
       past[field] = number
     end
     plan.stored_before['~totals'] = totals or nil
     plan_write(plan, 'HSET tasks', '~m' .. int(last % 60), plan.stats)
-    local since = string.match(totals or '', '^1;(%d+)') or last
+    local since = math.min(tonumber(string.match(totals or '', '^1;(%d+)') or last), minute)
     plan_write(plan, 'HSET tasks', '~totals', with_counts(totals or '', since, past))
   end
   -- In any order: each event has its own count.
@@ -112,6 +117,6 @@ local function count_events(plan)
     plan.call_counted = true
   end
   plan.counts = nil
-  plan.stats = with_counts(last < minute and '' or plan.stats, math.max(last, minute), added)
+  plan.stats = with_counts(begins and '' or plan.stats, begins and minute or last, added)
   plan_write(plan, 'HSET tasks', '~stats', plan.stats)
 end

@@ -86,7 +86,7 @@ local function settle_in_full(keys, now, call, items, from, records)
     -- A resend of this settlement gets this answer.
     task.last_settlement = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
     end_lease(plan, id, task)
-    if outcome ~= 'unstarted' then
+    if outcome ~= 'unstarted' and reason ~= 'cancelled' then
       note_number(plan, 'd', now - tonumber(task.dequeued_at))
     end
     longer[id] = nil

@@ -13,6 +13,7 @@ local overview = ARGV[2] -- '1' to also return settings and statistics; 'totals'
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 -- with overview also: now (ms), last lease number, settings ('' for none), and the records of statistics as
 --          in `statistics`
+--      or {'newer_schema'}, with overview
 
 -- How many entries of a place are read, a page at a time, if the first of them is not deliverable.
 local MOST = 1000
@@ -109,6 +110,9 @@ end
 local found, values = {}, redis.call('HMGET', tasks, unpack(fields))
 for i, field in ipairs(fields) do
   found[field] = values[i]
+end
+if overview ~= '' and (newer(found['~set']) or newer(found['~totals']) or newer(found['~stats'])) then
+  return { 'newer_schema' }
 end
 
 -- The age of the first task of a place: usually `id`, which was read with the control fields.

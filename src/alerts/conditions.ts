@@ -3,7 +3,7 @@ import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { span } from "../queue/core/span.ts";
 import { onlyOptions, wholeNumber } from "../queue/core/validation.ts";
 import type { QueueOverview } from "../queue/operate/count-queues.ts";
-import type { MinuteCounts } from "../queue/operate/statistics.ts";
+import { failedAttempts, type MinuteCounts } from "../queue/operate/statistics.ts";
 import type { AlertCondition } from "./types.ts";
 import { amount, percent } from "./wording.ts";
 
@@ -210,7 +210,7 @@ function attemptsIn(minutes: readonly MinuteCounts[]): { failed: number; ended: 
   let failed = 0;
   let completed = 0;
   for (const minute of minutes) {
-    failed += minute.rejected + minute.requeued + minute.reclaimed;
+    failed += failedAttempts(minute);
     completed += minute.completed;
   }
   return { failed, ended: failed + completed };

@@ -54,9 +54,7 @@ describe("GET /v1/overview", () => {
                 enqueued: zeros,
                 dequeued: zeros,
                 completed: zeros,
-                requeued: zeros,
-                rejected: zeros,
-                reclaimed: zeros,
+                failed: zeros,
               },
               waits: noDurations,
               runs: noDurations,
@@ -94,9 +92,7 @@ describe("GET /v1/overview", () => {
       ["enqueued", 60, 4],
       ["dequeued", 60, 2],
       ["completed", 60, 1],
-      ["requeued", 60, 1],
-      ["rejected", 60, 0],
-      ["reclaimed", 60, 0],
+      ["failed", 60, 1],
     ]);
   });
 

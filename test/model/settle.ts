@@ -105,7 +105,7 @@ function release(
   const answer = { ...destination(task, settlement, now), flagged: task.flagged };
   const text = settlement.text !== undefined || outcome === "complete" ? settlement.text : task.text;
   endLease(queue, task);
-  if (outcome !== "unstarted") {
+  if (outcome !== "unstarted" && answer.reason !== "cancelled") {
     report(queue, "runs.count", now);
     report(queue, "runs.total", now, Math.max(0, now - (task.dequeuedAt ?? now)));
   }

@@ -24,6 +24,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/settle-many",
     "integration/tasks/life-cycle",
     "integration/tasks/errors-of-attempts",
+    "integration/operate/statistics",
     "fault/resend",
   ],
 
@@ -164,6 +165,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/dequeue",
     "integration/tasks/life-cycle",
     "integration/groups/limits",
+    "integration/operate/statistics",
     "fault/resend",
   ],
   "lua/lib/operator-calls.lua": [

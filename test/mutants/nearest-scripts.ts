@@ -77,6 +77,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/cancel",
     "integration/groups/group-limits",
     "integration/workers/workers",
+    "http/overview",
   ],
   "lua/tasks/heartbeat.lua": [
     "integration/workers/heartbeat",

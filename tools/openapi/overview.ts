@@ -1,5 +1,5 @@
 import { overviewQuery } from "../../src/http/request-schemas/overview.ts";
-import { seriesEvents } from "../../src/http/responses/overview.ts";
+import { seriesNames } from "../../src/http/responses/overview.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 import { counts, none, period, settings } from "./queues.ts";
 
@@ -8,10 +8,10 @@ const lastMinute: Readonly<Record<string, number>> = {
   enqueued: 30,
   dequeued: 28,
   completed: 27,
-  requeued: 1,
+  failed: 1,
 };
 const quiet = Array.from({ length: 59 }, () => 0);
-const series = Object.fromEntries(seriesEvents.map((event) => [event, [...quiet, lastMinute[event] ?? 0]]));
+const series = Object.fromEntries(seriesNames.map((name) => [name, [...quiet, lastMinute[name] ?? 0]]));
 
 export const overview: readonly OperationText[] = [
   {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { calls, counts, durations, perMinute, queueSettings } from "./queues.ts";
-import { seriesEvents } from "../responses/overview.ts";
+import { seriesNames } from "../responses/overview.ts";
 import { count, described } from "./values.ts";
 
 const series = v.pipe(v.array(count), v.length(60));
@@ -13,8 +13,8 @@ const overview = v.object({
     on: described(v.boolean(), "False if the queue keeps no statistics. Then all its numbers are 0."),
     perMinute,
     series: described(
-      v.object(v.entriesFromList(seriesEvents, series)),
-      "Tasks in each of the last 60 minutes, the oldest first. The last number is that of the current minute.",
+      v.object(v.entriesFromList(seriesNames, series)),
+      "Tasks in each of the last 60 minutes, the oldest first; `failed` are attempts. The last number is that of the current minute.",
     ),
     waits: described(durations, "Times from the enqueue of a task to its first pull, in these 60 minutes."),
     runs: described(durations, "Times from a pull to its settle, in these 60 minutes."),

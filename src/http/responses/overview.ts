@@ -1,27 +1,31 @@
 import type { QueueOverview } from "../../queue/operate/count-queues.ts";
-import type { CallCounts, DurationCounts, MinuteCounts } from "../../queue/operate/statistics.ts";
-import type { QueueEvent } from "../../queue/tasks/events.ts";
+import {
+  failedAttempts,
+  type CallCounts,
+  type DurationCounts,
+  type MinuteCounts,
+} from "../../queue/operate/statistics.ts";
 
-/** The events of which an overview has a series. */
-export const seriesEvents = [
-  "enqueued",
-  "dequeued",
-  "completed",
-  "requeued",
-  "rejected",
-  "reclaimed",
-] as const satisfies readonly QueueEvent[];
+/** What an overview has a series of: tasks by event, and `failed`, the attempts that failed. */
+export const seriesNames = ["enqueued", "dequeued", "completed", "failed"] as const;
+
+type Series = Readonly<Record<(typeof seriesNames)[number], readonly number[]>>;
 
 /** An overview as a reply has it: short, because one reply may have a hundred. */
 export function overviewReply({ now: _, leases: __, statistics, ...overview }: QueueOverview) {
   const { on, perMinute, minutes } = statistics;
-  const series = seriesEvents.map((event) => [event, minutes.map((minute) => minute[event])]);
+  const series: Series = {
+    enqueued: minutes.map(({ enqueued }) => enqueued),
+    dequeued: minutes.map(({ dequeued }) => dequeued),
+    completed: minutes.map(({ completed }) => completed),
+    failed: minutes.map(failedAttempts),
+  };
   return {
     ...overview,
     statistics: {
       on,
       perMinute,
-      series: Object.fromEntries(series) as Record<(typeof seriesEvents)[number], number[]>,
+      series,
       waits: sumOf(minutes, "waits"),
       runs: sumOf(minutes, "runs"),
       calls: {

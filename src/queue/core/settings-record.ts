@@ -1,12 +1,11 @@
-import { newerSchema, SluiceError } from "../../errors.ts";
+import { SluiceError } from "../../errors.ts";
 
 /**
  * Reads the fields of a record of one line by name: the letters of settings, or the events of statistics.
- * @throws {SluiceError} `newer_schema` for a record of a later release, `unexpected_reply` for an invalid one
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
  */
 export function readFields(record: string): ReadonlyMap<string, string> {
   const [version, ...fields] = record.split(";");
-  if (version !== "1" && /^\d+;/.test(record)) throw newerSchema("a record of the queue");
   if (record !== "" && version !== "1") {
     throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
   }
@@ -34,7 +33,7 @@ export function settingItem(name: SettingName, value: string): { letter: string;
 
 /**
  * Reads a record of settings: the value of each setting that is set.
- * @throws {SluiceError} as {@link readFields}
+ * @throws {SluiceError} `unexpected_reply` for an invalid record
  */
 export function readSettings(record: string): Readonly<Partial<Record<SettingName, string>>> {
   const fields = readFields(record);

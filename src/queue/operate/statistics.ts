@@ -37,7 +37,10 @@ export interface PeriodCounts extends EventCounts {
   readonly attempts: number;
   /** The times from the enqueue of a task to its first dequeue. A delay is a part of it. */
   readonly waits: DurationCounts;
-  /** The times from a dequeue to its settle. Expired leases and tasks that are handed back are not counted. */
+  /**
+   * The times from a dequeue to its settle. Not counted: expired leases, tasks that are handed back, and those
+   * that the settle cancels.
+   */
   readonly runs: DurationCounts;
   readonly calls: CallCounts;
 }
@@ -71,6 +74,11 @@ const KEPT_MINUTES = 60;
 
 /** Minutes over which rates are averaged. */
 const RATE_MINUTES = 5;
+
+/** How many attempts failed: their task was rejected or requeued, or their lease expired. */
+export function failedAttempts({ runs, completed, reclaimed }: PeriodCounts): number {
+  return runs.count - completed + reclaimed;
+}
 
 /** Reads a number of a record by its field. */
 type Count = (field: string) => number;

@@ -1064,28 +1064,32 @@ return'cS'
 end
 return'cO'
 end
+if AC(a.stats)then
+return
+end
 local d,e=math.floor(a.now/60000),a.counts or{}
 local f=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
-if f<d and f>0 then
-local g=redis.call('HGET',a.keys.tasks,'~totals')
-local h={}
-for l,m in string.gmatch(a.stats,';(%w+)=(%d+)')do
-h[l]=m
+local g=f<d or f>d+60
+local h=g and f>0 and redis.call('HGET',a.keys.tasks,'~totals')
+if g and f>0 and not AC(h)then
+local i={}
+for m,n in string.gmatch(a.stats,';(%w+)=(%d+)')do
+i[m]=n
 end
-a.stored_before['~totals']=g or nil
+a.stored_before['~totals']=h or nil
 T(a,'HSET tasks','~m'..C(f%60),a.stats)
-local i=string.match(g or'','^1;(%d+)')or f
-T(a,'HSET tasks','~totals',b(g or'',i,h))
+local j=math.min(tonumber(string.match(h or'','^1;(%d+)')or f),d)
+T(a,'HSET tasks','~totals',b(h or'',j,i))
 end
-for j,k in pairs(a.events)do
-H(e,j,#k)
+for l,m in pairs(a.events)do
+H(e,l,#m)
 end
 if not a.call_counted then
 H(e,c(),1)
 a.call_counted=true
 end
 a.counts=nil
-a.stats=b(f<d and''or a.stats,math.max(f,d),e)
+a.stats=b(g and''or a.stats,g and d or f,e)
 T(a,'HSET tasks','~stats',a.stats)
 end
 `;
@@ -2098,7 +2102,7 @@ end
 x=(x~=''or u=='complete')and x or t
 s.last_settlement=table.concat({y,z,aa,C(ab),C(ac)},',')
 DK(k,r,s)
-if u~='unstarted'then
+if u~='unstarted'and aa~='cancelled'then
 CY(k,'d',b-tonumber(s.dequeued_at))
 end
 l[r]=nil
@@ -3510,8 +3514,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "7fc7b8749cd146db74a4e5482822026a9ec238f4",
-  keyLockingSha1: "010a93f5efb83421fbdb1881d1983adb9f47a90f",
+  sha1: "f66bbc92ac97ddf9ac0e2e9d3cdba66684d82792",
+  keyLockingSha1: "70fa69aacc7c8213c90bd3c4b1d8c33b28a475ae",
 };
 
 export const count: Script = {
@@ -3607,6 +3611,9 @@ local aa,ab={},redis.call('HMGET',f,unpack(u))
 for af,ag in ipairs(u)do
 aa[ag]=ab[af]
 end
+if j~=''and(AC(aa['~set'])or AC(aa['~totals'])or AC(aa['~stats']))then
+return{'newer_schema'}
+end
 local function ac(ad,ae)
 local af=aa['.'..ae]
 local ag=ad==a and tonumber(AM(af).ghosts or 0)>0
@@ -3649,8 +3656,8 @@ end
 return an
 `;
   },
-  sha1: "7967b987a1f4e3371336ff3c0df98b7a923c295e",
-  keyLockingSha1: "f40fea4fcaca20b75855a5dc5aa39986a14551fa",
+  sha1: "f8b3617fd735199497c82b83bc645a69ddcb326c",
+  keyLockingSha1: "50760ac3eb1ec570ba78c8e0952cdd821770d12b",
 };
 
 export const declare: Script = {
@@ -3775,8 +3782,8 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
 return r
 `;
   },
-  sha1: "b8f406e607151bc4e4b90753ab0f2a5e6facb819",
-  keyLockingSha1: "2611ef40a90c06ac6fe4040b4a13d7478133849a",
+  sha1: "3efa741c797a6212a5bbf6f0be715813351ec536",
+  keyLockingSha1: "9e25ad0e0641840cfdde3f29d0b66e65812f3ca3",
 };
 
 export const listGroups: Script = {
@@ -4144,8 +4151,8 @@ end
 return y or t
 `;
   },
-  sha1: "d70733084a629b3899adc236e425e2fb21db240c",
-  keyLockingSha1: "faef68553fcafbb739b86dc6f64eaea066911367",
+  sha1: "71077fda1f9e32a444151a52d19f6903298498a8",
+  keyLockingSha1: "ea08f1ba0818e16cd5eca3c409b71890d4c29624",
 };
 
 export const redrive: Script = {
@@ -4208,7 +4215,7 @@ elseif GH(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CX}${$CZ}${$DE}${$DG}${$DL}${$DM}local function ad(ae,af,ag,ah)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AC}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CX}${$CZ}${$DE}${$DG}${$DL}${$DM}local function ad(ae,af,ag,ah)
 BY(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
@@ -4231,7 +4238,7 @@ if not af then
 ${$GK}u=u or GK(v.ended_from)
 ${$GC}${$GJ}${$GL}ae=GL(h,u,math.min(tonumber(v.ended_before or s+1),s+1))
 end
-${$AC}${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GC}${$GD}${$GN}local ag=GN(f,ae,af and ab or ac)
+${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GC}${$GD}${$GN}local ag=GN(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
 ${$DA}${$DB}${$DC}${$DD}${$DH}${$GQ}ah,ag=GQ(q,r,w,ag,ad)
@@ -4259,8 +4266,8 @@ end
 return ak
 `;
   },
-  sha1: "626c0d6a2b60f7fd81773b986e42ce40a2caa178",
-  keyLockingSha1: "71155d5405f9711c60b21931c73c2fd8e329b91e",
+  sha1: "6d17e6b5108ba3131ff4155fd573cc4556b8dba3",
+  keyLockingSha1: "a9d95cf623a7f9c1118b10e8bf39e5d9ffebbead",
 };
 
 export const remove: Script = {
@@ -4290,8 +4297,8 @@ ${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CX}${$GR}GR(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}return DG(f)or{'removed'}
 `;
   },
-  sha1: "b9710d37b53a73e660b06b91671f444018f22440",
-  keyLockingSha1: "801a4dfc0644cd640f0f45fc211b8e1017e756dd",
+  sha1: "c9f25b95b89939e715b9d3afca21a66e435c1571",
+  keyLockingSha1: "89ce3a60042e12495d9f8c2a77ef63779eb578ad",
 };
 
 export const settings: Script = {
@@ -4395,8 +4402,8 @@ ${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "feea7c5111cb47445e7a5e104f9c751cf00035a5",
-  keyLockingSha1: "55e6dee6f1b0f6d329b3d878858372bf81ff78c4",
+  sha1: "c75f4ea9f51bf460bbc6ed40de58fb73c6cb0dce",
+  keyLockingSha1: "72aaa957ebaec9f1e03d90d743cf7dafafeab778",
 };
 
 export const check: Script = {
@@ -4723,8 +4730,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "61709f476304015355efba8e074690f106c5e0e7",
-  keyLockingSha1: "56dd4cb52077c985d61f383bf53ab5151140aa10",
+  sha1: "bd3487e722b98a3d75b48f878d2ddc347189def8",
+  keyLockingSha1: "6707f8875780007e91383bd290920c5793be9fca",
 };
 
 export const recountGroups: Script = {
@@ -4805,8 +4812,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "9408e386ef4e6f14a29e39844110cd213eda3de8",
-  keyLockingSha1: "136481dd2c86934fa12da8cefe7e314640de9f62",
+  sha1: "17444dae33ee1a326907713cfff3045e5ecfed5e",
+  keyLockingSha1: "a7b78a468a82feebb6bfa98907a9106886954c90",
 };
 
 export const repairControl: Script = {
@@ -4870,8 +4877,8 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "c0a8802ddcb600df50aa3bc2aa74c5a767917026",
-  keyLockingSha1: "4298bfd818258d2b2e741645ade03ea603cbed3a",
+  sha1: "f0beb0dc8f741b115a32949a6dc2e25cf8970f1f",
+  keyLockingSha1: "88a9a2ac6016b45ec7a874a74c27ae07a1086044",
 };
 
 export const scan: Script = {
@@ -4988,8 +4995,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "5c122ea313b373132014748f0686e9a2eb9d243a",
-  keyLockingSha1: "fa1f5cb5e3ed6eeacbc065089ee046da2bbef01d",
+  sha1: "51d878a56cbc9e78762e6bc6960eae996009b49d",
+  keyLockingSha1: "7a735b56f481eee6aeea050fe0693e130ae5ef41",
 };
 
 export const dueSchedules: Script = {
@@ -5237,8 +5244,8 @@ I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "54a326fa7b29299b48432f40e664759076fc40a1",
-  keyLockingSha1: "df4bf959ba2469690a8928ccce1b3488962f4e7a",
+  sha1: "e4f1264b2f35154853dc05650c08f0660d61a69f",
+  keyLockingSha1: "706e4aff09680219d221f475e66bde8c35eca421",
 };
 
 export const setReminder: Script = {
@@ -5432,8 +5439,8 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "341ba69f7f35fea5aa5b848b5f7e7dccc685c0e5",
-  keyLockingSha1: "ae9c5c9f729bdd9a0ba880178a33f15a893fd65b",
+  sha1: "e32b0d954954bd8a1c50d40db261692a141246d0",
+  keyLockingSha1: "25b2f01032e09e7dd5a2145a8c153606335fefa8",
 };
 
 export const unregister: Script = {
@@ -5520,8 +5527,8 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "b4a5117ff85c0b4dc6b32fd6c63e11a6a1539a44",
-  keyLockingSha1: "46af5d1310f664d0ef448d291295f9586cc46117",
+  sha1: "fd49646a53303d2dadcfdf4ae66fb530c483763a",
+  keyLockingSha1: "c77a5b313d899fbb2b01e1fbdef407ed979f2f73",
 };
 
 export const dequeue: Script = {
@@ -5583,8 +5590,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EC}${$EE}${$EF}${$EG}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FI}${$FJ}${$FK}${$FM}${$FN}${$FO}${$FU}return FU(ac,ad,v,z,w)
 `;
   },
-  sha1: "8cd07159812334c3fae2559354460d5d20b49d6c",
-  keyLockingSha1: "205b66a790135fe0603d636104ca9e25385f47f2",
+  sha1: "0fb5105e248928bf4714a820689d457e07cf49f7",
+  keyLockingSha1: "d68dc06c5e79b31bbe8c8b0519f7680f31e51dcf",
 };
 
 export const enqueue: Script = {
@@ -5816,8 +5823,8 @@ end
 return am
 `;
   },
-  sha1: "57bccf7a6995ef2b591e06e19d15832b92a9a485",
-  keyLockingSha1: "bf2d7a3c94d06cebbf65e5c0aa9c641a14a0f935",
+  sha1: "5d99458a3b565adc1e886b48ed150d3fb8e6bc9e",
+  keyLockingSha1: "3cafef519941084aa01b8367f60ee4db8448264c",
 };
 
 export const get: Script = {
@@ -5931,8 +5938,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "947fa855b8f6cf52bc19d1e26b68d20381e1aabe",
-  keyLockingSha1: "a41c03fe30d0346ac438eb39793a7b924121cecb",
+  sha1: "14ab644d42494fd9a37c4e9a9117e1103ae98565",
+  keyLockingSha1: "34e68ba4ba6f5b6946109bbdf860865309eb89bc",
 };
 
 export const settleAndDequeue: Script = {
@@ -6029,8 +6036,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "33870be0d75c85f0e0e4f9b99e064e483d7e1e53",
-  keyLockingSha1: "72746731247cf28c1baf068e7873df9af8723f19",
+  sha1: "a3f912bccfa43d8af941759584a60ba22eed5482",
+  keyLockingSha1: "51748f75b7abc59f0ba17109564a8aa9e5f1991a",
 };
 
 export const settle: Script = {
@@ -6063,8 +6070,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$FT}return FT(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "5e45529bb803e52a9400a7fc8a52f4eb5689dbde",
-  keyLockingSha1: "13a9340319bdd12442f9cecf8050208ed2bc976f",
+  sha1: "e63d0ecef40643b101669785c3e48dd5a3e2cca9",
+  keyLockingSha1: "5b71d472f829587aa4ddfe608dc774fabfae548b",
 };
 
 export const wake: Script = {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { durationBounds, type QueueEvent, type QueueStatistics, sweep } from "../../../src/index.ts";
+import { failedAttempts } from "../../../src/queue/operate/statistics.ts";
 import { queueEvents } from "../../../src/queue/tasks/events.ts";
 import { controlFields } from "../../support/key-space.ts";
-import { START, useRig } from "../../support/rig.ts";
+import { key, START, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
@@ -107,7 +108,7 @@ describe("statistics", () => {
     });
   });
 
-  test("count a lease that expires on the last attempt as reclaimed and as rejected", async () => {
+  test("count a lease that expires on the last attempt as reclaimed and as rejected, but as one failed attempt", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     await queue.enqueueMany(many(3, { maxAttempts: 1, lease: 1_000 }));
@@ -117,6 +118,26 @@ describe("statistics", () => {
     expect(reported(await rig.operator().statistics())).toEqual({
       0: { enqueued: 3, dequeued: 3, reclaimed: 3, rejected: 3 },
     });
+    expect(failedAttempts((await rig.operator().statistics()).totals)).toBe(3);
+  });
+
+  test("count as failed attempts those that are rejected, requeued or expired, not those that are handed back or cancelled", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ statistics: true });
+    await queue.enqueueMany(many(6));
+    const [completed, rejected, requeued, back, cancelled] = await queue.dequeue({ max: 6, lease: 1_000 });
+    await completed?.complete();
+    await rejected?.reject("no");
+    await requeued?.requeue({ delay: "1h" });
+    await queue.settle([{ receipt: back?.receipt ?? "", outcome: "requeue", unstarted: true }]);
+    await queue.cancel(cancelled?.id ?? "");
+    await cancelled?.requeue();
+    await queue.cancel(back?.id ?? "");
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    const { totals } = await rig.operator().statistics();
+    expect(totals).toMatchObject({ completed: 1, rejected: 1, requeued: 1, cancelled: 2, reclaimed: 1 });
+    expect(failedAttempts(totals)).toBe(3);
   });
 
   test("count batches of any size exactly, with groups and limits too", async () => {
@@ -294,11 +315,32 @@ describe("statistics", () => {
     expect(calls).toEqual({ enqueue: 1, dequeue: 1, settle: 1, other: 0 });
   });
 
-  test("that a later release wrote are refused", async () => {
+  test.each(["~totals", "~stats"])(
+    "that a later release wrote in %s are refused, and stay as they are",
+    async (field) => {
+      const queue = rig.queue();
+      await rig.operator().configure({ statistics: true });
+      await queue.enqueue("a");
+      const written = `2;${FIRST / MINUTE};enqueued=x`;
+      await rig.command("HSET", key("tasks"), field, written);
+      await expect(rig.operator().statistics()).rejects.toMatchObject({ code: "newer_schema" });
+      rig.now += MINUTE;
+      await queue.enqueue("b");
+      expect(await queue.dequeue({ max: 3 })).toHaveLength(2);
+      expect(await rig.command("HGET", key("tasks"), field)).toBe(written);
+    },
+  );
+
+  test("of a clock that was a day ahead do not hide the minutes of the right time", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });
     await queue.enqueue("a");
-    await rig.command("HSET", "sluice:{emails}:tasks", "~totals", "2;1;enqueued=x");
-    await expect(rig.operator().statistics()).rejects.toMatchObject({ code: "newer_schema" });
+    rig.now += 24 * 60 * MINUTE;
+    await queue.enqueueMany(many(2));
+    rig.now -= 24 * 60 * MINUTE;
+    await queue.enqueueMany(many(3));
+    const statistics = await rig.operator().statistics();
+    expect(reported(statistics)[0]).toMatchObject({ enqueued: 3 });
+    expect(statistics.totals).toMatchObject({ since: FIRST, enqueued: 6 });
   });
 });

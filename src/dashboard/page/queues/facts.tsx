@@ -29,10 +29,6 @@ export function QueueBadges({ queue: { paused, broken, settings } }: { readonly 
   );
 }
 
-/** Failed attempts by the minute: requeued, rejected, or with an expired lease. */
-export const failuresOf = ({ requeued, rejected, reclaimed }: Overview["statistics"]["series"]): number[] =>
-  requeued.map((count, i) => count + (rejected[i] ?? 0) + (reclaimed[i] ?? 0));
-
 /** One number with its name. */
 export function Tile({
   name,

@@ -14,7 +14,7 @@ import { queueLink } from "../router.ts";
 import { useStore } from "../store.ts";
 import { EnqueueDialog } from "../tasks/enqueue-dialog.tsx";
 import { TaskList } from "../tasks/task-list.tsx";
-import { failuresOf, limitTexts, percentile, QueueBadges, Tile } from "./facts.tsx";
+import { limitTexts, percentile, QueueBadges, Tile } from "./facts.tsx";
 import { Groups } from "./groups.tsx";
 import { Schedules } from "./schedules.tsx";
 import { Workers } from "./workers.tsx";
@@ -200,7 +200,7 @@ function Hour({ overview, now, onChanged }: HourProps) {
       minutes={series.completed.map((_, i) => last - (series.completed.length - 1 - i) * 60_000)}
       series={[
         { name: "completed", tone: "out", values: series.completed },
-        { name: "failed attempts", tone: "bad", values: failuresOf(series) },
+        { name: "failed attempts", tone: "bad", values: series.failed },
         { name: "enqueued", tone: "in", values: series.enqueued },
       ]}
     />

@@ -7,7 +7,7 @@ import { Sparkline } from "../parts/charts.tsx";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { goTo, linkTo, queueLink } from "../router.ts";
-import { failuresOf, QueueBadges } from "./facts.tsx";
+import { QueueBadges } from "./facts.tsx";
 
 /** Queues on one page. */
 const PAGE = 25;
@@ -193,7 +193,7 @@ const columns: readonly Column<Row>[] = [
     title: "Last hour",
     of: of(({ statistics: { on, series } }) =>
       on ? (
-        <Sparkline done={series.completed} failed={failuresOf(series)} />
+        <Sparkline done={series.completed} failed={series.failed} />
       ) : (
         <span class="faint">no statistics</span>
       ),
