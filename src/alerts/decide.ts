@@ -9,7 +9,7 @@ export const CLAIM = 30_000;
 /** For how long an alert is sent again to receivers that do not have it, ms. */
 export const KEEP_TRYING = 3_600_000;
 
-/** For how long after its last use the state of an unknown rule is kept, ms. */
+/** For how long after its last use the state of a rule that is unknown or cannot be read is kept, ms. */
 const KEEP_UNKNOWN = 86_400_000;
 
 /** What a pass does about a rule and a queue. */

@@ -82,10 +82,10 @@ export class PassWork {
       else states.delete(rule.name);
       decisions.push({ rule, decision });
     }
-    const names = new Set(rules.map((rule) => rule.name));
+    // Another deployment may have that rule, or be able to read it.
+    const decided = new Set(decisions.map(({ rule }) => rule.name));
     for (const [rule, { expiresAt }] of known) {
-      // Another deployment may have that rule.
-      if (!names.has(rule) && expiresAt <= this.#now) states.delete(rule);
+      if (!decided.has(rule) && expiresAt <= this.#now) states.delete(rule);
     }
     const next = formatQueueState(states);
     if (next !== record) this.changes.push({ field: name, was: record, record: next, states, decisions });

@@ -26,7 +26,7 @@ export interface RuleState {
   /** True from an alert to its recovery. */
   readonly firing?: boolean | undefined;
   readonly message?: Message | undefined;
-  /** From when on any pass may remove it if it does not know the rule, epoch ms. */
+  /** From when on any pass may remove it if it does not know the rule or cannot read its condition, epoch ms. */
   readonly expiresAt: number;
 }
 

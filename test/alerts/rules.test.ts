@@ -338,6 +338,21 @@ describe("what is left behind", () => {
     expect(await rig.command("HLEN", "sluice:alerts")).toBe(2);
   });
 
+  test("an alert of a queue that can no longer be measured is forgotten in time, and not resolved", async () => {
+    const { minutes, news } = alerting(rig, [{ when: { failureRate: { above: 0, atLeast: 1 } } }]);
+    await rig.operator().configure({ statistics: true });
+    await rig.queue().enqueue(1);
+    await (await rig.queue().dequeue())[0]?.requeue({ error: "again" });
+    await minutes(1);
+    expect(news()).toEqual(["fires emails"]);
+    await rig.operator().configure({ statistics: false });
+    await minutes(10);
+    expect(Object.keys(await openAlerts(rig))).toEqual(["emails"]);
+    rig.now += 26 * 60 * MINUTE;
+    await minutes(1);
+    expect([news(), await openAlerts(rig)]).toEqual([[], {}]);
+  });
+
   test("a record of a newer release stays as it is, and the log says so", async () => {
     await rig.command("HSET", "sluice:alerts", "emails", "2;new");
     const { minutes, news, lines } = alerting(rig, [{ when: { pending: { above: 0 } } }]);

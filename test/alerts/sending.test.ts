@@ -281,6 +281,17 @@ describe("one alert, once", () => {
 });
 
 describe("many queues", () => {
+  test("a message to Slack has at most 40 alerts, and the others follow in a second one", async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(400);
+    const { minutes } = alerting(rig, rules, { send: [slack({ url: receiver.url })] });
+    const names = Array.from({ length: 80 }, (_, i) => `queue-${i}`);
+    await Promise.all(names.map((name) => queueOf(rig, name).enqueue(1)));
+    await minutes(2);
+    const blocks = receiver.requests.map(({ body }) => JSON.parse(body).blocks.length);
+    expect(blocks).toEqual([40, 40, 40]);
+  });
+
   test("at most 40 alerts are sent in a pass, and none is lost", async () => {
     const { minutes, alerts } = alerting(rig, rules);
     const names = Array.from({ length: 100 }, (_, i) => `queue-${String(i).padStart(3, "0")}`);

@@ -99,6 +99,22 @@ export const alerting: readonly Mutant[] = [
     because: "another server gets what was signed for the receiver",
   },
   {
+    name: "an alert whose condition can no longer be read stays open for ever",
+    file: "src/alerts/pass-work.ts",
+    find: "!decided.has(rule) && expiresAt",
+    replace: "!decided.has(rule) && !rules.some(({ name: known }) => known === rule) && expiresAt",
+    breaks: "answers",
+    because: "the record of a queue that keeps no statistics any longer grows old",
+  },
+  {
+    name: "a message to Slack has more alerts than Slack takes",
+    file: "src/alerts/receivers/slack.ts",
+    find: "const MOST_BLOCKS = 40;",
+    replace: "const MOST_BLOCKS = 1_000;",
+    breaks: "answers",
+    because: "Slack refuses it, and none of its alerts arrives",
+  },
+  {
     name: "a name in a message to Slack is not escaped",
     file: "src/alerts/receivers/slack.ts",
     find: "const details = [`Rule: ${escaped(rule)}`,",

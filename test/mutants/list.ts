@@ -16,6 +16,7 @@ import { reporting } from "./reporting.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
+import { tracing } from "./tracing.ts";
 import { uniqueIds } from "./unique-ids.ts";
 import { waiting } from "./waiting.ts";
 import { waking } from "./waking.ts";
@@ -38,6 +39,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   consuming,
   declaring,
   alerting,
+  tracing,
   embedded,
   reporting,
   interfaces,

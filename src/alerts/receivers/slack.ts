@@ -1,12 +1,16 @@
+import { slicesOf } from "../../queue/core/slices.ts";
 import { onlyOptions } from "../../queue/core/validation.ts";
-import type { Alert, AlertChannel } from "../types.ts";
+import type { Alert, AlertChannel, Delivery } from "../types.ts";
 import { POST_OPTIONS, poster, type PostOptions } from "./post.ts";
+
+/** The most alerts in a message. Slack allows 50 blocks: https://docs.slack.dev/reference/block-kit/blocks/ */
+const MOST_BLOCKS = 40;
 
 /** What an incoming webhook of Slack needs. */
 export type SlackOptions = PostOptions;
 
 /**
- * Sends alerts to a channel of Slack by an incoming webhook. The alerts of one pass are one message.
+ * Sends alerts to a channel of Slack by an incoming webhook. One message has up to 40 alerts.
  * @param options.url of the incoming webhook: `https://hooks.slack.com/services/…`. It is a secret
  * @param options.timeout of one try. Default: "5s"
  * @throws {SluiceError} `invalid_argument`
@@ -22,9 +26,14 @@ export function slack(options: SlackOptions): AlertChannel {
   return {
     name: "slack",
     async deliver(alerts, { within, signal }) {
-      const body = JSON.stringify(slackMessage(alerts));
-      const delivery = await post(async () => ({ body }), within, signal);
-      return alerts.map(() => delivery);
+      const end = performance.now() + within;
+      const deliveries: Delivery[] = [];
+      for (const some of slicesOf(alerts, MOST_BLOCKS)) {
+        const body = JSON.stringify(slackMessage(some));
+        const delivery = await post(async () => ({ body }), end - performance.now(), signal);
+        deliveries.push(...some.map(() => delivery));
+      }
+      return deliveries;
     },
   };
 }
