@@ -4,7 +4,8 @@ import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts
 import type { AlarmKind } from "./deployment/alarms.ts";
 import { Drains } from "./deployment/drains.ts";
 import { withOptions } from "./deployment/options-of.ts";
-import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
+import { Deployment, overHttp } from "./deployment/deployment.ts";
+import type { Platform, ServiceOptions } from "./deployment/service.ts";
 
 export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
 export * from "./deployment/consumer.ts";

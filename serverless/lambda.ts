@@ -1,7 +1,8 @@
 import type { Environment } from "../src/config.ts";
 import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/http-event.ts";
 import { withCompressedFile } from "./deployment/compressed-file.ts";
-import { Deployment, overHttp, type Platform, type ServiceOptions } from "./deployment/service.ts";
+import { Deployment, overHttp } from "./deployment/deployment.ts";
+import type { Platform, ServiceOptions } from "./deployment/service.ts";
 import { type AppWith, withOptions } from "./deployment/options-of.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";

@@ -1,11 +1,6 @@
 import type { Environment } from "../src/config.ts";
-import {
-  Deployment,
-  overHttp,
-  type Platform,
-  type ServiceOptions,
-  type WaitUntil,
-} from "./deployment/service.ts";
+import { Deployment, overHttp } from "./deployment/deployment.ts";
+import type { Platform, ServiceOptions, WaitUntil } from "./deployment/service.ts";
 import { withOptions } from "./deployment/options-of.ts";
 
 export * from "./deployment/consumer.ts";

@@ -3,11 +3,10 @@ import { type Config, type Environment, readConfig } from "../../src/config.ts";
 import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
-import { invalidArgument, messageOf, SluiceError } from "../../src/errors.ts";
+import { invalidArgument } from "../../src/errors.ts";
 import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { App } from "../../src/http/services.ts";
-import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
 import { milliseconds } from "../../src/queue/core/duration.ts";
 import { checkedTracing } from "../../src/queue/core/tracing.ts";
@@ -16,7 +15,6 @@ import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
-import { upstash } from "../../src/transport/upstash.ts";
 import type { AlarmKind, Alarms } from "./alarms.ts";
 import { Consumers, MAX_IDLE } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
@@ -156,7 +154,8 @@ export class Service<Env extends object = Environment> {
 
   /**
    * Handles cron: applies declared queues, and sweeps every queue. Then the consumers of queues with pending
-   * tasks work here, or are woken elsewhere, and the alert rules are evaluated. Logs a line if the sweep moved a task or failed for a queue.
+   * tasks work here, or are woken elsewhere, and the alert rules are evaluated. Logs a line if the sweep moved
+   * a task or failed for a queue.
    * @param time how long this invocation may work, ms; at most the budget. @default the budget
    * @param waitUntil if given, the call does not wait for the consumers
    */
@@ -298,54 +297,4 @@ function connectedAlerts<Env extends object>(
     throw invalidArgument("alerts", "must be what defineAlerts of sluice-queue/alerts returns");
   }
   return alerts.connect(env);
-}
-
-/** Creates a deployment's service at its first use, when the environment is known. */
-export class Deployment<Env extends object = Environment> {
-  readonly #options: ServiceOptions<Env>;
-  readonly #platform: (env: Env) => Platform;
-  #service: Service<Env> | undefined;
-
-  constructor(options: ServiceOptions<Env>, platform: (env: Env) => Platform) {
-    this.#options = options;
-    this.#platform = platform;
-  }
-
-  /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
-  service(env: Env): Service<Env> {
-    this.#service ??= new Service(env, this.#options, this.#platform(env));
-    return this.#service;
-  }
-
-  /** As that of the service, if it was created. */
-  close(): void {
-    this.#service?.close();
-  }
-
-  /** Handles a request. While the environment is incomplete or invalid, the response and the log name the variable. */
-  async fetch(request: Request, env: Env, waitUntil?: WaitUntil, time?: number): Promise<Response> {
-    let service: Service<Env>;
-    try {
-      service = this.service(env);
-    } catch (error) {
-      const response = configErrorResponse(error);
-      console.error(JSON.stringify({ misconfigured: messageOf(error) }));
-      return response;
-    }
-    return service.fetch(request, waitUntil, time);
-  }
-}
-
-/**
- * Creates the transport of a platform that supports only Redis over HTTP.
- * @throws {SluiceError} `invalid_argument` if the environment has `REDIS_URL` instead
- */
-export function overHttp(redis: Config["redis"]): Transport {
-  if ("redisUrl" in redis) {
-    throw new SluiceError(
-      "invalid_argument",
-      "This platform reaches Redis over HTTP only: set UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN instead of REDIS_URL",
-    );
-  }
-  return upstash(redis);
 }

@@ -14,7 +14,8 @@ import { toConsole } from "../../src/queue/tasks/waker.ts";
 import { withCompressedFile } from "../deployment/compressed-file.ts";
 import { PendingWork, endsWithin } from "../deployment/pending-work.ts";
 import { SERVICE_OPTIONS } from "../deployment/options.ts";
-import { Deployment, type ServiceOptions } from "../deployment/service.ts";
+import { Deployment } from "../deployment/deployment.ts";
+import type { ServiceOptions } from "../deployment/service.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 
 /** Options of a server: those of a deployment, and those of its process. */

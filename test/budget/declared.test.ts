@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { overHttp, Service } from "../../serverless/deployment/service.ts";
+import { overHttp } from "../../serverless/deployment/deployment.ts";
+import { Service } from "../../serverless/deployment/service.ts";
 import { defineQueue } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";

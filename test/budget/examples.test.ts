@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { overHttp, Service } from "../../serverless/deployment/service.ts";
+import { overHttp } from "../../serverless/deployment/deployment.ts";
+import { Service } from "../../serverless/deployment/service.ts";
 import { drain, Queue, type Waker } from "../../src/index.ts";
 import { dollars } from "../../src/local/index.ts";
 import { useBilled } from "../support/billed.ts";

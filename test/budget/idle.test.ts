@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Redis } from "@upstash/redis";
-import { Service, overHttp } from "../../serverless/deployment/service.ts";
+import { overHttp } from "../../serverless/deployment/deployment.ts";
+import { Service } from "../../serverless/deployment/service.ts";
 import { dollars, type Gateway, startGateway } from "../../src/local/index.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 

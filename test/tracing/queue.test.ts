@@ -380,6 +380,18 @@ describe("a handler", () => {
     expect(process).not.toHaveProperty("exceptions");
   });
 
+  test("that throws an error whose name or code is a sentence does not show it, because it may quote a payload", async () => {
+    const quiet = rig.queue({ tracing: openTelemetry({ exceptions: false }) });
+    await quiet.enqueue(1);
+    const named = Object.assign(new Error("a"), {
+      name: "no mailbox of ada",
+      code: "ada@example.com is unknown",
+    });
+    await drain(quiet, () => Promise.reject(named));
+    const [process] = traces.shown().filter(({ name }) => name === "process emails");
+    expect(process?.attributes).toMatchObject({ "error.type": "_OTHER" });
+  });
+
   test("that does not stop ends its span when it is given up", async () => {
     await queue.enqueue(1, { id: "a" });
     await drain(queue, () => new Promise(() => {}), { budget: 1_000, timeout: 50 });

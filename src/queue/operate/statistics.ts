@@ -27,7 +27,7 @@ export interface CallCounts {
   readonly enqueue: number;
   readonly dequeue: number;
   readonly settle: number;
-  /** Cancel, sweep, redrive and all others. */
+  /** Cancel, sweep, redrive and all others. Of large ones each slice counts, and costs about as much as a call. */
   readonly other: number;
 }
 

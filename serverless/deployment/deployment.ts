@@ -1,0 +1,58 @@
+import type { Config, Environment } from "../../src/config.ts";
+import { messageOf, SluiceError } from "../../src/errors.ts";
+import type { WaitUntil } from "../../src/declared/tools.ts";
+import { configErrorResponse } from "../../src/http/problems/config-error.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import type { Platform, ServiceOptions } from "./options.ts";
+import { Service } from "./service.ts";
+
+/** Creates a deployment's service at its first use, when the environment is known. */
+export class Deployment<Env extends object = Environment> {
+  readonly #options: ServiceOptions<Env>;
+  readonly #platform: (env: Env) => Platform;
+  #service: Service<Env> | undefined;
+
+  constructor(options: ServiceOptions<Env>, platform: (env: Env) => Platform) {
+    this.#options = options;
+    this.#platform = platform;
+  }
+
+  /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
+  service(env: Env): Service<Env> {
+    this.#service ??= new Service(env, this.#options, this.#platform(env));
+    return this.#service;
+  }
+
+  /** As that of the service, if it was created. */
+  close(): void {
+    this.#service?.close();
+  }
+
+  /** Handles a request. While the environment is incomplete or invalid, the response and the log name the variable. */
+  async fetch(request: Request, env: Env, waitUntil?: WaitUntil, time?: number): Promise<Response> {
+    let service: Service<Env>;
+    try {
+      service = this.service(env);
+    } catch (error) {
+      const response = configErrorResponse(error);
+      console.error(JSON.stringify({ misconfigured: messageOf(error) }));
+      return response;
+    }
+    return service.fetch(request, waitUntil, time);
+  }
+}
+
+/**
+ * Creates the transport of a platform that supports only Redis over HTTP.
+ * @throws {SluiceError} `invalid_argument` if the environment has `REDIS_URL` instead
+ */
+export function overHttp(redis: Config["redis"]): Transport {
+  if ("redisUrl" in redis) {
+    throw new SluiceError(
+      "invalid_argument",
+      "This platform reaches Redis over HTTP only: set UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN instead of REDIS_URL",
+    );
+  }
+  return upstash(redis);
+}
