@@ -46,7 +46,7 @@ const pictures: readonly Picture[] = [
       await page.getByText(/^A dry run has found [\d,]+ dead letters\.$/).waitFor();
     },
   },
-  { name: "dark", place: "queues/emails", look: DARK, prepare: table("Tasks of emails") },
+  { name: "dark", place: "queues/webhooks", look: DARK, prepare: table("Tasks of webhooks") },
   { name: "phone", place: "?order=dead", look: PHONE, prepare: table("Queues") },
 ];
 

@@ -33,8 +33,6 @@ function newTask(event: WebhookEvent): NewTask<WebhookTask> {
     // The event's own id: if this program runs twice, each event is still enqueued only once.
     id: event.id,
     payload: taskOf(event),
-    // Tenants share the queue fairly: one with many events does not hold up the others.
-    group: event.tenant,
     // Longer than a batch takes. After this time, tasks of a killed consumer are delivered again.
     lease: "8s",
     maxAttempts: 4,

@@ -31,7 +31,7 @@ export async function deliver(
     for (const [i, alert] of alerts.entries()) {
       const delivery = deliveries[i] ?? new Error("not sent");
       if (delivery === "delivered") continue;
-      const failed = delivery === "gone" ? "HTTP 410: it wants no such alert" : delivery.message;
+      const failed = delivery === "gone" ? "given up: HTTP 410" : delivery.message;
       console.error(
         JSON.stringify({ alert: alert.rule, queue: alert.queue, receiver: channel.name, failed }),
       );
@@ -73,7 +73,7 @@ export async function eachInTurn(
   const work = async () => {
     for (const [i, alert] of rest) {
       const time = end - performance.now();
-      if (time <= 0 || signal?.aborted) deliveries[i] = new Error("no time was left to send it");
+      if (time <= 0 || signal?.aborted) deliveries[i] = new Error("there was no time left to send it");
       else deliveries[i] = await send(alert, time).catch((error: unknown) => new Error(messageOf(error)));
     }
   };

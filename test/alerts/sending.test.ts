@@ -103,7 +103,7 @@ describe("a webhook", () => {
   });
 
   test.each([
-    [410, "HTTP 410: it wants no such alert", 1],
+    [410, "given up: HTTP 410", 1],
     [302, "HTTP 302: redirects are not followed", 3],
   ])("is not sent elsewhere or in vain after %i", async (status, failed, times) => {
     const receiver = await startReceiver();

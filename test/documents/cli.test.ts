@@ -163,6 +163,16 @@ async function runServer(command: string): Promise<Shown> {
 
 const TOKENS = JSON.stringify([{ token: "a-token-for-the-page", scopes: ["admin"], queues: "*" }]);
 
+test("what a server of the page prints is written with the usual ports, if it is written anew", async () => {
+  const [block = ""] = /```console\n\$ sluice dev\n[^]*?\n```\n/.exec(page) ?? [];
+  const shown = block.split("\n").slice(2, -2).join("\n");
+  expect(shown).toContain(":8787/dashboard");
+  const outdated = block.replace(shown, "nothing");
+  let port = 40_000;
+  const screen = shown.replaceAll(/(?<=127\.0\.0\.1:)\d+/g, () => String(port++));
+  expect(await withOutputs(outdated, async () => ({ screen, code: 0 }))).toBe(block);
+});
+
 test(
   "the page has what the commands print, and what they say of themselves",
   { timeout: 120_000 },

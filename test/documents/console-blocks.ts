@@ -29,7 +29,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
 const NAMES: readonly (readonly [RegExp, string])[] = [
   [/(?<=database at 127\.0\.0\.1:)\d+/g, "6379"],
   [/(?<=REST_URL=http:\/\/127\.0\.0\.1:)\d+/g, "8079"],
-  [/(?<=(?:SLUICE_URL=http:\/\/127\.0\.0\.1|localhost):)\d+/g, "8787"],
+  [/(?<=(?:(?:SLUICE_URL=|Dashboard: )http:\/\/127\.0\.0\.1|localhost):)\d+/g, "8787"],
   [/\b\d+(?= ms a call)/g, "2"],
 ];
 

@@ -61,10 +61,13 @@ test("no page of the package links to a file that the package does not have", ()
     expect.arrayContaining(["README.md", "SECURITY.md", "docs/README.md", "lua/README.md"]),
   );
   const links = pages.flatMap((page) => {
-    const targets = readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g);
+    const text = readFileSync(join(root, page), "utf8");
+    const targets = text.matchAll(/(?:\]\(|\b(?:href|src|srcset)=")([^)"#:\s]+)(?:#[^)"]*)?[)"]/g);
     return Array.from(targets, ([, target = ""]) => ({ page, target: join(dirname(page), target) }));
   });
   expect(links.length).toBeGreaterThan(150);
+  expect(links).toContainEqual({ page: "README.md", target: "docs/pictures/dark.png" });
+  expect(links.filter(({ target }) => !existsSync(join(root, target)))).toEqual([]);
   expect(
     links.filter(({ target }) => !packed.has(target) && !packed.has(target.split("/")[0] ?? "")),
   ).toEqual([]);

@@ -84,6 +84,13 @@ describe("the document", () => {
     }
   });
 
+  it("names the header that continues a trace on the route that reads it alone", () => {
+    const reading = operations.filter(([, { parameters = [] }]) =>
+      parameters.some((one) => "$ref" in one && one.$ref === "#/components/parameters/traceparent"),
+    );
+    expect(reading.map(([route]) => route)).toEqual(["POST /v1/queues/{queue}/tasks"]);
+  });
+
   it("requires a token on each route on which the app does", async () => {
     for (const [route, { security }] of operations) {
       const [method = "", path = ""] = route.split(" ");

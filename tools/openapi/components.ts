@@ -154,6 +154,15 @@ export const parameters: Record<string, Parameter> = {
       "For a stream: the last `id` of an earlier stream, a number. The stream continues after it. Browsers send it by themselves. Any other value is ignored.",
     schema: { type: "string" },
   },
+  traceparent: {
+    name: "traceparent",
+    in: "header",
+    required: false,
+    description:
+      "The trace that the tasks continue, as W3C Trace Context specifies; `tracestate` and `baggage` may accompany it. Without tracing in the deployment, these headers are ignored.",
+    schema: { type: "string" },
+    example: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  },
   "Idempotency-Key": {
     name: "Idempotency-Key",
     in: "header",

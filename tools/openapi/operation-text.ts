@@ -13,7 +13,7 @@ export interface OperationText {
   /** The scopes of a token that open the route; `cron` is the cron secret. Empty: the route is public. */
   readonly scopes: readonly (Scope | "cron")[];
   /** A header that only this route reads. */
-  readonly header?: "Last-Event-ID";
+  readonly header?: "Last-Event-ID" | "traceparent";
   /** The schema of the query. */
   readonly query?: GenericSchema;
   /** An example of the query. */

@@ -30,6 +30,7 @@ export const tasks: readonly OperationText[] = [
     description:
       "The payload of a task is any JSON value, or bytes in base64. Up to 1,000 tasks can be sent in one request as `tasks`; either all are enqueued or none. With an `id` of your own, or an `Idempotency-Key`, a request can be resent safely while the task is known: until it ends, and then for its `resultTtl` or `deadTtl`, at least 5 minutes. With `unique` it is known for that time from the enqueue on, if that is longer. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared. A task with another `id` of its own is not refused, but created.",
     scopes: ["enqueue"],
+    header: "traceparent",
     body: {
       schemas: ["NewTask", "NewTasks"],
       required: true,

@@ -65,6 +65,9 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/parameters/queue"
           },
           {
+            "$ref": "#/components/parameters/traceparent"
+          },
+          {
             "$ref": "#/components/parameters/Idempotency-Key"
           }
         ],
@@ -8910,6 +8913,16 @@ export const openapi: OpenApiDocument = {
         "schema": {
           "type": "string"
         }
+      },
+      "traceparent": {
+        "name": "traceparent",
+        "in": "header",
+        "required": false,
+        "description": "The trace that the tasks continue, as W3C Trace Context specifies; `tracestate` and `baggage` may accompany it. Without tracing in the deployment, these headers are ignored.",
+        "schema": {
+          "type": "string"
+        },
+        "example": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
       },
       "Idempotency-Key": {
         "name": "Idempotency-Key",
