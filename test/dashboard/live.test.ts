@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { watchReads } from "../../tools/dashboard/screens.ts";
-import { useDashboard } from "./rig.ts";
+import { takeRefusals, useDashboard } from "./rig.ts";
 
 const rig = useDashboard();
 
@@ -11,6 +11,9 @@ function countRequests(page: Page) {
   return {
     get count() {
       return reads.sent;
+    },
+    get open() {
+      return reads.open;
     },
     /** Waits for that many requests, and until the page has set its next timers. */
     async reach(count: number): Promise<void> {
@@ -66,26 +69,125 @@ test("the page reads less often while it gets no input, and not at all without L
   expect(requests.count).toBe(8);
 });
 
-test("a queue that publishes its events is read soon after one of them, while the page is shown", async () => {
+test("a page that is hidden and shown again while a request is under way sends no second one", async () => {
+  const { page, requests } = await open();
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  await page.route("**/dashboard/api/**", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.clock.fastForward(5_000);
+  await expect.poll(() => requests.count).toBe(4);
+  await setHidden(page, true);
+  await setHidden(page, false);
+  await page.waitForTimeout(100);
+  expect(requests.count).toBe(4);
+  goOn();
+  await requests.reach(4);
+  await page.clock.fastForward(5_000);
+  await requests.reach(6);
+});
+
+test("the page asks a server that fails less often, and shows what it had", async () => {
+  const { page, faults, requests } = await open();
+  await page.route("**/dashboard/api/**", (route) => route.fulfill({ status: 503, body: "" }));
+  await page.clock.fastForward(5_000);
+  await requests.reach(4);
+  await page.getByText("The last refresh failed: The server answered 503.").first().waitFor();
+  expect(await page.getByRole("row").count()).toBe(2);
+  // The interval grows, although there was input.
+  await page.keyboard.press("Shift");
+  await page.clock.fastForward(5_000);
+  await requests.reach(4);
+  await page.clock.fastForward(2_500);
+  await requests.reach(6);
+  await page.unroute("**/dashboard/api/**");
+  await page.keyboard.press("Shift");
+  await page.clock.fastForward(11_250);
+  await requests.reach(8);
+  await page.getByText("The last refresh failed").first().waitFor({ state: "detached" });
+  await page.clock.fastForward(5_000);
+  await requests.reach(10);
+  await takeRefusals(faults, "503 (Service Unavailable)");
+});
+
+/** A queue that publishes its events, and its page, once it follows them. */
+async function openWithEvents(place = "") {
   const queue = rig.queue(rig.name("emails"));
   await rig.operator(queue.name).configure({ events: true });
-  await queue.enqueue({});
-  const { page, go } = await rig.visit({ withClock: true });
-  const events = page.waitForResponse((response) => response.url().endsWith("/events"));
-  await go(`queues/${queue.name}`);
-  await page.getByRole("table").waitFor();
+  await queue.enqueueMany(Array.from({ length: 51 }, (_, i) => ({ payload: i })));
+  const visit = await rig.visit({ withClock: true });
+  const requests = countRequests(visit.page);
+  const events = visit.page.waitForResponse((response) => response.url().endsWith("/events"));
+  await visit.go(`queues/${queue.name}${place}`);
+  await visit.page.getByRole("table").waitFor();
   await events;
-  await page.waitForTimeout(300);
-  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
-  await page.waitForTimeout(300);
+  await visit.page.waitForTimeout(300);
+  const happen = async () => {
+    await queue.enqueue({});
+    // Until the event has reached the page.
+    await visit.page.waitForTimeout(300);
+  };
+  return { ...visit, queue, requests, happen };
+}
+
+test("a queue that publishes its events is read soon after one of them, while the page is shown", async () => {
+  const { page, happen } = await openWithEvents();
+  await page.getByRole("link", { name: /^pending.*51/ }).waitFor();
+  await happen();
   await page.clock.fastForward(1_000);
-  await expect.poll(() => page.getByRole("row").count()).toBe(4);
+  await page.getByRole("link", { name: /^pending.*52/ }).waitFor();
   const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/events"));
   await setHidden(page, true);
   await ended;
   const again = page.waitForRequest((request) => request.url().endsWith("/events"));
   await setHidden(page, false);
   await again;
+});
+
+test("after an event the page shows its tasks until the new ones are there, and stays where it is", async () => {
+  const { page, queue, happen } = await openWithEvents("/pending?since=2020-01-01T00:00");
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.getByText("Page 2").waitFor();
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  await page.route("**/tasks?*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest(/\/tasks\?/);
+  await happen();
+  await page.clock.fastForward(1_000);
+  await asked;
+  await page.waitForTimeout(100);
+  expect(await page.getByRole("row").count()).toBe(2);
+  expect(await page.getByText("Loading…").count()).toBe(0);
+  goOn();
+  await expect.poll(() => page.getByRole("row").count()).toBe(3);
+  await page.getByText("Page 2").waitFor();
+  expect(await page.getByLabel("Enqueued since").inputValue()).toBe("2020-01-01T00:00");
+  expect(await queue.counts()).toMatchObject({ pending: 52 });
+});
+
+test("a stream of events makes the page read no more often than without events", async () => {
+  const { page, requests, happen } = await openWithEvents();
+  // The queue, its tasks and its events, of which the answer never ends.
+  expect([requests.count, requests.open]).toEqual([3, 1]);
+  await happen();
+  await page.clock.fastForward(1_000);
+  await expect.poll(() => requests.count).toBe(5);
+  for (let second = 0; second < 3; second++) {
+    await happen();
+    await page.clock.fastForward(500);
+  }
+  await page.waitForTimeout(100);
+  expect(requests.count).toBe(5);
+  // What happened last is not forgotten.
+  await page.clock.fastForward(3_000);
+  await expect.poll(() => requests.count).toBe(7);
+  await page.getByRole("link", { name: /^pending.*55/ }).waitFor();
 });
 
 test.each([

@@ -18,67 +18,100 @@ for (const event of ["pointerdown", "keydown", "hashchange"]) {
   });
 }
 
+/** The interval after that one, ms: longer if there was no input for a minute, or if the last request failed. */
+export function nextInterval(before = SHORTEST, failed = false): number {
+  const isAttentive = Date.now() - lastInput <= ATTENTIVE;
+  return isAttentive && !failed ? SHORTEST : Math.min(before * GROWTH, LONGEST);
+}
+
 export interface Loaded<Value> {
   /** Undefined until the first reply. */
   readonly value: Value | undefined;
   /** Why the last try failed; the value is then that of an earlier one. */
   readonly error: string | undefined;
-  /** When the value was loaded, epoch ms. */
-  readonly at: number | undefined;
+  /** Loads it again. The value stays until then. */
   readonly refresh: () => void;
+}
+
+interface LiveOptions<Value> {
+  /** True loads the value only once, and on `refresh`. */
+  readonly once?: boolean;
+  /** Loads the value again whenever it changes, as `refresh` does. */
+  readonly round?: number;
+  /** Whether a value is final, and is not read again by itself. */
+  readonly isFinal?: (value: Value) => boolean;
+  /** Returns the value of the key before until that of the new key has arrived. */
+  readonly keep?: boolean;
 }
 
 /**
  * Loads a value, and loads it again while the page is visible: each five seconds, and less often the longer
- * there was no input, up to a minute.
+ * there was no input or the server fails, up to a minute. One request is under way at a time.
  * @param load called again if `key` changes
  * @param key what the value belongs to
- * @param options.once true loads it only once, and on `refresh`
  */
 export function useLive<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   key: string,
-  { once = false }: { readonly once?: boolean } = {},
+  { once = false, round = 0, isFinal, keep = false }: LiveOptions<Value> = {},
 ): Loaded<Value> {
   const [state, setState] = useState<Omit<Loaded<Value>, "refresh"> & { readonly key: string }>({
     key,
     value: undefined,
     error: undefined,
-    at: undefined,
   });
   const live = useStore(isLive);
-  const [round, setRound] = useState(0);
-  const latest = useRef(load);
-  latest.current = load;
+  const latest = useRef({ load, isFinal });
+  latest.current = { load, isFinal };
+  const reload = useRef(() => {});
+  const lastRound = useRef(round);
 
   useEffect(() => {
     const ended = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let interval = SHORTEST;
-    const next = () => {
-      if (once || !live || document.hidden || ended.signal.aborted) return;
-      interval = Date.now() - lastInput > ATTENTIVE ? Math.min(interval * GROWTH, LONGEST) : SHORTEST;
+    let interval: number | undefined;
+    let loading = false;
+    let again = false;
+    let done = false;
+    const next = (failed: boolean) => {
+      if (once || !live || done || document.hidden) return;
+      interval = nextInterval(interval, failed);
       timer = setTimeout(() => void run(), interval);
     };
-    const run = async () => {
+    const run = async (): Promise<void> => {
       clearTimeout(timer);
+      if (loading) {
+        again = true;
+        return undefined;
+      }
+      [loading, again] = [true, false];
+      let failed = false;
       try {
-        const value = await latest.current(ended.signal);
-        if (!ended.signal.aborted) setState({ key, value, error: undefined, at: Date.now() });
+        const value = await latest.current.load(ended.signal);
+        if (ended.signal.aborted) return undefined;
+        setState({ key, value, error: undefined });
+        done = latest.current.isFinal?.(value) ?? false;
       } catch (error) {
-        if (ended.signal.aborted || !signedIn.value) return;
+        if (ended.signal.aborted || !signedIn.value) return undefined;
+        failed = true;
         const message = error instanceof RequestError ? error.message : String(error);
         setState((before) => ({
-          ...(before.key === key ? before : { key, value: undefined, at: undefined }),
+          ...(before.key === key || keep ? before : { value: undefined }),
+          key,
           error: message,
         }));
       }
-      next();
+      loading = false;
+      if (again) return run();
+      next(failed);
+      return undefined;
     };
     const shown = () => {
       if (document.hidden) clearTimeout(timer);
-      else if (!once && live) void run();
+      else if (!once && live && !loading) void run();
     };
+    reload.current = () => void run();
+    lastRound.current = round;
     void run();
     document.addEventListener("visibilitychange", shown);
     return () => {
@@ -86,9 +119,16 @@ export function useLive<Value>(
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", shown);
     };
-  }, [key, live, round, once]);
+  }, [key, live, once]);
 
-  const refresh = useCallback(() => setRound((before) => before + 1), []);
-  const { key: of, ...found } = state;
-  return of === key ? { ...found, refresh } : { value: undefined, error: undefined, at: undefined, refresh };
+  useEffect(() => {
+    if (lastRound.current === round) return;
+    lastRound.current = round;
+    reload.current();
+  }, [round]);
+
+  const refresh = useCallback(() => reload.current(), []);
+  const { key: of, value, error } = state;
+  if (of === key) return { value, error, refresh };
+  return { value: keep ? value : undefined, error: undefined, refresh };
 }

@@ -4,7 +4,7 @@ import { may } from "../access.ts";
 import { changeSettings, eventsOf, overviews, pause, resume } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";
 import { exact, number, rate, span } from "../format.ts";
-import { isLive, useLive } from "../live.ts";
+import { isLive, nextInterval, useLive } from "../live.ts";
 import { stateNames } from "../parts/badges.tsx";
 import { MinuteChart } from "../parts/charts.tsx";
 import { Confirm, Failure, useAction } from "../parts/dialog.tsx";
@@ -30,14 +30,11 @@ interface QueueScreenProps {
 }
 
 export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
-  const found = useLive((signal) => overviews([queue], signal), queue);
+  const [round, setRound] = useState(0);
+  const found = useLive((signal) => overviews([queue], signal), queue, { round });
   const { refresh } = found;
   const value = found.value?.queues[0];
-  const [round, setRound] = useState(0);
-  const changed = () => {
-    refresh();
-    setRound((before) => before + 1);
-  };
+  const changed = () => setRound((before) => before + 1);
   useEvents(queue, value && !("code" in value) ? value.settings.events : false, changed);
   if (!value) return <Waiting title={queue} error={found.error} retry={refresh} />;
   if ("code" in value) {
@@ -103,18 +100,31 @@ const shownEvents = [
   "deleted",
 ] as const;
 
-/** Refreshes soon after something happened, if the queue publishes its events and the page is visible. */
+/** How long after an event the page is read, ms: others may follow at once. */
+const SOON = 1_000;
+
+/**
+ * Refreshes soon after something happened, if the queue publishes its events and the page is visible. Many events
+ * refresh no more often than the page reads by itself.
+ */
 function useEvents(queue: string, published: boolean, refresh: () => void): void {
   const live = useStore(isLive);
   useEffect(() => {
     if (!published || !live) return undefined;
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let interval: number | undefined;
+    let earliest = 0;
     const soon = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        refresh();
-      }, 1_000);
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          interval = nextInterval(interval);
+          earliest = performance.now() + interval;
+          refresh();
+        },
+        Math.max(SOON, earliest - performance.now()),
+      );
     };
     const end = () => {
       clearTimeout(timer);

@@ -30,8 +30,9 @@ export function TaskList({ queue, state, query, round, onChanged }: TaskListProp
   const [asked, setAsked] = useState<"redrive" | "purge" | undefined>();
   const filter = filterOf(query, state);
   const cursor = cursors.at(-1);
-  const key = JSON.stringify([queue, state, filter, cursor, round]);
-  const found = useLive((signal) => tasks(queue, { state, size: PAGE, cursor, ...filter }, signal), key);
+  const key = JSON.stringify([queue, state, filter, cursor]);
+  const load = (signal: AbortSignal) => tasks(queue, { state, size: PAGE, cursor, ...filter }, signal);
+  const found = useLive(load, key, { round });
   const page = found.value;
   const done = (text: string) => {
     announce(text);
