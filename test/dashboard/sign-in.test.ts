@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { tokens } from "../../tools/dashboard/deployment.ts";
 import { expectAccessible, looks, takeRefusals, useDashboard } from "./rig.ts";
 
@@ -43,6 +43,21 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const status = await page.evaluate(async () => (await fetch("dashboard/api/v1/queues")).status);
     expect(status).toBe(401);
     await takeRefusals(faults, "401 (Unauthorized)");
+  });
+
+  test("a sign-out that fails is reported, and the viewer stays signed in", async () => {
+    const { page, context, faults, go } = await rig.visit(look);
+    await go("");
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    await page.route("**/session", (route) => route.abort(), { times: 1 });
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("alert").getByText("You are still signed in").waitFor();
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    expect(await context.cookies()).toHaveLength(1);
+    await vi.waitFor(() => expect(faults.splice(0)).toEqual([expect.stringContaining("net::ERR_FAILED")]));
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    expect(await context.cookies()).toEqual([]);
   });
 
   test("a session that has ended elsewhere leads back to the sign-in", async () => {

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { access } from "./access.ts";
-import { grants, signOut } from "./api/queues.ts";
+import { grants } from "./api/queues.ts";
 import { signedIn } from "./api/request.ts";
 import { CostsScreen } from "./queues/costs.tsx";
 import { Layout, Waiting } from "./parts/layout.tsx";
@@ -31,42 +31,39 @@ function App() {
   if (!known && error === undefined) return <SignIn onDone={enter} />;
   if (!ready) return <Waiting error={error} retry={enter} />;
   const leave = () => {
-    const out = () => {
-      setReady(false);
-      signedIn.set(false);
-    };
-    signOut().then(out, out);
+    setReady(false);
+    signedIn.set(false);
   };
-  return <Screen onSignOut={leave} />;
+  return <Screen onSignedOut={leave} />;
 }
 
-function Screen({ onSignOut }: { readonly onSignOut: () => void }) {
+function Screen({ onSignedOut }: { readonly onSignedOut: () => void }) {
   const { parts, query } = useStore(place);
   const [area, queue, tab, id] = parts;
   if (area === "queues" && queue !== undefined && tab === "tasks" && id !== undefined) {
     const trail = [{ text: queue, link: queueLink(queue) }, { text: id }];
     return (
-      <Layout trail={trail} onSignOut={onSignOut}>
+      <Layout trail={trail} onSignedOut={onSignedOut}>
         <TaskScreen key={`${queue}/${id}`} queue={queue} id={id} />
       </Layout>
     );
   }
   if (area === "queues" && queue !== undefined) {
     return (
-      <Layout trail={[{ text: queue }]} onSignOut={onSignOut}>
+      <Layout trail={[{ text: queue }]} onSignedOut={onSignedOut}>
         <QueueScreen key={queue} queue={queue} tab={tab ?? "pending"} query={query} />
       </Layout>
     );
   }
   if (area === "costs") {
     return (
-      <Layout trail={[{ text: "Costs", link: linkTo(["costs"]) }]} onSignOut={onSignOut}>
+      <Layout trail={[{ text: "Costs", link: linkTo(["costs"]) }]} onSignedOut={onSignedOut}>
         <CostsScreen />
       </Layout>
     );
   }
   return (
-    <Layout trail={[]} onSignOut={onSignOut}>
+    <Layout trail={[]} onSignedOut={onSignedOut}>
       <QueuesScreen query={query} />
     </Layout>
   );

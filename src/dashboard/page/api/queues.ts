@@ -72,8 +72,9 @@ export const resume = (queue: string) => send(path(queue, "/resume"), { method: 
 export const changeSettings = (queue: string, body: Partial<types.Settings>) =>
   send(path(queue, "/settings"), { method: "PATCH", body, commands: 8 });
 
-export const cancel = (queue: string, id: string) =>
-  send(taskPath(queue, id, "/cancel"), { method: "POST", body: {}, commands: 6 });
+/** @param lease the number of the task's latest lease; if it has a later one by now, nothing is changed */
+export const cancel = (queue: string, id: string, lease: number): Promise<types.Cancelled> =>
+  send(taskPath(queue, id, "/cancel"), { method: "POST", body: { lease }, commands: 6 });
 
 export const remove = (queue: string, id: string) =>
   send(taskPath(queue, id), { method: "DELETE", commands: 6 });
@@ -105,8 +106,9 @@ export interface NewTask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const enqueue = (queue: string, body: NewTask): Promise<{ readonly id: string }> =>
-  send(path(queue, "/tasks"), { method: "POST", body, commands: 8 });
+/** @param key a second request with the same key enqueues nothing */
+export const enqueue = (queue: string, body: NewTask, key: string): Promise<{ readonly id: string }> =>
+  send(path(queue, "/tasks"), { method: "POST", body, key, commands: 8 });
 
 /** The events of a queue, as they happen. */
 export const eventsOf = (queue: string) =>

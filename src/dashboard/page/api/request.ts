@@ -32,6 +32,8 @@ interface Call {
   readonly method?: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** The `Idempotency-Key`. */
+  readonly key?: string;
   /** About how many Redis commands it costs. */
   readonly commands?: number;
 }
@@ -41,17 +43,21 @@ interface Call {
  * @param path below `/dashboard/`
  * @throws {RequestError}
  */
-export async function send<Reply>(path: string, { method = "GET", body, signal, commands = 0 }: Call = {}) {
+export async function send<Reply>(
+  path: string,
+  { method = "GET", body, signal, key, commands = 0 }: Call = {},
+) {
   const { value } = spent;
   spent.set({ ...value, requests: value.requests + 1 });
   spend(commands);
   const response = await fetch(BASE + path, {
     method,
     credentials: "same-origin",
-    ...(body !== undefined && {
-      body: JSON.stringify(body),
-      headers: { "content-type": "application/json" },
-    }),
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(key !== undefined && { "idempotency-key": key }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;

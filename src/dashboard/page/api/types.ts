@@ -4,7 +4,7 @@ import type { token } from "../../../http/response-schemas/diagnostics.ts";
 import type * as queues from "../../../http/response-schemas/queues.ts";
 import type { schedules } from "../../../http/response-schemas/schedules.ts";
 import type * as operation from "../../../http/response-schemas/task-operation.ts";
-import type { task } from "../../../http/response-schemas/tasks.ts";
+import type { cancelled, task } from "../../../http/response-schemas/tasks.ts";
 import type { workers } from "../../../http/response-schemas/workers.ts";
 import type { overviews } from "../../../http/response-schemas/overview.ts";
 
@@ -15,6 +15,7 @@ export type Overview = Extract<Overviews["queues"][number], { readonly pending: 
 export type Settings = v.InferOutput<typeof queues.queueSettings>;
 export type GroupPage = v.InferOutput<typeof queues.groups>;
 export type Task = v.InferOutput<typeof task>;
+export type Cancelled = v.InferOutput<typeof cancelled>;
 export type TaskPage = v.InferOutput<typeof operation.listedPage>;
 export type Redriven = v.InferOutput<typeof operation.redriven>;
 export type Purged = v.InferOutput<typeof operation.purged>;

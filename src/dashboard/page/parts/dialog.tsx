@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { announce } from "./notice.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -37,26 +38,37 @@ interface ConfirmProps {
   /** The text of the button that does it. */
   readonly action: string;
   readonly danger?: boolean;
+  /** Why it cannot be done. */
+  readonly refused?: string | undefined;
+  /** Whether closing the dialog stops what has begun. */
+  readonly stops?: boolean;
   readonly run: () => Promise<unknown>;
-  readonly onDone: () => void;
+  /** Is not called if the dialog was closed meanwhile. */
+  readonly onDone?: () => void;
   readonly onClose: () => void;
 }
 
 /** Asks before something is done, and shows why it failed. */
-export function Confirm({ title, children, action, danger, run, onDone, onClose }: ConfirmProps) {
+export function Confirm({ title, children, action, danger, refused, stops, ...calls }: ConfirmProps) {
+  const { run, onDone, onClose } = calls;
   const { busy, error, start } = useAction(run, () => {
-    onDone();
+    onDone?.();
     onClose();
   });
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
-      <Failure error={error} />
+      <Failure error={refused ?? error} />
       <div class="buttons">
         <button type="button" onClick={onClose}>
-          Back
+          {busy && stops ? "Stop" : "Back"}
         </button>
-        <button type="button" class={danger ? "danger" : "primary"} disabled={busy} onClick={start}>
+        <button
+          type="button"
+          class={danger ? "danger" : "primary"}
+          disabled={busy || refused !== undefined}
+          onClick={start}
+        >
           {busy ? "Working…" : action}
         </button>
       </div>
@@ -64,22 +76,46 @@ export function Confirm({ title, children, action, danger, run, onDone, onClose 
   );
 }
 
-/** Runs something once at a time, and keeps its error. */
+/** Whether the component is still shown, for what is answered later. */
+export function useShown(): { readonly current: boolean } {
+  const shown = useRef(true);
+  useEffect(
+    () => () => {
+      shown.current = false;
+    },
+    [],
+  );
+  return shown;
+}
+
+/** Why something failed, in words for the viewer. */
+export const messageOf = (failure: unknown) => (failure instanceof Error ? failure.message : String(failure));
+
+/**
+ * Runs something once at a time, and keeps its error. If the component is gone before the end, `onDone` is not
+ * called, and an error is announced.
+ */
 export function useAction(run: () => Promise<unknown>, onDone: () => void = () => {}) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | undefined>();
+  const shown = useShown();
   const start = () => {
     if (busy) return;
     setBusy(true);
     setError(undefined);
     run().then(
       () => {
+        if (!shown.current) return;
         setBusy(false);
         onDone();
       },
       (failure: unknown) => {
+        if (!shown.current) {
+          announce(messageOf(failure));
+          return;
+        }
         setBusy(false);
-        setError(failure instanceof Error ? failure.message : String(failure));
+        setError(messageOf(failure));
       },
     );
   };

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { signOut } from "../api/queues.ts";
 import { spent } from "../api/request.ts";
 import { counted, dollars, exact } from "../format.ts";
 import { isLive } from "../live.ts";
 import { linkTo } from "../router.ts";
 import { useStore } from "../store.ts";
 import { isHidden } from "../tasks/value.tsx";
+import { Failure, useAction } from "./dialog.tsx";
 import { Notice } from "./notice.tsx";
 
 export function Mark() {
@@ -20,14 +22,15 @@ export function Mark() {
 interface LayoutProps {
   /** Where the viewer is, below all queues. */
   readonly trail: readonly { readonly text: string; readonly link?: string }[];
-  readonly onSignOut: () => void;
+  readonly onSignedOut: () => void;
   readonly children: ComponentChildren;
 }
 
 /** What is around each screen. */
-export function Layout({ trail, onSignOut, children }: LayoutProps) {
+export function Layout({ trail, onSignedOut, children }: LayoutProps) {
   const live = useStore(isLive);
   const hidden = useStore(isHidden);
+  const leaving = useAction(signOut, onSignedOut);
   return (
     <>
       <a
@@ -65,11 +68,14 @@ export function Layout({ trail, onSignOut, children }: LayoutProps) {
             <input type="checkbox" checked={hidden} onChange={() => isHidden.set(!hidden)} />
             Hide payloads
           </label>
-          <button type="button" class="quiet" onClick={onSignOut}>
+          <button type="button" class="quiet" onClick={leaving.start} disabled={leaving.busy}>
             Sign out
           </button>
         </div>
       </header>
+      <Failure
+        error={leaving.error && `You are still signed in, because signing out failed: ${leaving.error}`}
+      />
       <main id="main" tabIndex={-1}>
         {children}
       </main>

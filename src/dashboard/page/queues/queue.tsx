@@ -227,6 +227,10 @@ function QueueActions({
   const { queue, paused, pending, working } = overview;
   const [asked, setAsked] = useState<"pause" | "resume" | "enqueue" | undefined>();
   const close = () => setAsked(undefined);
+  const changed = (how: string) => () => {
+    announce(`${queue} is ${how}.`);
+    onChanged();
+  };
   return (
     <>
       {may("enqueue", queue) && (
@@ -243,11 +247,7 @@ function QueueActions({
         <Confirm
           title={`Pause ${queue}?`}
           action="Pause"
-          run={() => pause(queue)}
-          onDone={() => {
-            announce(`${queue} is paused.`);
-            onChanged();
-          }}
+          run={() => pause(queue).then(changed("paused"))}
           onClose={close}
         >
           <p>
@@ -260,11 +260,7 @@ function QueueActions({
         <Confirm
           title={`Resume ${queue}?`}
           action="Resume"
-          run={() => resume(queue)}
-          onDone={() => {
-            announce(`${queue} is resumed.`);
-            onChanged();
-          }}
+          run={() => resume(queue).then(changed("resumed"))}
           onClose={close}
         >
           <p>Consumers get tasks of this queue again. Pending tasks: {exact(pending)}.</p>

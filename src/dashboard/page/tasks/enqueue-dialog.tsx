@@ -1,13 +1,15 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { enqueue, type NewTask } from "../api/queues.ts";
+import { RequestError } from "../api/request.ts";
 import type { Task } from "../api/types.ts";
-import { Dialog, Failure, useAction } from "../parts/dialog.tsx";
+import { Dialog, Failure, useAction, useShown } from "../parts/dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 
 interface EnqueueDialogProps {
   readonly queue: string;
   /** The task to enqueue again. */
   readonly like?: Task | undefined;
+  /** Is not called if the dialog was closed meanwhile. */
   readonly onDone: (id: string) => void;
   readonly onClose: () => void;
 }
@@ -21,6 +23,9 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
   const [group, setGroup] = useState(like?.group ?? "");
   const [priority, setPriority] = useState(String(like?.priority ?? ""));
   const [delay, setDelay] = useState("");
+  const shown = useShown();
+  // A second try after a lost answer must not enqueue a second task.
+  const key = useRef(crypto.randomUUID());
   const invalid = isBytes ? undefined : jsonFault(payload);
   const run = async () => {
     const task: NewTask = {
@@ -31,9 +36,15 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
       ...(delay.trim() !== "" && { delay: delay.trim() }),
       ...(like?.headers && { headers: like.headers }),
     };
-    const { id } = await enqueue(queue, task);
+    const { id } = await enqueue(queue, task, key.current).catch((error: unknown) => {
+      if (!(error instanceof RequestError && error.code === "idempotency_key_reused")) throw error;
+      key.current = crypto.randomUUID();
+      throw new Error(
+        "The first try did enqueue a task, with the earlier values. To also enqueue this one, press Enqueue again.",
+      );
+    });
     announce(`Enqueued as ${id}.`);
-    onDone(id);
+    if (shown.current) onDone(id);
   };
   const { busy, error, start } = useAction(run, onClose);
   const field = (name: string, value: string, set: (text: string) => void, placeholder: string) => (
@@ -55,8 +66,8 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
       >
         {like !== undefined && (
           <p>
-            A new task with its own id. The old one does not change. Its headers are copied, its other options
-            are not.
+            A new task with its own id. The old one does not change. Its payload, group, priority and headers
+            are copied. Its other options, such as its lease and most attempts, are not.
           </p>
         )}
         <label>

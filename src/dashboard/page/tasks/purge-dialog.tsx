@@ -1,9 +1,9 @@
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { purgeStep } from "../api/queues.ts";
 import type { Filter, State } from "../api/types.ts";
 import { counted, exact } from "../format.ts";
 import { stateNames } from "../parts/badges.tsx";
-import { Confirm } from "../parts/dialog.tsx";
+import { Confirm, useShown } from "../parts/dialog.tsx";
 import { filterTexts } from "./filters.tsx";
 
 interface PurgeDialogProps {
@@ -23,9 +23,12 @@ const effects: Readonly<Record<PurgeDialogProps["state"], string>> = {
   rejected: "They are deleted for good, with their payloads, and cannot be redriven.",
 };
 
+const NEEDS_GROUP =
+  "Pending tasks can be purged by a filter only within a group. Go back, and filter by a group too; or show all, and purge all.";
+
 export function PurgeDialog({ queue, state, filter, onDone, onClose }: PurgeDialogProps) {
   const [purged, setPurged] = useState(0);
-  const closed = useRef(false);
+  const shown = useShown();
   const run = async () => {
     let cursor: string | null | undefined;
     let total = 0;
@@ -35,22 +38,20 @@ export function PurgeDialog({ queue, state, filter, onDone, onClose }: PurgeDial
       total += reply.purged;
       setPurged(total);
       cursor = reply.cursor;
-    } while (cursor !== null && !closed.current);
-    onDone(`${counted(total, "task")} of ${queue} purged.`);
+    } while (cursor !== null && shown.current);
+    onDone(`${counted(total, "task")} of ${queue} purged${cursor === null ? "." : ", then stopped."}`);
   };
   const matching = filterTexts(filter);
-  const close = () => {
-    closed.current = true;
-    onClose();
-  };
+  const needsGroup = state === "pending" && matching.length > 0 && filter.group === undefined;
   return (
     <Confirm
       title={`Purge ${stateNames[state]} tasks of ${queue}?`}
       action="Purge"
       danger
+      stops
+      refused={needsGroup ? NEEDS_GROUP : undefined}
       run={run}
-      onDone={() => {}}
-      onClose={close}
+      onClose={onClose}
     >
       <p>
         {matching.length === 0

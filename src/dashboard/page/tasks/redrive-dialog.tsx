@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { redriveStep } from "../api/queues.ts";
 import type { Filter } from "../api/types.ts";
 import { counted, exact, span } from "../format.ts";
-import { Dialog, Failure } from "../parts/dialog.tsx";
+import { Dialog, Failure, messageOf, useShown } from "../parts/dialog.tsx";
+import { announce } from "../parts/notice.tsx";
 import { filterTexts } from "./filters.tsx";
 
 interface RedriveDialogProps {
@@ -24,11 +25,11 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   const [redriven, setRedriven] = useState(0);
   const [rate, setRate] = useState("");
   const [error, setError] = useState<string | undefined>();
-  const closed = useRef(false);
+  const shown = useShown();
 
   const fail = (failure: unknown) => {
     setPhase("failed");
-    setError(failure instanceof Error ? failure.message : String(failure));
+    setError(messageOf(failure));
   };
 
   /** Repeats a step until nothing is left or the dialog is closed. */
@@ -41,15 +42,12 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
       total += reply.redriven;
       count(total);
       cursor = reply.cursor;
-    } while (cursor !== null && !closed.current);
-    return total;
+    } while (cursor !== null && shown.current);
+    return { total, stopped: cursor !== null };
   };
 
   useEffect(() => {
     repeat({ dryRun: true }, setFound).then(() => setPhase("counted"), fail);
-    return () => {
-      closed.current = true;
-    };
     // Once: the dialog is of one filter.
   }, []);
 
@@ -57,10 +55,13 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   const isRateValid = perSecond === undefined || (perSecond >= 0.001 && perSecond <= 1_000_000);
   const start = () => {
     setPhase("running");
-    repeat(perSecond === undefined ? {} : { rate: perSecond }, setRedriven).then((total) => {
-      onDone(`${counted(total, "dead letter")} of ${queue} redriven.`);
-      onClose();
-    }, fail);
+    repeat(perSecond === undefined ? {} : { rate: perSecond }, setRedriven).then(
+      ({ total, stopped }) => {
+        onDone(`${counted(total, "dead letter")} of ${queue} redriven${stopped ? ", then stopped." : "."}`);
+        if (shown.current) onClose();
+      },
+      (failure: unknown) => (shown.current ? fail(failure) : announce(messageOf(failure))),
+    );
   };
   const matching = filterTexts(filter);
   return (

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { ENVELOPE_BASE64 } from "../../../queue/core/envelope.ts";
 import { may } from "../access.ts";
 import { cancel, redriveOne, remove, task as read } from "../api/queues.ts";
+import { RequestError } from "../api/request.ts";
 import type { Task } from "../api/types.ts";
 import { counted, exact, instant, span } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -128,9 +129,19 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
       {text}
     </button>
   );
-  const confirmed = (text: string) => () => {
+  const report = (text: string) => {
     announce(text);
     onChanged();
+  };
+  const cancelIt = async () => {
+    const { state: now } = await cancel(queue, id, lease).catch((error: unknown) => {
+      onChanged();
+      if (!(error instanceof RequestError && error.code === "lease_lost")) throw error;
+      throw new Error("The task has begun another attempt meanwhile, so nothing was changed. Try again.");
+    });
+    report(
+      now === "working" ? `${id} is to be cancelled. Its consumer is asked to stop.` : `${id} was cancelled.`,
+    );
   };
   return (
     <>
@@ -142,22 +153,14 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
         <Confirm
           title={`Redrive ${id}?`}
           action="Redrive"
-          run={() => checked(redriveOne(queue, id, lease))}
-          onDone={confirmed(`${id} was redriven.`)}
+          run={() => checked(redriveOne(queue, id, lease)).then(() => report(`${id} was redriven.`))}
           onClose={close}
         >
           <p>The task becomes pending again, at the back of {queue}. It may use all its attempts again.</p>
         </Confirm>
       )}
       {asked === "cancel" && (
-        <Confirm
-          title={`Cancel ${id}?`}
-          action="Cancel the task"
-          danger
-          run={() => cancel(queue, id)}
-          onDone={confirmed(state === "working" ? `${id} is to be cancelled.` : `${id} was cancelled.`)}
-          onClose={close}
-        >
+        <Confirm title={`Cancel ${id}?`} action="Cancel the task" danger run={cancelIt} onClose={close}>
           <p>
             {state === "working"
               ? "A consumer works on the task. It is asked to stop when it next extends or settles the task. If it completes the task, the task is completed, not cancelled."
@@ -170,11 +173,8 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
           title={`Remove ${id}?`}
           action="Remove"
           danger
-          run={() => remove(queue, id)}
-          onDone={() => {
-            announce(`${id} was removed.`);
-            goTo(queueLink(queue, isDead ? "dead" : "completed"));
-          }}
+          run={() => remove(queue, id).then(() => announce(`${id} was removed.`))}
+          onDone={() => goTo(queueLink(queue, state === "completed" ? "completed" : "dead"))}
           onClose={close}
         >
           <p>The record of the task is deleted for good, with its payload, its result and its errors.</p>
