@@ -1,4 +1,5 @@
 /** Numbers, durations and instants as texts, in the language and time zone of the viewer. */
+import { serverTime } from "./clock.ts";
 
 const whole = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
@@ -45,12 +46,12 @@ const minute = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
 /** An instant: without its date if it is of today. */
 export const instant = (at: number) =>
-  (new Date(at).toDateString() === new Date().toDateString() ? time : day).format(at);
+  (new Date(at).toDateString() === new Date(serverTime()).toDateString() ? time : day).format(at);
 
 export const clockTime = (at: number) => minute.format(at);
 
 /** How long ago an instant was, or how long it is ahead. */
-export function ago(at: number, now = Date.now()): string {
+export function ago(at: number, now = serverTime()): string {
   const ms = now - at;
   if (Math.abs(ms) < 1_000) return "now";
   return ms > 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;

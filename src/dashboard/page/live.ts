@@ -60,7 +60,7 @@ export function useLive<Value>(
     value: undefined,
     error: undefined,
   });
-  const live = useStore(isLive);
+  const repeats = useStore(isLive) && !once;
   const latest = useRef({ load, isFinal });
   latest.current = { load, isFinal };
   const reload = useRef(() => {});
@@ -74,7 +74,7 @@ export function useLive<Value>(
     let again = false;
     let done = false;
     const next = (failed: boolean) => {
-      if (once || !live || done || document.hidden) return;
+      if (!repeats || done || document.hidden) return;
       interval = nextInterval(interval, failed);
       timer = setTimeout(() => void run(), interval);
     };
@@ -108,7 +108,7 @@ export function useLive<Value>(
     };
     const shown = () => {
       if (document.hidden) clearTimeout(timer);
-      else if (!once && live && !loading) void run();
+      else if (repeats && !loading) void run();
     };
     reload.current = () => void run();
     lastRound.current = round;
@@ -119,7 +119,7 @@ export function useLive<Value>(
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", shown);
     };
-  }, [key, live, once]);
+  }, [key, repeats]);
 
   useEffect(() => {
     if (lastRound.current === round) return;

@@ -44,7 +44,7 @@ export const OVERVIEW = 100;
 
 /** What there is to see of up to 100 queues. */
 export async function overviews(queues: readonly string[], signal: AbortSignal): Promise<types.Overviews> {
-  if (queues.length === 0) return { now: Date.now(), queues: [] };
+  if (queues.length === 0) return { now: null, queues: [] };
   const query = queryOf({ queues: queues.join(",") });
   const found: types.Overviews = await send(`api/v1/overview?${query}`, { signal });
   spend(found.queues.reduce((sum, queue) => sum + ("code" in queue ? 1 : countCommands(queue)), 0));
@@ -57,14 +57,22 @@ export const tasks = (queue: string, query: Query, signal: AbortSignal): Promise
 export const task = (queue: string, id: string, payload: boolean, signal: AbortSignal): Promise<types.Task> =>
   send(taskPath(queue, id, payload ? "?payload=true" : ""), { signal, commands: 3 });
 
-export const schedules = (queue: string, signal: AbortSignal): Promise<types.SchedulePage> =>
-  send(path(queue, "/schedules?size=1000"), { signal, commands: 4 });
+/** Schedules, workers or groups of one page. */
+const SIZE = 50;
 
-export const workers = (queue: string, signal: AbortSignal): Promise<types.WorkerPage> =>
-  send(path(queue, "/workers?size=200"), { signal, commands: 4 });
+const pageOf = (queue: string, what: string, cursor: string | undefined) =>
+  path(queue, `/${what}?${queryOf({ size: SIZE, cursor })}`);
 
-export const groups = (queue: string, cursor: string | undefined, signal: AbortSignal) =>
-  send<types.GroupPage>(path(queue, `/groups?${queryOf({ size: 50, cursor })}`), { signal, commands: 20 });
+type Cursor = string | undefined;
+
+export const schedules = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.SchedulePage> =>
+  send(pageOf(queue, "schedules", cursor), { signal, commands: 4 });
+
+export const workers = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.WorkerPage> =>
+  send(pageOf(queue, "workers", cursor), { signal, commands: 4 });
+
+export const groups = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.GroupPage> =>
+  send(pageOf(queue, "groups", cursor), { signal, commands: 20 });
 
 export const pause = (queue: string) => send(path(queue, "/pause"), { method: "POST", commands: 8 });
 export const resume = (queue: string) => send(path(queue, "/resume"), { method: "POST", commands: 8 });
@@ -110,6 +118,9 @@ export interface NewTask {
 export const enqueue = (queue: string, body: NewTask, key: string): Promise<{ readonly id: string }> =>
   send(path(queue, "/tasks"), { method: "POST", body, key, commands: 8 });
 
-/** The events of a queue, as they happen. */
-export const eventsOf = (queue: string) =>
-  new EventSource(`${location.pathname.replace(/\/$/, "")}/${path(queue, "/events")}`);
+/** The events of a queue, as they happen. Each connection costs a command; the browser makes a new one at its end. */
+export function eventsOf(queue: string): EventSource {
+  const events = new EventSource(`${location.pathname.replace(/\/$/, "")}/${path(queue, "/events")}`);
+  events.addEventListener("open", () => spend(1, 1));
+  return events;
+}

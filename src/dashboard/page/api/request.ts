@@ -1,3 +1,4 @@
+import { noteServerTime } from "../clock.ts";
 import { store } from "../store.ts";
 
 /** Why a request failed, in words for the viewer. */
@@ -20,9 +21,9 @@ export const signedIn = store(true);
 export const spent = store({ requests: 0, commands: 0, since: Date.now() });
 
 /** Adds to what this page has spent. */
-export function spend(commands: number): void {
+export function spend(commands: number, requests = 0): void {
   const { value } = spent;
-  spent.set({ ...value, commands: value.commands + commands });
+  spent.set({ ...value, commands: value.commands + commands, requests: value.requests + requests });
 }
 
 /** Relative to `/dashboard`, so that it is right wherever the deployment is mounted. */
@@ -47,9 +48,7 @@ export async function send<Reply>(
   path: string,
   { method = "GET", body, signal, key, commands = 0 }: Call = {},
 ) {
-  const { value } = spent;
-  spent.set({ ...value, requests: value.requests + 1 });
-  spend(commands);
+  spend(commands, 1);
   const response = await fetch(BASE + path, {
     method,
     credentials: "same-origin",
@@ -64,7 +63,11 @@ export async function send<Reply>(
     throw new RequestError(0, "unreachable", "The server cannot be reached. Check the connection.");
   });
   const text = await response.text();
-  if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as Reply;
+  if (response.ok) {
+    const reply = (text === "" ? undefined : JSON.parse(text)) as Reply;
+    noteServerTime(reply, response.headers.get("date"));
+    return reply;
+  }
   if (response.status === 401 && path !== "session") signedIn.set(false);
   throw problemOf(response.status, text);
 }

@@ -21,6 +21,13 @@ export function StateBadge({
   return <span class={`badge state-${reason === "cancelled" ? "cancelled" : state}`}>{text}</span>;
 }
 
+/** The name of a worker, in one line. */
+export const Worker = ({ name }: { readonly name: string }) => (
+  <span class="worker" dir="auto" title={name}>
+    {name}
+  </span>
+);
+
 /** An instant as a time span from now; the title has it in full. */
 export function When({ at }: { readonly at: number | undefined | null }) {
   if (at === undefined || at === null) return <span class="faint">–</span>;

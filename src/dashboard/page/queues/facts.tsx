@@ -1,5 +1,5 @@
 import type { Overview, Settings } from "../api/types.ts";
-import { exact, span } from "../format.ts";
+import { exact, rate, span } from "../format.ts";
 
 /** The limits of a queue or a group in words; empty without any. */
 export function limitTexts({
@@ -27,6 +27,18 @@ export function QueueBadges({ queue: { paused, broken, settings } }: { readonly 
       )}
     </>
   );
+}
+
+/**
+ * Completed tasks a minute, the mean of the last five full minutes. A dash if the queue has counted nothing before
+ * the minute that is not over yet.
+ */
+export function doneRate({ perMinute, series }: Overview["statistics"]): string {
+  const all = Object.values(series);
+  const isNew =
+    all.some((counts) => (counts.at(-1) ?? 0) > 0) &&
+    all.every((counts) => counts.slice(0, -1).every((count) => count === 0));
+  return isNew ? "–" : rate(perMinute.completed);
 }
 
 /** One number with its name. */

@@ -3,12 +3,15 @@ import type { Settings } from "../api/types.ts";
 import { exact } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Waiting } from "../parts/layout.tsx";
+import { MorePages, usePages } from "../parts/pages.tsx";
 import { Table } from "../parts/table.tsx";
 import { queueLink } from "../router.ts";
 import { limitTexts } from "./facts.tsx";
 
 export function Groups({ queue, settings }: { readonly queue: string; readonly settings: Settings }) {
-  const { value, error, refresh } = useLive((signal) => groups(queue, undefined, signal), queue);
+  const pages = usePages();
+  const { cursor } = pages;
+  const { value, error, refresh } = useLive((signal) => groups(queue, cursor, signal), `${queue} ${cursor}`);
   if (!value) return <Waiting error={error} retry={refresh} />;
   const limits = limitTexts(settings);
   return (
@@ -22,7 +25,11 @@ export function Groups({ queue, settings }: { readonly queue: string; readonly s
         label={`Groups of ${queue}`}
         rows={value.groups}
         keyOf={({ group }) => group}
-        empty="No group has a waiting task."
+        empty={
+          value.cursor === null
+            ? "No group has a waiting task."
+            : "No group was found so far. The next pages may have some."
+        }
         columns={[
           {
             title: "Group",
@@ -39,7 +46,7 @@ export function Groups({ queue, settings }: { readonly queue: string; readonly s
           { title: "Limits", of: (group) => limitTexts(group).join(", ") || "none" },
         ]}
       />
-      {value.cursor !== null && <p class="hint">There are more groups than this page shows.</p>}
+      <MorePages {...pages} next={value.cursor} />
     </>
   );
 }

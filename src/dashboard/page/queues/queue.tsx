@@ -3,7 +3,8 @@ import { durationBounds } from "../../../queue/operate/statistics.ts";
 import { may } from "../access.ts";
 import { changeSettings, eventsOf, overviews, pause, resume } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";
-import { exact, number, rate, span } from "../format.ts";
+import { serverTime } from "../clock.ts";
+import { exact, number, span } from "../format.ts";
 import { isLive, nextInterval, useLive } from "../live.ts";
 import { stateNames } from "../parts/badges.tsx";
 import { MinuteChart } from "../parts/charts.tsx";
@@ -14,7 +15,7 @@ import { queueLink } from "../router.ts";
 import { useStore } from "../store.ts";
 import { EnqueueDialog } from "../tasks/enqueue-dialog.tsx";
 import { TaskList } from "../tasks/task-list.tsx";
-import { limitTexts, percentile, QueueBadges, Tile } from "./facts.tsx";
+import { doneRate, limitTexts, percentile, QueueBadges, Tile } from "./facts.tsx";
 import { Groups } from "./groups.tsx";
 import { Schedules } from "./schedules.tsx";
 import { Workers } from "./workers.tsx";
@@ -51,7 +52,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
       </Heading>
       <Stale error={found.error} />
       <Facts overview={overview} />
-      <Hour overview={overview} now={found.value?.now ?? Date.now()} onChanged={changed} />
+      <Hour overview={overview} now={found.value?.now ?? serverTime()} onChanged={changed} />
       <nav class="tabs" aria-label="Tasks by state, schedules, workers and groups">
         {states.map((one) => (
           <a
@@ -151,7 +152,7 @@ function useEvents(queue: string, published: boolean, refresh: () => void): void
 
 function Facts({ overview }: { readonly overview: Overview }) {
   const { pending, delayed, working, rejected, oldestAge, workers, statistics, settings } = overview;
-  const { on, perMinute, waits, runs } = statistics;
+  const { on, waits, runs } = statistics;
   const limits = limitTexts(settings);
   return (
     <dl class="tiles">
@@ -161,7 +162,7 @@ function Facts({ overview }: { readonly overview: Overview }) {
       <Tile name="dead" value={number(rejected)} tone={rejected > 0 ? "tone-bad" : undefined} />
       <Tile name="age of next task" value={oldestAge === null ? "–" : span(oldestAge)} />
       <Tile name="workers" value={exact(workers)} />
-      {on && <Tile name="done a minute" value={rate(perMinute.completed)} />}
+      {on && <Tile name="done a minute" value={doneRate(statistics)} />}
       {on && <Tile name="95% start within" value={within(waits.classes)} />}
       {on && <Tile name="95% run within" value={within(runs.classes)} />}
       {limits.length > 0 && <Tile name="limits" value={limits.join(", ")} />}

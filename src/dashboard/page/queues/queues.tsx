@@ -1,19 +1,18 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { OVERVIEW, overviews, queueNames } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";
-import { counted, number, rate, span } from "../format.ts";
+import { counted, number, span } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Sparkline } from "../parts/charts.tsx";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { goTo, linkTo, queueLink } from "../router.ts";
-import { QueueBadges } from "./facts.tsx";
+import { doneRate, QueueBadges } from "./facts.tsx";
 
 /** Queues on one page. */
 const PAGE = 25;
 
 const orders = {
-  name: () => 0,
   pending: ({ pending }: Overview) => -pending,
   dead: ({ rejected }: Overview) => -rejected,
   oldest: ({ oldestAge }: Overview) => -(oldestAge ?? -1),
@@ -21,18 +20,26 @@ const orders = {
 
 type Order = keyof typeof orders;
 
+const isOrder = (text: string): text is Order => Object.hasOwn(orders, text);
+
+const withText = (names: readonly string[], text: string) =>
+  names.filter((name) => name.toLowerCase().includes(text.toLowerCase()));
+
 /** All queues: their names cost little; the numbers are read of those that the page shows. */
 export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
   const names = useLive(queueNames, "names", { once: true });
   const [typed, setTyped] = useState(query.get("name") ?? "");
-  const order = (query.get("order") ?? "name") as Order;
-  const asked = Number(query.get("page") ?? 0);
+  const asked = query.get("order") ?? "";
+  const order = isOrder(asked) ? asked : undefined;
+  const page = Number(query.get("page") ?? 0);
   if (!names.value) return <Waiting title="Queues" error={names.error} retry={names.refresh} />;
-  const wanted = names.value.filter((name) => name.toLowerCase().includes(typed.toLowerCase()));
-  const last = Math.max(0, Math.ceil(wanted.length / PAGE) - 1);
-  const page = Number.isInteger(asked) ? Math.min(Math.max(0, asked), last) : 0;
-  const to = (changes: Record<string, string>) =>
-    linkTo([], { name: typed, order: order === "name" ? "" : order, ...changes });
+  const to = (changes: Record<string, string>) => linkTo([], { name: typed, order, ...changes });
+  const list: ListProps = {
+    names: names.value,
+    typed,
+    page: Number.isInteger(page) && page > 0 ? page : 0,
+    linkOf: (number) => to({ page: String(number) }),
+  };
   return (
     <>
       <Heading title="Queues">
@@ -56,8 +63,11 @@ export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
             </label>
             <label>
               Order
-              <select value={order} onChange={(event) => goTo(to({ order: event.currentTarget.value }))}>
-                <option value="name">by name</option>
+              <select
+                value={order ?? ""}
+                onChange={(event) => goTo(to({ order: event.currentTarget.value }))}
+              >
+                <option value="">by name</option>
                 <option value="pending">most pending first</option>
                 <option value="dead">most dead letters first</option>
                 <option value="oldest">oldest next task first</option>
@@ -67,62 +77,116 @@ export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
               Look for new queues
             </button>
           </div>
-          <Overviews
-            names={wanted}
-            order={order in orders ? order : "name"}
-            page={page}
-            linkOf={(to_) => to({ page: String(to_) })}
-          />
+          {order === undefined ? <ByName {...list} /> : <ByNumber {...list} order={order} />}
         </>
       )}
     </>
   );
 }
 
-interface OverviewsProps {
+interface ListProps {
+  /** Of all queues. */
   readonly names: readonly string[];
-  readonly order: Order;
+  /** Part of the names of those that are shown. */
+  readonly typed: string;
   readonly page: number;
   readonly linkOf: (page: number) => string;
 }
 
-function Overviews({ names, order, page, linkOf }: OverviewsProps) {
-  const sorted = order !== "name";
-  // Another order needs the numbers of all queues; only the page is refreshed often.
-  const shown = sorted ? names : names.slice(page * PAGE, (page + 1) * PAGE);
-  const found = useLive((signal) => inSlices(shown, signal), shown.join(","), {
-    once: sorted && names.length > OVERVIEW,
-  });
+const lastPage = (count: number) => Math.max(0, Math.ceil(count / PAGE) - 1);
+
+function onPage<One>(all: readonly One[], page: number): readonly One[] {
+  const shown = Math.min(page, lastPage(all.length));
+  return all.slice(shown * PAGE, (shown + 1) * PAGE);
+}
+
+/** The queues of one page. Only these are read, once the viewer has stopped typing. */
+function ByName({ names, typed, page, linkOf }: ListProps) {
+  const settled = useSettled(typed);
+  const read = onPage(withText(names, settled), page);
+  const found = useLive((signal) => inSlices(read, signal), read.join(","), { keep: true });
   if (!found.value) return <Waiting error={found.error} retry={found.refresh} />;
-  const rows = found.value.toSorted((a, b) =>
-    "code" in a || "code" in b ? 0 : orders[order](a) - orders[order](b),
+  const byName = new Map(found.value.map((row) => [row.queue, row]));
+  const shown = withText(names, typed);
+  const rows = onPage(shown, page).map((queue): Row => byName.get(queue) ?? { queue });
+  return <List rows={rows} error={found.error} page={page} count={shown.length} linkOf={linkOf} />;
+}
+
+/** All queues in the order of a number, for which all are read. What is typed hides some of them at once. */
+function ByNumber({ names, typed, page, linkOf, order }: ListProps & { readonly order: Order }) {
+  const settled = useSettled(typed);
+  const wanted = withText(names, settled);
+  /** The text for which queues were read last. A longer one needs no others. */
+  const readFor = useRef(settled);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (!settled.toLowerCase().includes(readFor.current.toLowerCase())) setRound((before) => before + 1);
+  }, [settled]);
+  const load = (signal: AbortSignal) => {
+    readFor.current = settled;
+    return inSlices(wanted, signal);
+  };
+  const found = useLive(load, names.join(","), { once: wanted.length > OVERVIEW, round, keep: true });
+  const byName = new Map(found.value?.map((row) => [row.queue, row]));
+  const shown = withText(names, typed).map((name) => byName.get(name));
+  const rows = shown.filter((row) => row !== undefined);
+  if (rows.length < shown.length) return <Waiting error={found.error} retry={found.refresh} />;
+  // Those that could not be read are the last.
+  const placeOf = (row: Row) => ("pending" in row ? orders[order](row) : Number.POSITIVE_INFINITY);
+  const sorted = rows.toSorted((a, b) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)));
+  return (
+    <List rows={onPage(sorted, page)} error={found.error} page={page} count={sorted.length} linkOf={linkOf} />
   );
-  const visible = sorted ? rows.slice(page * PAGE, (page + 1) * PAGE) : rows;
-  const pages = Math.ceil(names.length / PAGE);
+}
+
+/** How long the viewer has stopped typing before queues are read for it, ms. */
+const SETTLED = 400;
+
+/** The text once it has not changed for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLED);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+interface RowsProps extends Pick<ListProps, "page" | "linkOf"> {
+  readonly rows: readonly Row[];
+  readonly error: string | undefined;
+  /** Queues on all pages. */
+  readonly count: number;
+}
+
+function List({ rows, error, page, count, linkOf }: RowsProps) {
+  const last = lastPage(count);
+  const shown = Math.min(page, last);
   return (
     <>
-      <Stale error={found.error} />
+      <Stale error={error} />
       <Table
         label="Queues"
         columns={columns}
-        rows={visible}
+        rows={rows}
         keyOf={({ queue }) => queue}
         empty="No queue has this text in its name."
       />
-      {pages > 1 && (
+      {last > 0 && (
         <nav class="pages" aria-label="Pages">
-          {page > 0 ? <a href={linkOf(page - 1)}>Previous</a> : <span class="faint">Previous</span>}
+          {shown > 0 ? <a href={linkOf(shown - 1)}>Previous</a> : <span class="faint">Previous</span>}
           <span>
-            Page {page + 1} of {pages}
+            Page {shown + 1} of {last + 1}
           </span>
-          {page + 1 < pages ? <a href={linkOf(page + 1)}>Next</a> : <span class="faint">Next</span>}
+          {shown < last ? <a href={linkOf(shown + 1)}>Next</a> : <span class="faint">Next</span>}
         </nav>
       )}
     </>
   );
 }
 
-type Row = Overview | { readonly queue: string; readonly code: string };
+/** With a code if the queue could not be read; with its name alone until it is read. */
+type Row = Overview | { readonly queue: string; readonly code?: string };
 
 /** Requests that are under way at the same time. */
 const LANES = 4;
@@ -147,7 +211,7 @@ const Count = ({ value }: { readonly value: number }) => (
 );
 
 const of = (read: (queue: Overview) => preact.ComponentChildren) => (row: Row) =>
-  "code" in row ? <span class="faint">–</span> : read(row);
+  "pending" in row ? read(row) : <span class="faint">–</span>;
 
 const columns: readonly Column<Row>[] = [
   {
@@ -157,7 +221,11 @@ const columns: readonly Column<Row>[] = [
         <a class="name" href={queueLink(row.queue)} dir="auto">
           {row.queue}
         </a>
-        {"code" in row ? <span class="badge state-rejected">{row.code}</span> : <QueueBadges queue={row} />}
+        {"pending" in row ? (
+          <QueueBadges queue={row} />
+        ) : (
+          row.code !== undefined && <span class="badge state-rejected">{row.code}</span>
+        )}
       </>
     ),
   },
@@ -185,9 +253,7 @@ const columns: readonly Column<Row>[] = [
   {
     title: "Done a minute",
     count: true,
-    of: of(({ statistics: { on, perMinute } }) =>
-      on ? rate(perMinute.completed) : <span class="faint">–</span>,
-    ),
+    of: of(({ statistics }) => (statistics.on ? doneRate(statistics) : <span class="faint">–</span>)),
   },
   {
     title: "Last hour",

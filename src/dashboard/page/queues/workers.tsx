@@ -1,8 +1,9 @@
 import { workers } from "../api/queues.ts";
 import { counted, exact } from "../format.ts";
 import { useLive } from "../live.ts";
-import { When } from "../parts/badges.tsx";
+import { When, Worker } from "../parts/badges.tsx";
 import { Waiting } from "../parts/layout.tsx";
+import { MorePages, usePages } from "../parts/pages.tsx";
 import { Table } from "../parts/table.tsx";
 import { taskLink } from "../router.ts";
 
@@ -10,7 +11,9 @@ import { taskLink } from "../router.ts";
 const SHOWN = 5;
 
 export function Workers({ queue }: { readonly queue: string }) {
-  const { value, error, refresh } = useLive((signal) => workers(queue, signal), queue);
+  const pages = usePages();
+  const { cursor } = pages;
+  const { value, error, refresh } = useLive((signal) => workers(queue, cursor, signal), `${queue} ${cursor}`);
   if (!value) return <Waiting error={error} retry={refresh} />;
   return (
     <>
@@ -18,13 +21,16 @@ export function Workers({ queue }: { readonly queue: string }) {
         label={`Workers of ${queue}`}
         rows={value.workers}
         keyOf={({ name, incarnation = "" }) => `${name} ${incarnation}`}
-        empty="No worker. A consumer is listed here if it gives a name, with the option worker."
+        empty="No worker at present. A consumer that gives a name, with the option worker, is listed here until it has been silent for some time."
         columns={[
           {
             title: "Worker",
             of: ({ name, incarnation }) => (
               <>
-                <strong dir="auto">{name}</strong> <span class="faint">{incarnation}</span>
+                <strong>
+                  <Worker name={name} />
+                </strong>{" "}
+                <span class="faint">{incarnation}</span>
               </>
             ),
           },
@@ -54,7 +60,7 @@ export function Workers({ queue }: { readonly queue: string }) {
           },
         ]}
       />
-      {value.cursor !== null && <p class="hint">There are more workers than this page shows.</p>}
+      <MorePages {...pages} next={value.cursor} />
     </>
   );
 }

@@ -13,7 +13,7 @@ const reasons = {
   cancelled: "cancelled",
 } as const;
 
-const hasEnded = (state: State) => state === "completed" || state === "rejected";
+export const hasEnded = (state: State) => state === "completed" || state === "rejected";
 
 /**
  * The filter of the URL, as the HTTP interface takes it. Its times are those of the end, or of the enqueue while a

@@ -4,9 +4,10 @@ import { tasks } from "../api/queues.ts";
 import type { State, Task } from "../api/types.ts";
 import { counted, exact } from "../format.ts";
 import { useLive } from "../live.ts";
-import { When } from "../parts/badges.tsx";
+import { When, Worker } from "../parts/badges.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
 import { announce } from "../parts/notice.tsx";
+import { Pages, usePages } from "../parts/pages.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { taskLink } from "../router.ts";
 import { filterOf, Filters } from "./filters.tsx";
@@ -25,18 +26,17 @@ interface TaskListProps {
 }
 
 export function TaskList({ queue, state, query, round, onChanged }: TaskListProps) {
-  // The cursors of the pages before the one that is shown, and its own.
-  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const pages = usePages();
   const [asked, setAsked] = useState<"redrive" | "purge" | undefined>();
   const filter = filterOf(query, state);
-  const cursor = cursors.at(-1);
+  const { cursor } = pages;
   const key = JSON.stringify([queue, state, filter, cursor]);
   const load = (signal: AbortSignal) => tasks(queue, { state, size: PAGE, cursor, ...filter }, signal);
   const found = useLive(load, key, { round });
   const page = found.value;
   const done = (text: string) => {
     announce(text);
-    setCursors([]);
+    pages.setCursors([]);
     onChanged();
   };
   return (
@@ -75,23 +75,7 @@ export function TaskList({ queue, state, query, round, onChanged }: TaskListProp
               <code> sluice doctor</code> says more.
             </p>
           )}
-          <nav class="pages" aria-label="Pages">
-            <button
-              type="button"
-              disabled={cursors.length === 0}
-              onClick={() => setCursors(cursors.slice(0, -1))}
-            >
-              Previous
-            </button>
-            <span>Page {exact(cursors.length + 1)}</span>
-            <button
-              type="button"
-              disabled={page.cursor === null}
-              onClick={() => page.cursor !== null && setCursors([...cursors, page.cursor])}
-            >
-              Next
-            </button>
-          </nav>
+          <Pages {...pages} next={page.cursor} />
         </>
       ) : (
         <Waiting error={found.error} retry={found.refresh} />
@@ -123,7 +107,11 @@ function columnsOf(queue: string, state: State): Column<Task>[] {
     working: [
       { title: "Since", of: ({ dequeuedAt }) => <When at={dequeuedAt} /> },
       { title: "Lease ends", of: ({ deadlineAt }) => <When at={deadlineAt} /> },
-      { title: "Worker", of: ({ worker }) => worker?.name ?? <span class="faint">–</span> },
+      {
+        title: "Worker",
+        of: ({ worker }) =>
+          worker === undefined ? <span class="faint">–</span> : <Worker name={worker.name} />,
+      },
     ],
     completed: [{ title: "Ended", of: ({ endedAt }) => <When at={endedAt} /> }],
     rejected: [

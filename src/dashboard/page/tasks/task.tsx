@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ENVELOPE_BASE64 } from "../../../queue/core/envelope.ts";
 import { may } from "../access.ts";
 import { cancel, redriveOne, remove, task as read } from "../api/queues.ts";
@@ -13,6 +13,7 @@ import { announce } from "../parts/notice.tsx";
 import { goTo, queueLink, taskLink } from "../router.ts";
 import { useStore } from "../store.ts";
 import { EnqueueDialog } from "./enqueue-dialog.tsx";
+import { hasEnded } from "./filters.tsx";
 import { Timeline } from "./timeline.tsx";
 import { isHidden, Value } from "./value.tsx";
 
@@ -23,7 +24,8 @@ interface TaskScreenProps {
 
 export function TaskScreen({ queue, id }: TaskScreenProps) {
   const hidden = useStore(isHidden);
-  const found = useLive((signal) => read(queue, id, !hidden, signal), `${queue}/${id}/${hidden}`);
+  const load = useTask(queue, id, hidden);
+  const found = useLive(load, `${queue}/${id}/${hidden}`, { isFinal: ({ state }) => hasEnded(state) });
   const { value: task, error, refresh } = found;
   if (!task) return <Waiting title={id} error={error} retry={refresh} />;
   return (
@@ -45,6 +47,25 @@ export function TaskScreen({ queue, id }: TaskScreenProps) {
       </div>
     </>
   );
+}
+
+/** Reads a task, and its payload when it is opened and when it has ended: a payload may be large and never changes. */
+function useTask(queue: string, id: string, hidden: boolean) {
+  const known = useRef<Task>();
+  return async (signal: AbortSignal): Promise<Task> => {
+    const before = hidden || (known.current && hasEnded(known.current.state)) ? undefined : known.current;
+    let task = await read(queue, id, !hidden && before === undefined, signal);
+    if (before !== undefined) {
+      // Otherwise its id was enqueued again.
+      const isSame = task.enqueuedAt === before.enqueuedAt && !hasEnded(task.state);
+      const { payload, payloadEncoding } = before;
+      if (!isSame) task = await read(queue, id, true, signal);
+      else if (payload !== undefined)
+        task = { ...task, payload, ...(payloadEncoding && { payloadEncoding }) };
+    }
+    known.current = hidden ? undefined : task;
+    return task;
+  };
 }
 
 function Carried({ task, hidden }: { readonly task: Task; readonly hidden: boolean }) {
@@ -122,7 +143,6 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
   const close = () => setAsked(undefined);
   // A copy under another id could not be decrypted.
   const isEncrypted = payloadEncoding === "base64" && String(payload).startsWith(ENVELOPE_BASE64);
-  const hasEnded = state === "completed" || state === "rejected";
   const isDead = state === "rejected" && reason !== "cancelled";
   const button = (action: Action, text: string) => (
     <button type="button" onClick={() => setAsked(action)}>
@@ -146,9 +166,9 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
   return (
     <>
       {isDead && may("admin", queue) && button("redrive", "Redrive…")}
-      {!hasEnded && may("enqueue", queue) && button("cancel", "Cancel…")}
+      {!hasEnded(state) && may("enqueue", queue) && button("cancel", "Cancel…")}
       {payload !== undefined && !isEncrypted && may("enqueue", queue) && button("again", "Enqueue again…")}
-      {hasEnded && may("admin", queue) && button("remove", "Remove…")}
+      {hasEnded(state) && may("admin", queue) && button("remove", "Remove…")}
       {asked === "redrive" && (
         <Confirm
           title={`Redrive ${id}?`}

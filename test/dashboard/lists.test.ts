@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { Schedules } from "../../src/index.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { looks, useDashboard } from "./rig.ts";
+import { lease } from "./work.ts";
+
+const rig = useDashboard();
+
+const names = (page: Page) => page.locator("tbody tr td:first-child :is(a, strong)").allTextContents();
+
+/** The names on all pages of a list. */
+async function allNames(page: Page, place: string): Promise<string[]> {
+  const found: string[] = [];
+  const next = page.getByRole("button", { name: "Next" });
+  for (let number = 1; ; number++) {
+    await page.getByText(`Page ${number}`).waitFor();
+    await page.getByText("Loading…").waitFor({ state: "detached" });
+    const shown = await names(page);
+    expect(shown.length, place).toBeLessThan(120);
+    found.push(...shown);
+    if (await next.isDisabled()) return found.toSorted();
+    await next.click();
+  }
+}
+
+test("all groups, workers and schedules are shown, a page at a time", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  // More than a small hash of Redis holds, which is always read as a whole.
+  const numbers = Array.from({ length: 600 }, (_, i) => String(i).padStart(3, "0"));
+  const transport = resp(rig.redis.url);
+  const schedules = new Schedules(queue.name, { transport });
+  await Promise.all(numbers.map((i) => schedules.put(`at-${i}`, { every: "1d", payload: {} })));
+  await queue.enqueueMany(numbers.map((i) => ({ payload: i })));
+  await Promise.all(numbers.map((i) => lease(queue, { name: `worker-${i}` })));
+  await queue.enqueueMany(numbers.map((i) => ({ payload: i, group: `group-${i}` })));
+  await transport.close();
+  const { page, go } = await rig.visit();
+  for (const [tab, start] of [
+    ["groups", "group"],
+    ["workers", "worker"],
+    ["schedules", "at"],
+  ] as const) {
+    await go(`queues/${queue.name}/${tab}`);
+    expect(await allNames(page, tab)).toEqual(numbers.map((i) => `${start}-${i}`));
+  }
+  await go(`queues/${queue.name}/workers`);
+  await page.getByText("Page 1").waitFor();
+  // A name is not broken at its hyphens.
+  const heights = await page.locator(".worker").evaluateAll((all) => all.map((one) => one.clientHeight));
+  expect(Math.max(...heights)).toBeLessThan(30);
+});
+
+interface AxNode {
+  readonly role?: { readonly value: string };
+}
+
+test.each(Object.entries(looks))("a list is a table for screen readers too: %s", async (_, look) => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const { page, context, go } = await rig.visit(look);
+  await go(`queues/${queue.name}`);
+  await page.getByRole("table").waitFor();
+  const session = await context.newCDPSession(page);
+  const { nodes } = (await session.send("Accessibility.getFullAXTree")) as { nodes: readonly AxNode[] };
+  const count = (role: string) => nodes.filter((node) => node.role?.value === role).length;
+  expect(
+    Object.fromEntries(["table", "row", "columnheader", "cell"].map((role) => [role, count(role)])),
+  ).toEqual({ table: 1, row: 3, columnheader: 5, cell: 10 });
+});
+
+test("ages are right although the viewer's clock is not", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueue({}, { id: "late", delay: "10m" });
+  const { page, go } = await rig.visit();
+  await page.clock.setSystemTime(Date.now() + 3 * 3_600_000);
+  for (const place of [`queues/${queue.name}/tasks/late`, `queues/${queue.name}/delayed`]) {
+    await go("costs");
+    await page.getByRole("heading", { name: "Costs" }).waitFor();
+    await go(place);
+    await page.getByText(/^in (?:10m|9m \d+s)$/).waitFor();
+  }
+  await page.reload();
+  await page.getByText(/^in (?:10m|9m \d+s)$/).waitFor();
+});
+
+test("the rate of a queue is not known in the first minute of its statistics", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await rig.operator(queue.name).configure({ statistics: true });
+  const { page, go } = await rig.visit();
+  const rate = page.locator(".tile").filter({ hasText: "done a minute" }).locator("dd");
+  await go(`queues/${queue.name}`);
+  await rate.waitFor();
+  expect(await rate.textContent()).toBe("0");
+  await queue.enqueue({});
+  await (await lease(queue)).complete();
+  await expect.poll(() => rate.textContent(), { timeout: 10_000 }).toBe("–");
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { useDashboard } from "./rig.ts";
+import { lease } from "./work.ts";
+
+const rig = useDashboard();
+
+test("a task's payload is read when it is opened and when it ends, and then nothing more", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueue({ to: "ada" }, { id: "welcome" });
+  const { page, go } = await rig.visit({ withClock: true });
+  /** Whether each request asked for the payload. */
+  const asked: boolean[] = [];
+  page.on("requestfinished", (request) => {
+    if (request.url().includes("/tasks/welcome")) asked.push(request.url().includes("payload=true"));
+  });
+  const payload = page.getByLabel("Payload", { exact: true });
+  await go(`queues/${queue.name}/tasks/welcome`);
+  await payload.waitFor();
+  const task = await lease(queue);
+  await page.clock.fastForward(5_000);
+  await page.getByText("attempt 1 begins").waitFor();
+  expect(await payload.textContent()).toContain("ada");
+  expect(asked).toEqual([true, false]);
+  await task.reject(new Error("no such mailbox"));
+  await page.clock.fastForward(5_000);
+  await page.getByText("dead: rejected").waitFor();
+  expect(await payload.textContent()).toContain("ada");
+  await expect.poll(() => asked).toEqual([true, false, false, true]);
+  await page.clock.fastForward(5_000);
+  await page.clock.fastForward(60_000);
+  await page.waitForTimeout(200);
+  expect(asked).toHaveLength(4);
+
+  // Pending again, it is read again.
+  await page.getByRole("button", { name: "Redrive…" }).click();
+  await page.getByRole("button", { name: "Redrive", exact: true }).click();
+  await page.locator(".event").getByText("pending again").waitFor();
+  await (await lease(queue)).complete();
+  await page.clock.fastForward(5_000);
+  await page.getByText("No longer kept: the task has ended.").waitFor();
+  expect(asked.slice(4)).toEqual([true, false, true]);
+});
+
+test("the payload of an id that was enqueued again is that of the new task", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueue({ to: "ada" }, { id: "welcome" });
+  const { page, go } = await rig.visit({ withClock: true });
+  await go(`queues/${queue.name}/tasks/welcome`);
+  await page.getByLabel("Payload", { exact: true }).getByText("ada").waitFor();
+  await (await lease(queue)).complete();
+  await queue.enqueue({ to: "grace" }, { id: "welcome", again: true });
+  await page.clock.fastForward(5_000);
+  await page.getByLabel("Payload", { exact: true }).getByText("grace").waitFor();
+});
