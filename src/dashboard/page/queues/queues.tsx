@@ -237,7 +237,7 @@ const columns: readonly Column<Row>[] = [
     count: true,
     of: of(({ queue, rejected }) =>
       rejected === 0 ? (
-        "0"
+        <Count value={0} />
       ) : (
         <a class="bad" href={queueLink(queue, "dead")}>
           {number(rejected)}
