@@ -78,7 +78,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await page.getByRole("button", { name: "Cancel…" }).click();
     await page.getByRole("dialog").getByText(id).first().waitFor();
     await page.getByRole("button", { name: "Cancel the task" }).click();
-    await page.getByText(`${id} is to be cancelled.`).waitFor();
+    await page.getByText(`A cancel of ${id} was requested.`).waitFor();
     expect(await queue.get(id)).toMatchObject({ cancelRequested: true });
   });
 

@@ -81,7 +81,7 @@ interface ProblemBody {
 }
 
 function problemOf(status: number, text: string): RequestError {
-  const answered = `The server answered ${status}.`;
+  const answered = `The server responded with ${status}.`;
   try {
     const { code = "", title, detail, errors = [] } = JSON.parse(text) as ProblemBody;
     const fields = errors.map(({ path, message }) => `${path} ${message}`);

@@ -39,7 +39,13 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
   useEvents(queue, value && !("code" in value) ? value.settings.events : false, changed);
   if (!value) return <Waiting title={queue} error={found.error} retry={refresh} />;
   if ("code" in value) {
-    return <Waiting title={queue} error={`The queue cannot be read: ${value.code}.`} retry={refresh} />;
+    return (
+      <Waiting
+        title={queue}
+        error={`The queue cannot be read: ${value.code.replaceAll("_", " ")}.`}
+        retry={refresh}
+      />
+    );
   }
   const overview = value;
   const state = states.find((one) => stateNames[one] === tab);
@@ -252,8 +258,8 @@ function QueueActions({
           onClose={close}
         >
           <p>
-            Consumers get no more tasks of this queue. They can still finish those that are working now:{" "}
-            {exact(working)}. Producers can still enqueue.
+            Consumers get no more tasks of this queue. They can still finish those that they have. Producers
+            can still enqueue. Working tasks: {exact(working)}.
           </p>
         </Confirm>
       )}

@@ -39,7 +39,11 @@ export function Workers({ queue }: { readonly queue: string }) {
             of: ({ node, pid }) =>
               [node, pid === undefined ? undefined : `process ${pid}`].filter(Boolean).join(", ") || "–",
           },
-          { title: "Seen", of: ({ seenAt }) => (seenAt === null ? "being failed" : <When at={seenAt} />) },
+          {
+            title: "Seen",
+            of: ({ seenAt }) =>
+              seenAt === null ? "failed; its tasks are being taken back" : <When at={seenAt} />,
+          },
           {
             title: "Fails if still silent",
             of: ({ silentAt, silentAfter }) => (silentAfter === undefined ? "never" : <When at={silentAt} />),

@@ -115,7 +115,7 @@ function columnsOf(queue: string, state: State): Column<Task>[] {
     ],
     completed: [{ title: "Ended", of: ({ endedAt }) => <When at={endedAt} /> }],
     rejected: [
-      { title: "Died", of: ({ endedAt }) => <When at={endedAt} /> },
+      { title: "Ended", of: ({ endedAt }) => <When at={endedAt} /> },
       { title: "Reason", of: ({ reason }) => reason?.replaceAll("_", " ") ?? "–" },
     ],
   };

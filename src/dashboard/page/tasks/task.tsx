@@ -111,14 +111,14 @@ function Facts({ task }: { readonly task: Task }) {
     ["Priority", exact(priority ?? 0)],
     [
       "Attempts",
-      `${exact(attempt)}, ${exact(charged)} charged of ${options?.maxAttempts === 0 ? "any number" : exact(options?.maxAttempts ?? 10)}`,
+      `${exact(attempt)} (${exact(charged)} charged, ${options?.maxAttempts === 0 ? "no limit" : `of ${exact(options?.maxAttempts ?? 10)}`})`,
     ],
     ["Requeued", counted(requeues, "time")],
     ["Worker", worker === undefined ? "none" : `${worker.name} ${worker.incarnation ?? ""}`],
     ["Enqueued", instant(enqueuedAt)],
     ...(dueAt === undefined ? [] : [["Due", <When at={dueAt} />] as const]),
     ...(deadlineAt === undefined ? [] : [["Lease ends", <When at={deadlineAt} />] as const]),
-    ...(endedAt === undefined ? [] : [["From its enqueue to its end", span(endedAt - enqueuedAt)] as const]),
+    ...(endedAt === undefined ? [] : [["Time from enqueue to end", span(endedAt - enqueuedAt)] as const]),
   ];
   return (
     <section>
@@ -160,7 +160,9 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
       throw new Error("The task has begun another attempt meanwhile, so nothing was changed. Try again.");
     });
     report(
-      now === "working" ? `${id} is to be cancelled. Its consumer is asked to stop.` : `${id} was cancelled.`,
+      now === "working"
+        ? `A cancel of ${id} was requested. Its consumer is asked to stop.`
+        : `${id} was cancelled.`,
     );
   };
   return (
