@@ -66,7 +66,7 @@ test("an answer that comes after its dialog was closed does not close a newer di
   await resuming.begun();
   await press(page, "Back");
   resuming.goOn();
-  await page.getByRole("status").getByText("The server answered 503.").waitFor();
+  await page.getByRole("status").getByText("The server responded with 503.").waitFor();
   await takeRefusals(faults, "503 (Service Unavailable)");
 });
 

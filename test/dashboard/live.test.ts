@@ -94,7 +94,7 @@ test("the page asks a server that fails less often, and shows what it had", asyn
   await page.route("**/dashboard/api/**", (route) => route.fulfill({ status: 503, body: "" }));
   await page.clock.fastForward(5_000);
   await requests.reach(4);
-  await page.getByText("The last refresh failed: The server answered 503.").first().waitFor();
+  await page.getByText("The last refresh failed: The server responded with 503.").first().waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
   // The interval grows, although there was input.
   await page.keyboard.press("Shift");

@@ -35,6 +35,8 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const { page, go } = await rig.visit({ ...look, withClock: true });
     await go(`queues/${queue.name}`);
     await waitForTile(page, "pending", "1");
+    // Before the clock moves, the page must wait for its next refresh.
+    await expect.poll(() => page.getByRole("row").count()).toBe(2);
     await queue.enqueueMany(Array.from({ length: 41 }, (_, number) => ({ payload: { number } })));
     await page.clock.fastForward(5_000);
     await waitForTile(page, "pending", "42");
