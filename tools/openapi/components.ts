@@ -159,8 +159,8 @@ export const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "The trace that the tasks continue, as W3C Trace Context specifies; `tracestate` and `baggage` may accompany it. Without tracing in the deployment, these headers are ignored.",
-    schema: { type: "string" },
+      "The trace that the tasks continue, as W3C Trace Context specifies; `tracestate` and `baggage` may accompany it. Without tracing in the deployment, these headers are ignored. An invalid one is ignored too.",
+    schema: { type: "string", pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$" },
     example: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   },
   "Idempotency-Key": {

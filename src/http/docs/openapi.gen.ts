@@ -8918,9 +8918,10 @@ export const openapi: OpenApiDocument = {
         "name": "traceparent",
         "in": "header",
         "required": false,
-        "description": "The trace that the tasks continue, as W3C Trace Context specifies; `tracestate` and `baggage` may accompany it. Without tracing in the deployment, these headers are ignored.",
+        "description": "The trace that the tasks continue, as W3C Trace Context specifies; `tracestate` and `baggage` may accompany it. Without tracing in the deployment, these headers are ignored. An invalid one is ignored too.",
         "schema": {
-          "type": "string"
+          "type": "string",
+          "pattern": "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"
         },
         "example": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
       },
