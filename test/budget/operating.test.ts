@@ -99,9 +99,13 @@ describe("reading", () => {
     expect(await cost(() => queue.get("unknown"))).toBe(2);
   });
 
-  test("the counts costs 4 without tasks, 11 if tasks wait, 14 with all features, 3 more if the next are cancelled", async () => {
+  test("the counts costs 4 without tasks, 10 with dead letters alone, 11 if tasks wait, 14 with all features, 3 more if the next are cancelled", async () => {
     const counts = () => cost(() => queue.counts());
     expect(await counts()).toBe(4);
+    await queue.enqueue(1, { id: "dead" });
+    await (await queue.dequeue())[0]?.reject("no");
+    expect(await counts()).toBe(10);
+    await operator.remove("dead");
     await fill("pending", 12);
     expect(await counts()).toBe(11);
     await queue.enqueueMany([

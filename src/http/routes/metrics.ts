@@ -2,6 +2,7 @@ import { newerSchema, SluiceError, type SluiceErrorCode } from "../../errors.ts"
 import { queueOverviews, queueTotals } from "../../queue/operate/count-queues.ts";
 import { countCommands } from "../../queue/operate/estimated-commands.ts";
 import { matches } from "../../queue/core/queue-pattern.ts";
+import { slicesOf } from "../../queue/core/slices.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { json, respond } from "../../respond.ts";
 import { readQuery } from "../request/read.ts";
@@ -40,8 +41,8 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
   async function scrape(isWanted: (name: string) => boolean): Promise<Scrape> {
     const { names, truncated, pages } = await namesOf(isWanted);
     const queues: Scrape["queues"][number][] = [];
-    for (let at = 0; at < names.length; at += SLICE) {
-      queues.push(...(await queueTotals(transport, names.slice(at, at + SLICE), { prefix })));
+    for (const slice of slicesOf(names, SLICE)) {
+      queues.push(...(await queueTotals(transport, slice, { prefix })));
     }
     const commands = queues.map((one) => ("code" in one ? 0 : countCommands(one)));
     return {

@@ -38,7 +38,7 @@ type CountOptions = Pick<ListQueuesOptions, "prefix" | "signal" | "now">;
 
 /**
  * Counts the tasks of several queues in one request. A queue without tasks and workers costs 4 Redis commands,
- * each other one 11 to 14, and 3 more if its next task is cancelled. A fault of one queue does not fail the
+ * each other one 10 to 14, and 3 more if its next task is cancelled. A fault of one queue does not fail the
  * others.
  * @param names of the queues, in the order of the result
  * @throws {SluiceError} if Redis cannot be reached
