@@ -11,22 +11,26 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain task too; '': only for others
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
+local slots = ARGV[5] -- slots that this partition must own, with commas between; '': none
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
 -- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
---          1 if the caller must wake a consumer, then for each task:
+--          2 if the queue has partitions, 1 if the caller must wake a consumer, then for each task:
 --          1 if this call or an earlier copy of it created it, else 0, or the id that has its dedup key;
 --          for tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each
 --          after a space}
 --      or {'full'} | {'newer_schema'}
 --      or {'reused'}: another call with the same idempotency key made one of the tasks
+--      or {'moved'}: the partition does not own all slots
 
 local STRIDE = 4
+-- How many arguments are in front of the tasks.
+local FRONT = 5
 -- How many tasks a plain enqueue adds at most: no command then has more than SLICE arguments.
 local PLAIN_TASKS = 490
-local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
+local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake', '~slots' }
 local now_text = clock_text(test_now)
-local count = (#new - STRIDE) / STRIDE
+local count = (#new - FRONT) / STRIDE
 
 -- True for a task without group and priority. record: its fixed record, from the letters on.
 local function stands_in_list(record)
@@ -38,11 +42,11 @@ local front = '1;' .. now_text
 -- plain task. stored: field -> its value, of a fixed record only the first line.
 local ids, fields, made, stored = {}, {}, nil, nil
 
-if count == 1 and with_settings ~= '1' and new[7] == '' and stands_in_list(new[8]) then
-  ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
+if count == 1 and with_settings ~= '1' and slots == '' and new[8] == '' and stands_in_list(new[9]) then
+  ids[1], fields[1], fields[2] = new[6], new[6], front .. new[9]
   -- A full Redis refuses this even if the id is known, but it does not refuse to read.
   made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
-  if PLAIN and made == 1 and new[6] == '' and wake == '' then
+  if PLAIN and made == 1 and new[7] == '' and wake == '' then
     redis.call('LPUSH', pending, ids[1])
     return { 'ok', -1, 0, 1 }
   end
@@ -50,14 +54,17 @@ else
   local names, reply, met = { unpack(CONTROL_FIELDS) }, { 'ok', 0, 0 }, {}
   local plain = PLAIN and wake == '' and count <= PLAIN_TASKS
   for i = 1, count do
-    local id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + STRIDE)
+    local id, when, unique, record = unpack(new, STRIDE * i + 2, STRIDE * i + FRONT)
     plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
     met[id], ids[i], names[#CONTROL_FIELDS + i], reply[i + 3] = true, id, id, 1
     fields[2 * i - 1], fields[2 * i] = id, front .. record
   end
   if plain then
     stored = read_first_lines(tasks, names)
-    plain = not stored['~set']
+    if (slots ~= '' or stored['~slots']) and has_moved(stored['~slots'], slots, new, FRONT, STRIDE) then
+      return { 'moved' }
+    end
+    plain = not stored['~set'] and not (stored['~slots'] and slots == '')
     for i = 1, count do
       plain = plain and not stored[ids[i]]
     end
@@ -77,7 +84,7 @@ local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tas
 local plan, options, dedup_keys = new_plan(keys, tonumber(now_text)), {}, {}
 for i = 1, count do
   options[i] = parse_fixed(fields[2 * i])
-  dedup_keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
+  dedup_keys[i] = string.match(new[STRIDE * i + 4], '^%d+ (.*)$')
 end
 local lone = made ~= nil
 if lone then
@@ -92,6 +99,11 @@ else
     append(names, id, dedup_keys[i] and '~d:' .. dedup_keys[i])
   end
   stored = stored or read_first_lines(tasks, names)
+  if newer(stored['~slots']) then
+    return { 'newer_schema' }
+  elseif (slots ~= '' or stored['~slots']) and has_moved(stored['~slots'], slots, new, FRONT, STRIDE) then
+    return { 'moved' }
+  end
   if read_settings(plan, stored['~set'], stored['~stats']) then
     return { 'newer_schema' }
   end
@@ -118,7 +130,7 @@ local function known(i)
   if not fixed then
     return nil, nil
   end
-  local again = new[STRIDE * i + 3] == 'again'
+  local again = new[STRIDE * i + 4] == 'again'
   if fixed ~= '' and not again then
     return is_own(parse_fixed(fixed).producer_token, own), nil
   end
@@ -140,7 +152,7 @@ end
 
 -- When a task is due (ms).
 local function due_of(i)
-  local when = new[STRIDE * i + 2]
+  local when = new[STRIDE * i + 3]
   local due = tonumber(when ~= '' and when or 0)
   return string.sub(when, 1, 1) == '+' and plan.now + due or due
 end
@@ -223,7 +235,7 @@ for i = 1, count do
       begin(i, old)
       made_by[id] = free_places and (options[i].producer_token or '')
       if key then
-        local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
+        local over = int(plan.now + string.match(new[STRIDE * i + 4], '^%d+'))
         fresh[key] = over .. ' ' .. id
         plan_write(plan, 'HSET tasks', '~d:' .. key, fresh[key])
         plan_write(plan, 'ZADD expiry', over, '~d:' .. key)
@@ -234,6 +246,9 @@ end
 
 if plan.settings then
   reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
+end
+if stored['~slots'] and slots == '' then
+  reply[2] = 2
 end
 if not free_places and exceeds_max_pending(plan.settings, keys, stored, coming()) then
   return { 'full' }

@@ -4,6 +4,7 @@ import { SluiceError } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { RECORD_DEFAULTS } from "../../src/queue/core/record.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
+import * as partitionBindings from "../../src/queue/redis/partition-scripts.ts";
 import * as alertBindings from "../../src/queue/redis/alert-scripts.ts";
 import * as operatorBindings from "../../src/queue/redis/operate-scripts.ts";
 import * as repairBindings from "../../src/queue/redis/repair-scripts.ts";
@@ -18,6 +19,7 @@ const folder = new URL("../../lua/", import.meta.url);
 const all = Object.values({
   ...bindings,
   ...alertBindings,
+  ...partitionBindings,
   ...operatorBindings,
   ...repairBindings,
   ...scheduleBindings,
@@ -67,7 +69,7 @@ describe("the script tables match the contracts in Lua", () => {
     const call = callOf(
       bindings.enqueueScript,
       keys,
-      { testNow: "7", withSettings: "", wake: "", refuseEach: "" },
+      { testNow: "7", withSettings: "", wake: "", refuseEach: "", slots: "" },
       [
         { id: "a", when: "", unique: "", record: "\nj1" },
         { id: "b", when: "+5", unique: "again", record: "\nj2" },
@@ -78,7 +80,7 @@ describe("the script tables match the contracts in Lua", () => {
         (part) => `p:{q}:${part}`,
       ),
     );
-    expect(call.args).toEqual(["7", "", "", "", "a", "", "", "\nj1", "b", "+5", "again", "\nj2"]);
+    expect(call.args).toEqual(["7", "", "", "", "", "a", "", "", "\nj1", "b", "+5", "again", "\nj2"]);
   });
 });
 

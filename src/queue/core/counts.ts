@@ -38,3 +38,23 @@ export interface SweepCounts {
   /** True if the limit or the budget ended the sweep with work left. */
   readonly more: boolean;
 }
+
+/** The counts of a queue, from those of its partitions. A worker may be registered with several of them. */
+export function sumOfCounts(counts: readonly Omit<QueueCounts, "queue">[]): Omit<QueueCounts, "queue"> {
+  const [only] = counts;
+  if (only && counts.length === 1) return only;
+  const sum = (name: "pending" | "delayed" | "working" | "rejected" | "broken") =>
+    counts.reduce((total, part) => total + part[name], 0);
+  const known = (name: "oldestAge" | "nextDueAt") => counts.flatMap((part) => part[name] ?? []);
+  return {
+    pending: sum("pending"),
+    delayed: sum("delayed"),
+    working: sum("working"),
+    rejected: sum("rejected"),
+    oldestAge: known("oldestAge").length > 0 ? Math.max(...known("oldestAge")) : null,
+    nextDueAt: known("nextDueAt").length > 0 ? Math.min(...known("nextDueAt")) : null,
+    broken: sum("broken"),
+    workers: Math.max(...counts.map(({ workers }) => workers)),
+    paused: counts.some(({ paused }) => paused),
+  };
+}

@@ -1,4 +1,4 @@
-import { keyPrefix, queueName } from "./validation.ts";
+import { keyPrefix, partitionName } from "./validation.ts";
 
 /** The parts of a queue's keys. A script declares all keys that it uses. */
 export const parts = [
@@ -21,11 +21,14 @@ export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
 /** All parts. `operatorCalls` remembers the last calls of operators. */
 export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 
-/** A part, or a key outside of any queue: `queues`, the registry of all queues, or `alerts`. */
-export type KeyName = (typeof allParts)[number] | "queues" | "alerts";
+/**
+ * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions; or
+ * `alerts`.
+ */
+export type KeyName = (typeof allParts)[number] | "queues" | "maps" | "alerts";
 
-/** The full keys of one queue, by part, and that of the registry. */
-export type Keys = Readonly<Record<Exclude<KeyName, "alerts">, string>>;
+/** The full keys of one partition, by part, and that of the registry. A queue without partitions is one. */
+export type Keys = Readonly<Record<Exclude<KeyName, "maps" | "alerts">, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
 const names = allParts.map(
@@ -51,11 +54,32 @@ export function alertsKey(prefix: string = DEFAULT_PREFIX): string {
 }
 
 /**
- * The keys of a queue. Its name is their hash tag, so one cluster node holds them all.
+ * The key of the maps of partitions. A cluster has it on the node of the registry.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function mapsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `{${registryKey(prefix)}}:maps`;
+}
+
+/** The name of a partition: the queue's name for partition 0, else such as `emails/3`. */
+export function nameOfPartition(queue: string, partition: number): string {
+  return partition === 0 ? queue : `${queue}/${partition}`;
+}
+
+/** The queue of a partition's name, and its number. */
+export function readPartitionName(name: string): { readonly queue: string; readonly partition: number } {
+  const [queue = name, partition = "0"] = name.split("/");
+  return { queue, partition: Number(partition) };
+}
+
+/**
+ * The keys of a queue, or of one of its partitions. The name is their hash tag, so one cluster node holds
+ * them all.
+ * @param queue such as `emails`, or `emails/3` for a partition
  * @throws {SluiceError} `invalid_argument`
  */
 export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
-  const tag = `${keyPrefix(prefix)}:{${queueName(queue)}}`;
+  const tag = `${keyPrefix(prefix)}:{${partitionName(queue)}}`;
   const keys = Object.fromEntries(names.map(([name, part]) => [name, `${tag}:${part}`]));
   return { ...keys, queues: registryKey(prefix) } as Keys;
 }

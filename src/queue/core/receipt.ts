@@ -9,13 +9,17 @@ export interface Lease {
   /** Number of the lease, from a counter of the queue that never repeats. */
   readonly lease: number;
   readonly token: string;
+  /** The partition that has the task. @default 0 */
+  readonly partition?: number | undefined;
 }
 
-const RECEIPT = /^1\.(\d{1,15})\.(\d{1,15})\.([A-Za-z0-9_-]{8,64})\.([A-Za-z0-9][!-~]{0,127})$/;
+const RECEIPT =
+  /^(?:1|2\.([1-9]\d?))\.(\d{1,15})\.(\d{1,15})\.([A-Za-z0-9_-]{8,64})\.([A-Za-z0-9][!-~]{0,127})$/;
 
 /** The receipt of a lease: an opaque text with which the holder settles the task. */
-export function writeReceipt({ id, attempt, lease, token }: Lease): string {
-  return `1.${attempt}.${lease}.${token}.${id}`;
+export function writeReceipt({ id, attempt, lease, token, partition }: Lease): string {
+  const form = partition ? `2.${partition}` : "1";
+  return `${form}.${attempt}.${lease}.${token}.${id}`;
 }
 
 /**
@@ -23,13 +27,13 @@ export function writeReceipt({ id, attempt, lease, token }: Lease): string {
  * @param path of the receipt, for errors
  * @throws {SluiceError} `invalid_argument` if it is not a receipt
  */
-export function readReceipt(receipt: unknown, path: string): Lease {
+export function readReceipt(receipt: unknown, path: string): Lease & { readonly partition: number } {
   const match = typeof receipt === "string" ? RECEIPT.exec(receipt) : null;
   if (!match) {
     throw invalidArgument(path, "must be a receipt that dequeue returned");
   }
-  const [, attempt, lease, token, id] = match as unknown as [string, string, string, string, string];
-  return { id, attempt: Number(attempt), lease: Number(lease), token };
+  const [, partition = "0", attempt, lease, token = "", id = ""] = match;
+  return { id, attempt: Number(attempt), lease: Number(lease), token, partition: Number(partition) };
 }
 
 /**

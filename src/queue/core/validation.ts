@@ -12,6 +12,7 @@ export const LAST_DUE = 2 ** 52 - 1;
 
 export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 export const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
+const QUEUE_OR_PARTITION = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:\/[1-9]\d?)?$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;
 export const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
 export const KEY = /^[!-~]{1,255}$/;
@@ -33,6 +34,14 @@ function checked(value: unknown, pattern: RegExp, path: string, allowed: string)
  */
 export function queueName(value: unknown, path = "queue"): string {
   return checked(value, QUEUE, path, "1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot");
+}
+
+/**
+ * Checks the name of a queue, or of one of its partitions above 0, such as `emails/3`.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function partitionName(value: string): string {
+  return QUEUE_OR_PARTITION.test(value) ? value : queueName(value);
 }
 
 /**

@@ -2709,35 +2709,63 @@ T(a,'ZREM dead',b)
 CX(a,'deleted',b)
 end
 `;
-const $GS = `local GS={'fair','limited','working','delayed','dead','expiry'}
+const $GS = `local function GS(a,b)
+local c=string.match(a or'','^1;%d+;(%x+)$')
+if not c then
+return false
+end
+for g in string.gmatch(b,'%d+')do
+local h=tonumber(g)
+local i=math.floor(h/4)+1
+local j=tonumber(string.sub(c,i,i),16)
+if not j or math.floor(j/2^(h%4))%2==0 then
+return false
+end
+end
+return true
+end
 `;
-const $GT = `local GT={limited=true,delayed=true,dead=true}
+const $GT = `local function GT(a,b,c,d,e)
+if b~=''then
+return not GS(a,b)
+end
+for i=d+e,#c,e do
+if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
+return true
+end
+end
+return false
+end
 `;
-const $GU = `local GU='-'
+const $GU = `local GU={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GV = `local GV=4000000
+const $GV = `local GV={limited=true,delayed=true,dead=true}
 `;
-const $GW = `local function GW(a,b)
+const $GW = `local GW='-'
+`;
+const $GX = `local GX=4000000
+`;
+const $GY = `local function GY(a,b)
 local c={keys=a,now=b,plan=DB(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GS)do
+for g,h in ipairs(GU)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $GX = `local function GX(a,b,c)
+const $GZ = `local function GZ(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $GY = `local function GY(a,b,c)
+const $HA = `local function HA(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $GZ = `local function GZ(a,b,c)
+const $HB = `local function HB(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2749,7 +2777,7 @@ end
 return d
 end
 `;
-const $HA = `local function HA(a,b)
+const $HC = `local function HC(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2761,7 +2789,7 @@ end
 return c
 end
 `;
-const $HB = `local function HB(a,b)
+const $HD = `local function HD(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2772,7 +2800,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=HA(a,f)
+local h=HC(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2784,36 +2812,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GV*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(GX*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HC = `local function HC(a,b)
-local c,d=a.keys,HB(a,b)
+const $HE = `local function HE(a,b)
+local c,d=a.keys,HD(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GS)do
-for n,o in ipairs(e and GT[j]and{}or GZ(a,j,b))do
+for i,j in ipairs(GU)do
+for n,o in ipairs(e and GV[j]and{}or HB(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HD = `local function HD(a,b)
+const $HF = `local function HF(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-GX(a,'record_broken',b)
+GZ(a,'record_broken',b)
 end
 `;
-const $HE = `local function HE(a,b)
+const $HG = `local function HG(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HF = `local function HF(a,b,c,d)
+const $HH = `local function HH(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2821,33 +2849,33 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HG = `local function HG(a,b,c,d)
+const $HI = `local function HI(a,b,c,d)
 local e=false
-for i,j in ipairs(GS)do
+for i,j in ipairs(GU)do
 if b[j]and j~=c and j~=d then
-GY(a,j,b.id)
+HA(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HH = `local function HH(a,b,c,d)
+const $HJ = `local function HJ(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(GZ(a,b,f))do
+for k,l in ipairs(HB(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-GX(a,d,e[k])
+GZ(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HI = `local function HI(a)
+const $HK = `local function HK(a)
 local b=DG(a.plan)
 if b then
 return b
@@ -2860,73 +2888,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HH(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HJ(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HH(a,'fair_by_group',a.turns,'turn_wrong')
+HJ(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
 DA(a.plan)
 end
 `;
-const $HJ = `local function HJ(a,b)
+const $HL = `local function HL(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GU,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GW,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GU,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GW,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GU)
+redis.call('LSET',c.pending,C(n),GW)
 end
 end
 `;
-const $HK = `local HK=8640000000000000
+const $HM = `local HM=8640000000000000
 `;
-const $HL = `local HL=630720000000
+const $HN = `local HN=630720000000
 `;
-const $HM = `local HM=BK/2
+const $HO = `local HO=BK/2
 `;
-const $HN = `local function HN(a)
+const $HP = `local function HP(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HO = `local function HO(a,b)
+const $HQ = `local function HQ(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GU or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HN(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GW or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HP(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HD(a,'.'..c)
+HF(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HD(a,c)
+HF(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HP = `local function HP(a,b)
+const $HR = `local function HR(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BM(tonumber(b.fair or 0))
 local j=g and BQ(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BQ(d)and h==f and i<HM then
+elseif b.fair and BQ(d)and h==f and i<HO then
 return'fair'
 elseif j and math.floor(g/BO)==j*BN/BO+9-f then
 return'limited'
@@ -2935,45 +2963,45 @@ return'delayed'
 end
 end
 `;
-const $HQ = `local function HQ(a,b)
+const $HS = `local function HS(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HP(a,b)
-if HG(a,b,f)then
-GX(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HR(a,b)
+if HI(a,b,f)then
+GZ(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CF(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HK and math.floor(g)or a.now
+local h=g>=0 and g<=HM and math.floor(g)or a.now
 local i=DL(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-GX(a,'time_broken',c)
+GZ(a,'time_broken',c)
 end
 if BQ(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HE(a,b)
-GX(a,'record_incomplete',c)
+b.record=HG(a,b)
+GZ(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HR = `local function HR(a,b)
+const $HT = `local function HT(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HG(a,b)
+HI(a,b)
 a.lost[#a.lost+1]=c
-GX(a,'lease_missing',c)
+GZ(a,'lease_missing',c)
 return
 end
-if HG(a,b,'working')then
-GX(a,'two_places',c)
+if HI(a,b,'working')then
+GZ(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HL then
+if e<0 or e>a.now+HN then
 F(a.deadlines,C(a.now),c)
-GX(a,'time_broken',c)
+GZ(a,'time_broken',c)
 end
 if d.worker then
 F(a.worker_leases,c,DJ(d.worker,d.lease_number,c))
@@ -2981,11 +3009,11 @@ end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-GX(a,'control_broken','~lease')
+GZ(a,'control_broken','~lease')
 end
 end
 `;
-const $HS = `local function HS(a,b)
+const $HU = `local function HU(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -2994,85 +3022,85 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HG(a,b,'expiry',f and'dead')then
-GX(a,'wrong_place',c)
+if HI(a,b,'expiry',f and'dead')then
+GZ(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-GX(a,'place_missing',c)
+GZ(a,'place_missing',c)
 end
-if not h or h>a.now+HL then
+if not h or h>a.now+HN then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-GX(a,b.expiry and'time_broken'or'expiry_missing',c)
+GZ(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-GX(a,'record_incomplete',c)
+GZ(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-GX(a,'record_incomplete',c)
+GZ(a,'record_incomplete',c)
 end
 end
 `;
-const $HT = `local function HT(a,b)
+const $HV = `local function HV(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HG(a,b)or e then
-GX(a,'payload_missing',c)
+if HI(a,b)or e then
+GZ(a,'payload_missing',c)
 elseif b.live then
-GX(a,'record_incomplete',c)
+GZ(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GU and''or false
+b.fixed=f and c~=GW and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HU = `local function HU(a,b)
+const $HW = `local function HW(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HS(a,b)
+HU(a,b)
 elseif not b.live or c.state==AD.ghost then
-HT(a,b)
+HV(a,b)
 elseif c.state==AD.working then
-HR(a,b)
+HT(a,b)
 else
-HQ(a,b)
+HS(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HV = `local function HV(a,b,c)
+const $HX = `local function HX(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HO(a,i)
+HQ(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BY(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-GX(a,'record_newer',i.id)
+GZ(a,'record_newer',i.id)
 else
-HU(a,i)
+HW(a,i)
 if c then
 c(i)
 end
-HF(a,i.id,i.had_fixed,i.fixed)
-HF(a,'.'..i.id,i.had_record,i.record)
+HH(a,i.id,i.had_fixed,i.fixed)
+HH(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DH and HI(a)
+local j=U(a.plan,'HSET tasks')>=2*DH and HK(a)
 if j then
 return j
 end
 end
-local e,f=HI(a),nil
+local e,f=HK(a),nil
 if not e then
 f,f,f,e=DQ(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
@@ -3081,7 +3109,7 @@ end
 return e
 end
 `;
-const $HW = `local HW={
+const $HY = `local HY={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3092,129 +3120,129 @@ weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
 }
 `;
-const $HX = `local HX=131071
+const $HZ = `local HZ=131071
 `;
-const $HY = `local HY=65536
+const $IA = `local IA=65536
 `;
-const $HZ = `local function HZ(a,b,c,d)
+const $IB = `local function IB(a,b,c,d)
 local e,f,g=a.plan,AZ(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,HW[k]or'')~=nil
+g=g and string.find(l,HY[k]or'')~=nil
 end
 if not g then
-HD(a,b)
+HF(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or HX)>=HX then
-h=math.max(d,HY)+1
+if i and(h or HZ)>=HZ then
+h=math.max(d,IA)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BA(f))
-GX(a,'control_broken',b)
+GZ(a,'control_broken',b)
 elseif i and h>d then
-GX(a,'control_broken','~groups')
+GZ(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $IA = `local function IA(a,b)
+const $IC = `local function IC(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(HA(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HC(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=HZ(a,i,b[i],d)
+d=IB(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $IB = `local function IB(a,b)
-for f,g in ipairs(GZ(a,'workers',b))do
+const $ID = `local function ID(a,b)
+for f,g in ipairs(HB(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-GX(a,'worker_wrong',b[f])
+GZ(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $IC = `local function IC(a,b,c)
-for g,h in ipairs(GZ(a,'expiry',b))do
+const $IE = `local function IE(a,b,c)
+for g,h in ipairs(HB(a,'expiry',b))do
 if not h then
 local i=string.match(c[g],'^(%d+) ')or C(a.now+DT)
 T(a.plan,'ZADD expiry',i,b[g])
-GX(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $ID = `local function ID(a,b)
-for f,g in ipairs(HA(a,b))do
-if not g then
-GY(a,'expiry',b[f])
-GX(a,'record_missing',b[f])
-end
-end
-end
-`;
-const $IE = `local function IE(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(HC(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CF(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-GY(a,'fair_by_group',b[g])
-GX(a,'turn_wrong',c[g])
+GZ(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $IG = `local function IG(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
-end
-for h,i in ipairs(HA(a,d))do
-local j=AM(i)
-local k=j.state==AD.working
-and j.worker
-and DJ(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-GY(a,'worker_leases',b[h])
-GX(a,'worker_lease_wrong',c[h])
+for f,g in ipairs(HC(a,b))do
+if not g then
+HA(a,'expiry',b[f])
+GZ(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IH = `local function IH(a,b)
-local c,d=a.keys,{}
-for h,i in ipairs(b)do
-d[h]='~w:'..i
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-local e=GZ(a,'workers',b)
-for i,j in ipairs(HA(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DV(c,k,'0',1)==0 then
-GY(a,'workers',k)
-elseif l<0 or l>a.now+HL then
-T(a.plan,'ZADD workers',C(a.now),k)
-GX(a,'time_broken',k)
+for g,h in ipairs(HE(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CF(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+HA(a,'fair_by_group',b[g])
+GZ(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $II = `local function II(a,b)
+local c,d={},{}
+for h,i in ipairs(b)do
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
+end
+for h,i in ipairs(HC(a,d))do
+local j=AM(i)
+local k=j.state==AD.working
+and j.worker
+and DJ(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+HA(a,'worker_leases',b[h])
+GZ(a,'worker_lease_wrong',c[h])
+end
+end
+end
+`;
+const $IJ = `local function IJ(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=HB(a,'workers',b)
+for i,j in ipairs(HC(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DV(c,k,'0',1)==0 then
+HA(a,'workers',k)
+elseif l<0 or l>a.now+HN then
+T(a.plan,'ZADD workers',C(a.now),k)
+GZ(a,'time_broken',k)
+end
+end
+end
+`;
+const $IK = `local function IK(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3235,85 +3263,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-IA(a,f)
-IB(a,g)
-IC(a,h,i)
+IC(a,f)
+ID(a,g)
+IE(a,h,i)
 return c,e
 end
 `;
-const $IJ = `local IJ={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IL = `local IL={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IK = `local IK={'~lease','~groups','~alarm',unpack(IJ)}
+const $IM = `local IM={'~lease','~groups','~alarm',unpack(IL)}
 `;
-const $IL = `local IL={'~set','~fair',unpack(IK)}
+const $IO = `local IO={'~set','~fair',unpack(IM)}
 `;
-const $IM = `local function IM(a,b,c)
+const $IP = `local function IP(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=HY,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=HX}
-for k,l in ipairs(IK)do
+{['~lease']=e,['~groups']=IA,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=HZ}
+for k,l in ipairs(IM)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HK))then
-GX(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HM))then
+GZ(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HF(a,l,m,b[l])
+HH(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-GX(a,'control_broken','~checked')
-HF(a,'~checked',b['~checked'],b['~broken'])
+GZ(a,'control_broken','~checked')
+HH(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-HZ(a,'~set',b['~set'],0)
+IB(a,'~set',b['~set'],0)
 end
 local h=BW(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HM then
-local n,o=BL(m,0),BL(m,HM)
+if i or(h[m]or 0)>=HO then
+local n,o=BL(m,0),BL(m,HO)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BJ),true
 end
 end
-if(h.list_tag or 0)>=HM then
+if(h.list_tag or 0)>=HO then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BX(h))
-GX(a,'control_broken','~fair')
+GZ(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HL))
+local l=c.first and math.max(0,math.min(c.first,e+HN))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-GX(a,'timer_wrong','~alarm')
+GZ(a,'timer_wrong','~alarm')
 elseif k and not j then
-HF(a,'~alarm',k)
-GX(a,'timer_wrong','~alarm')
+HH(a,'~alarm',k)
+GZ(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IO = `local function IO(a,b)
+const $IQ = `local function IQ(a,b)
 local c,d=BM(b)
 local e=CD(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HM)
+e.last_tag=math.max(e.last_tag,d%HO)
 end
 `;
-const $IP = `local function IP(a)
+const $IR = `local function IR(a)
 a.working=a.working+1
 end
 `;
-const $IQ = `local function IQ(a,b,c)
+const $IS = `local function IS(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
 d=d or(not a.changed and BU(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
@@ -3323,9 +3351,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HM
+d=d or i.ready~=j.ready or i.last_tag>=HO
 if j.ready>0 then
-local k=i.last_tag<HM and i.last_tag or 0
+local k=i.last_tag<HO and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3335,7 +3363,7 @@ end
 return d
 end
 `;
-const $IR = `local function IR(a,b)
+const $IT = `local function IT(a,b)
 if b.limited==0 then
 return false
 end
@@ -3343,7 +3371,7 @@ local c=a.plan
 CQ(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not GZ(a,'delayed',{'~g:'..b.name})[1]
+return d and not HB(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -4338,6 +4366,115 @@ return e
   keyLockingSha1: "c7b390343efc5497886ccb76af3474afa1b573a7",
 };
 
+export const head: Script = {
+  name: "head",
+  get source() {
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f={}
+${$F}F(f,redis.call('LINDEX',a,'-1')or nil,redis.call('ZRANGE',b,'0','0')[1])
+local g=0
+${$B}${$K}for k,l in ipairs(#f>0 and K('HMGET',e,f)or{})do
+local m=tonumber((string.match(l or'','^1;(%d+)'))or 1)
+g=g==0 and m or math.min(g,m)
+end
+if g>0 then
+return{'ok',g,0}
+end
+${$L}${$M}local h=M(c)
+local i=M(d)
+return{'ok',0,math.min(h or i or 0,i or h or 0)}
+`;
+  },
+  sha1: "e1494430258acb472ff3dc01623b1df4e5863eb7",
+  keyLockingSha1: "6b0ccf2d325f4b3db0fc8577917fa1a39a3c56a5",
+};
+
+export const listWork: Script = {
+  name: "listWork",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV
+${$C}${$D}${$E}local d={'ok',E(b)}
+for h,i in ipairs(redis.call('ZMSCORE',a,unpack(c,2)))do
+d[h+2]=tonumber(C(i or 0))
+end
+return d
+`;
+  },
+  sha1: "f9d651200f6885bf9d053f32edbb8db89b7b0ff4",
+  keyLockingSha1: "7e90fea7704a17c46cd85c55c86c9b9e7b3b11ec",
+};
+
+export const ownSlots: Script = {
+  name: "ownSlots",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d=redis.call('HGET',a,'~slots')
+${$AC}if AC(d)then
+return{'newer_schema'}
+end
+local e=tonumber((string.match(d or'','^1;(%d+);'))or 0)
+if e>tonumber(b)then
+return{'older',e}
+end
+local f=d and 1 or redis.call('EXISTS',a)
+redis.call('HSET',a,'~slots','1;'..b..';'..c)
+return{'ok',f}
+`;
+  },
+  sha1: "421bab3c7a8327f4e0419639abe3e2ac644c1115",
+  keyLockingSha1: "f46bee93cff364e8d261b56a567f471d416e036c",
+};
+
+export const putMap: Script = {
+  name: "putMap",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d=ARGV[3]
+local e=redis.call('HGET',a,b)or''
+if e==c and e~=d then
+redis.call('HSET',a,b,d)
+e=d
+end
+return{'ok',e}
+`;
+  },
+  sha1: "04c0c626c8c2bb946d31400960c6ba12c9c23d40",
+  keyLockingSha1: "adcdc111dfaf53920e568238e8ba42fa10b228b0",
+};
+
+export const setIdle: Script = {
+  name: "setIdle",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV
+local c={}
+${$F}for g=1,#b,3 do
+F(c,b[g])
+end
+local d={}
+${$C}for h,i in ipairs(redis.call('ZMSCORE',a,unpack(c)))do
+if i and C(i)==C(b[3*h-1])then
+F(d,b[3*h],b[3*h-2])
+end
+end
+${$B}${$I}I('ZADD',a,d)
+return{'ok',#d/2}
+`;
+  },
+  sha1: "b5a7538086d2720f3e64e68b1824d267f06f0599",
+  keyLockingSha1: "e0695f931d1a3cd32ff675b4b626268586c87595",
+};
+
 export const blankDuplicates: Script = {
   name: "blankDuplicates",
   get source() {
@@ -4368,7 +4505,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local p=GW(o,E(l))
+${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local p=GY(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4385,25 +4522,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GT}${$GV}${$GZ}${$HA}${$HB}${$HC}local u=HC(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GV}${$GX}${$HB}${$HC}${$HD}${$HE}local u=HE(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$GX}local function w(x)
+${$GZ}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-GX(p,'two_places',x.id)
+GZ(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GU}${$GY}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}local x=HV(p,u,w)or HJ(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GW}${$HA}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}local x=HX(p,u,w)or HL(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "c75f4ea9f51bf460bbc6ed40de58fb73c6cb0dce",
-  keyLockingSha1: "72aaa957ebaec9f1e03d90d743cf7dafafeab778",
+  sha1: "8280f01e8a9bc1a804db4490086ba18da9e08cee",
+  keyLockingSha1: "4b0c29952cb9c4f4a3dc0cb38f284b39f4fe8203",
 };
 
 export const check: Script = {
@@ -4449,7 +4586,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local w=GW(u,E(n))
+${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local w=GY(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4534,7 +4671,7 @@ return BG(al,'~ghosts','~dropped')==am
 and BG(al,'~timers','~elapsed')==ak
 and BG(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$GZ}${$HM}${$IO}${$IP}${$IQ}${$IR}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$HB}${$HO}${$IQ}${$IR}${$IS}${$IT}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BT(as)
@@ -4543,9 +4680,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BQ(at)and as.live and an[at.group or'']
 if au and as.fair then
-IO(au,tonumber(as.fair))
+IQ(au,tonumber(as.fair))
 elseif au and as.working then
-IP(au)
+IR(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4556,15 +4693,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BN)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IQ(at,au,aw)or IR(w,at)then
+if AC(aw)or IS(at,au,aw)or IT(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DJ}${$DL}${$DT}${$DV}${$GT}${$GU}${$GV}${$GX}${$GY}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HK}${$HL}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DJ}${$DL}${$DT}${$DV}${$GV}${$GW}${$GX}${$GZ}${$HA}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HM}${$HN}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local function ak()
 local al={}
-for ap,aq in ipairs(IL)do
+for ap,aq in ipairs(IO)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4573,18 +4710,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IM(
+IP(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=II(w,z)
+local ap,aq=IK(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-ID(w,au)
-IG(w,x.worker_leases)
-IE(w,x.fair_by_group)
-IH(w,x.workers)
+IG(w,au)
+II(w,x.worker_leases)
+IH(w,x.fair_by_group)
+IJ(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4604,12 +4741,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HC(w,ag),{},{},{}
+local ax,ay,az,ba=HE(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HO(w,bf)
+HQ(w,bf)
 if bf.live and BQ(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -4622,12 +4759,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BY(w.plan,ay)
 for be,bf in ipairs(ax)do
-HU(w,bf)
-HF(w,bf.id,bf.had_fixed,bf.fixed)
-HF(w,'.'..bf.id,bf.had_record,bf.record)
+HW(w,bf)
+HH(w,bf.id,bf.had_fixed,bf.fixed)
+HH(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HH(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HH(w,'fair_by_group',w.turns,'turn_wrong')
+HJ(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HJ(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4647,8 +4784,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "151cf270573d3ed903419353e01630205bb58d1e",
-  keyLockingSha1: "a4436e58d7501a00d95666dd6bf95b2945dec4cc",
+  sha1: "696515eff12efa7f5095b92442e102e61c938aa9",
+  keyLockingSha1: "9499f2a81bd46e57abef71d4973150ae24ecc080",
 };
 
 export const placeLost: Script = {
@@ -4681,18 +4818,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local p=GW(o,E(l))
+${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local p=GY(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GT}${$GV}${$GZ}${$HA}${$HB}${$HC}local v=HC(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GV}${$GX}${$HB}${$HC}${$HD}${$HE}local v=HE(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GX}${$HE}${$HM}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GZ}${$HG}${$HO}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -4704,20 +4841,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BQ(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HM then
+if ad and ad.last_tag>=HO then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CN(aa,y,z,'back')
-GX(p,'place_missing',y)
+GZ(p,'place_missing',y)
 else
-GX(p,'ghosts_wrong',y)
+GZ(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HE(p,x)
+x.record=not ac and HG(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GU}${$GY}${$HD}${$HF}${$HG}${$HH}${$HI}${$HK}${$HL}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}local x=HV(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GW}${$HA}${$HF}${$HH}${$HI}${$HJ}${$HK}${$HM}${$HN}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}local x=HX(p,v,w)
 if x then
 return x
 end
@@ -4730,8 +4867,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "bd3487e722b98a3d75b48f878d2ddc347189def8",
-  keyLockingSha1: "6707f8875780007e91383bd290920c5793be9fca",
+  sha1: "18f1048726fc85aeb7d1fe541f3b8d6a0a5b3095",
+  keyLockingSha1: "1bb04a555b48eb3abb5f2be7607e72457b2bea9a",
 };
 
 export const recountGroups: Script = {
@@ -4749,7 +4886,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local m=GW(l,E(g))
+${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local m=GY(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local function r(s)
@@ -4776,14 +4913,14 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BT(x,h=='1'and i[w+2]or'')
 end
-${$BK}${$BM}${$CD}${$HM}${$IO}${$IP}if h~='1'and not(s(a,IO)and s(d,IP))then
+${$BK}${$BM}${$CD}${$HO}${$IQ}${$IR}if h~='1'and not(s(a,IQ)and s(d,IR))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$DH}${$GX}${$GZ}${$IQ}${$IR}for x=1,#t,DH do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$DH}${$GZ}${$HB}${$IS}${$IT}for x=1,#t,DH do
 BY(n,{unpack(t,x,math.min(x+DH-1,#t))})
 for ab=x,math.min(x+DH-1,#t)do
 local ac=o[ab]
@@ -4794,12 +4931,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BN))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IQ(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IS(ad,q[ac],ae or'')then
 ad.changed=true
-GX(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IR(m,ad)then
+GZ(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IT(m,ad)then
 ad.changed=true
-GX(m,'timer_wrong',ac)
+GZ(m,'timer_wrong',ac)
 end
 end
 CP(n)
@@ -4812,8 +4949,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "17444dae33ee1a326907713cfff3045e5ecfed5e",
-  keyLockingSha1: "a7b78a468a82feebb6bfa98907a9106886954c90",
+  sha1: "c6a8145dcac72bcf8edf945f8d217551904171c3",
+  keyLockingSha1: "b606887ff87179cf22ed6bf55e1e57f349156cc2",
 };
 
 export const repairControl: Script = {
@@ -4831,10 +4968,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local m=GW(l,E(i))
+${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local m=GY(l,E(i))
 local n={}
-${$IJ}${$IK}${$IL}for r,s in ipairs(redis.call('HMGET',e,unpack(IL)))do
-n[IL[r]]=s
+${$IL}${$IM}${$IO}for r,s in ipairs(redis.call('HMGET',e,unpack(IO)))do
+n[IO[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -4842,10 +4979,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GX}${$HD}${$HF}${$HK}${$HL}${$HM}${$HW}${$HX}${$HY}${$HZ}${$IM}IM(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GZ}${$HF}${$HH}${$HM}${$HN}${$HO}${$HY}${$HZ}${$IA}${$IB}${$IP}IP(m,n,o)
 local p={}
-for t=1,#IJ,2 do
-p[IJ[t]]=IJ[t+1]
+for t=1,#IL,2 do
+p[IL[t]]=IL[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -4861,24 +4998,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HF(m,w,n[w],ac and C(x)or n[w])
+HH(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HF(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-GX(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HH(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+GZ(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$GZ}${$HH}${$HI}local r=HI(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$HB}${$HJ}${$HK}local r=HK(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IJ)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IL)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "f0beb0dc8f741b115a32949a6dc2e25cf8970f1f",
-  keyLockingSha1: "88a9a2ac6016b45ec7a874a74c27ae07a1086044",
+  sha1: "234c62a639a2ebd9befc9e6d9327b128fa07cb9e",
+  keyLockingSha1: "d13036fec10f74b9609a3a3e5585e61dcd9cee13",
 };
 
 export const scan: Script = {
@@ -4912,7 +5049,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DA}${$DB}${$GS}${$GW}local q=GW(p,E(l))
+${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local q=GY(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -4925,7 +5062,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$GX}${$GY}${$HA}${$ID}local function w()
+${$B}${$K}${$GZ}${$HA}${$HC}${$IG}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -4934,24 +5071,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-ID(q,z)
+IG(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DT}${$GZ}${$HD}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$II}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DT}${$HB}${$HF}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IK}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=II(q,y[2])
+local z,aa=IK(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GT}${$GU}${$GV}${$HB}${$HC}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}local function y(z,aa)
-local ab,ac=HC(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GV}${$GW}${$GX}${$HD}${$HE}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}local function y(z,aa)
+local ab,ac=HE(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HV(q,ab)
+local ad=HX(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -4960,7 +5097,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-GX(q,ai.live and'two_places'or'payload_missing',ai.id)
+GZ(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BM(tonumber(ai.fair or 0))
@@ -4972,20 +5109,20 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HJ(q,ac)
+return ad or HL(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IG}IG(q,ab)
-ad=HI(q)
+${$II}II(q,ab)
+ad=HK(q)
 elseif m=='fair-by-group'then
-${$IE}IE(q,ab)
-ad=q.newer and{'newer_schema'}or HI(q)
+${$IH}IH(q,ab)
+ad=q.newer and{'newer_schema'}or HK(q)
 elseif m=='workers'then
-${$DV}${$IH}IH(q,ab)
-ad=HI(q)
+${$DV}${$IJ}IJ(q,ab)
+ad=HK(q)
 else
 ad=y(ab,ac)
 end
@@ -4995,8 +5132,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "51d878a56cbc9e78762e6bc6960eae996009b49d",
-  keyLockingSha1: "7a735b56f481eee6aeea050fe0693e130ae5ef41",
+  sha1: "6aaab387e06f1629b2ffd0a771048c5b96c7733e",
+  keyLockingSha1: "f103244b2cb6ace56c8ffffdce861c5d86b0781e",
 };
 
 export const dueSchedules: Script = {
@@ -5317,12 +5454,12 @@ for i=2,#c do
 e[#e+1]=C(d)
 e[#e+1]=c[i]
 end
-redis.call('ZADD',a,'GT',unpack(e))
+redis.call('ZADD',a,unpack(e))
 return{'ok'}
 `;
   },
-  sha1: "5e5f754ba5362649b9e285c987e8c57a9e5dadef",
-  keyLockingSha1: "1dc46e7c2d4b1a7d29901379e0b52d5824678f5f",
+  sha1: "41197e64ac7561cca119fe07c908c9a57bee91b6",
+  keyLockingSha1: "cc3961434873f8eb2f0c254e89da2bb50a7e60f9",
 };
 
 export const sweep: Script = {
@@ -5609,222 +5746,235 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV[3]
 local l=ARGV[4]
-local m=ARGV
-local n=4
-local o=490
-local p={'~set','~stats','~ghosts','~dropped','~wake'}
-${$C}${$D}local q=D(i)
-local r=(#m-n)/n
-local function s(t)
-return string.byte(t,1,1)==10 or not string.find(t,'^[^\\n]*;[GP]=')
+local m=ARGV[5]
+local n=ARGV
+local o=4
+local p=5
+local q=490
+local r={'~set','~stats','~ghosts','~dropped','~wake','~slots'}
+${$C}${$D}local s=D(i)
+local t=(#n-p)/o
+local function u(v)
+return string.byte(v,1,1)==10 or not string.find(v,'^[^\\n]*;[GP]=')
 end
-local t='1;'..q
-local u,v,w,x={},{},nil,nil
-if r==1 and j~='1'and m[7]==''and s(m[8])then
-u[1],v[1],v[2]=m[5],m[5],t..m[8]
-w=redis.pcall('HSETNX',f,u[1],v[2])
-${$FV}if FV and w==1 and m[6]==''and k==''then
-redis.call('LPUSH',a,u[1])
+local v='1;'..s
+local w,x,y,z={},{},nil,nil
+if t==1 and j~='1'and m==''and n[8]==''and u(n[9])then
+w[1],x[1],x[2]=n[6],n[6],v..n[9]
+y=redis.pcall('HSETNX',f,w[1],x[2])
+${$FV}if FV and y==1 and n[7]==''and k==''then
+redis.call('LPUSH',a,w[1])
 return{'ok',-1,0,1}
 end
 else
-local y,z,aa={unpack(p)},{'ok',0,0},{}
-${$FV}local ab=FV and k==''and r<=o
-for af=1,r do
-local ag,ah,ai,aj=unpack(m,n*af+1,n*af+n)
-ab=ab and ah==''and ai==''and not aa[ag]and s(aj)
-aa[ag],u[af],y[#p+af],z[af+3]=true,ag,ag,1
-v[2*af-1],v[2*af]=ag,t..aj
+local aa,ab,ac={unpack(r)},{'ok',0,0},{}
+${$FV}local ad=FV and k==''and t<=q
+for ah=1,t do
+local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
+ad=ad and aj==''and ak==''and not ac[ai]and u(al)
+ac[ai],w[ah],aa[#r+ah],ab[ah+3]=true,ai,ai,1
+x[2*ah-1],x[2*ah]=ai,v..al
 end
-if ab then
-${$AA}${$AB}x=AB(f,y)
-ab=not x['~set']
-for af=1,r do
-ab=ab and not x[u[af]]
+if ad then
+${$AA}${$AB}z=AB(f,aa)
+${$GS}${$GT}if(m~=''or z['~slots'])and GT(z['~slots'],m,n,p,o)then
+return{'moved'}
 end
-end
-if ab then
-local ac=redis.pcall('HSET',f,unpack(v))
-if type(ac)~='number'then
-return ac
-end
-redis.call('LPUSH',a,unpack(u))
-return z
+ad=not z['~set']and not(z['~slots']and m=='')
+for ah=1,t do
+ad=ad and not z[w[ah]]
 end
 end
-${$Q}local y=Q(a,b,c,d,nil,e,f,g,h)
-${$DA}${$DB}local z,aa,ab=DB(y,tonumber(q)),{},{}
-${$AE}${$AG}${$AH}${$AI}for af=1,r do
-aa[af]=AI(v[2*af])
-ab[af]=string.match(m[n*af+3],'^%d+ (.*)$')
+if ad then
+local ae=redis.pcall('HSET',f,unpack(x))
+if type(ae)~='number'then
+return ae
 end
-local ac=w~=nil
-if ac then
-local ad=w~=1 and redis.call('HGET',f,u[1])
-if w~=1 and w~=0 and not ad then
-return w
+redis.call('LPUSH',a,unpack(w))
+return ab
 end
-${$AA}x={[u[1]]=ad and AA(ad)or nil}
+end
+${$Q}local aa=Q(a,b,c,d,nil,e,f,g,h)
+${$DA}${$DB}local ab,ac,ad=DB(aa,tonumber(s)),{},{}
+${$AE}${$AG}${$AH}${$AI}for ah=1,t do
+ac[ah]=AI(x[2*ah])
+ad[ah]=string.match(n[o*ah+4],'^%d+ (.*)$')
+end
+local ae=y~=nil
+if ae then
+local af=y~=1 and redis.call('HGET',f,w[1])
+if y~=1 and y~=0 and not af then
+return y
+end
+${$AA}z={[w[1]]=af and AA(af)or nil}
 else
-local ad={unpack(p)}
-${$F}for ah,ai in ipairs(u)do
-F(ad,ai,ab[ah]and'~d:'..ab[ah])
+local af={unpack(r)}
+${$F}for aj,ak in ipairs(w)do
+F(af,ak,ad[aj]and'~d:'..ad[aj])
 end
-${$AA}${$AB}x=x or AB(f,ad)
-${$AC}${$AW}${$AY}${$AZ}${$DC}if DC(z,x['~set'],x['~stats'])then
+${$AA}${$AB}z=z or AB(f,af)
+${$AC}${$GS}${$GT}if AC(z['~slots'])then
+return{'newer_schema'}
+elseif(m~=''or z['~slots'])and GT(z['~slots'],m,n,p,o)then
+return{'moved'}
+end
+${$AW}${$AY}${$AZ}${$DC}if DC(ab,z['~set'],z['~stats'])then
 return{'newer_schema'}
 end
 end
-${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(z,aa)
-local ad=false
-local function ae(af,ag)
-local ah=string.match(ag or'','^[^.]+%.')
-if af~=ag and ah and string.sub(af or'',1,#ah)==ah then
-ad=true
+${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(ab,ac)
+local af=false
+local function ag(ah,ai)
+local aj=string.match(ai or'','^[^.]+%.')
+if ah~=ai and aj and string.sub(ah or'',1,#aj)==aj then
+af=true
 end
-return af==ag
+return ah==ai
 end
-${$AC}${$AD}${$AF}${$AM}local function af(ag)
-local ah,ai=u[ag],x[u[ag]]
-local aj=aa[ag].producer_token
-if not ai then
+${$AC}${$AD}${$AF}${$AM}local function ah(ai)
+local aj,ak=w[ai],z[w[ai]]
+local al=ac[ai].producer_token
+if not ak then
 return nil,nil
 end
-local ak=m[n*ag+3]=='again'
-if ai~=''and not ak then
-return ae(AI(ai).producer_token,aj),nil
+local am=n[o*ai+4]=='again'
+if ak~=''and not am then
+return ag(AI(ak).producer_token,al),nil
 end
-local al=redis.call('HGET',f,'.'..ah)
-local am=AM(al)
-x['.'..ah]=al
-if AC(al)then
-x[ah]=al
-elseif am.state==AD.ghost then
-return nil,am
-elseif ai~=''and am.state~=AD.rejected then
-return ae(AI(ai).producer_token,aj),nil
-elseif ak and not ae(am.producer_token,aj)then
-x[ah]=redis.call('HGET',f,ah)
-return nil,am
+local an=redis.call('HGET',f,'.'..aj)
+local ao=AM(an)
+z['.'..aj]=an
+if AC(an)then
+z[aj]=an
+elseif ao.state==AD.ghost then
+return nil,ao
+elseif ak~=''and ao.state~=AD.rejected then
+return ag(AI(ak).producer_token,al),nil
+elseif am and not ag(ao.producer_token,al)then
+z[aj]=redis.call('HGET',f,aj)
+return nil,ao
 end
-return ae(am.producer_token,aj),nil
+return ag(ao.producer_token,al),nil
 end
-local function ag(ah)
-local ai=m[n*ah+2]
-local aj=tonumber(ai~=''and ai or 0)
-return string.sub(ai,1,1)=='+'and z.now+aj or aj
+local function ai(aj)
+local ak=n[o*aj+3]
+local al=tonumber(ak~=''and ak or 0)
+return string.sub(ak,1,1)=='+'and ab.now+al or al
 end
-${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}${$DL}local function ah(ai,aj)
-local ak,al=u[ai],ag(ai)
-local am=al>z.now
-if aj or not ac then
-T(z,'HSET tasks',ak,v[2*ai])
+${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}${$DL}local function aj(ak,al)
+local am,an=w[ak],ai(ak)
+local ao=an>ab.now
+if al or not ae then
+T(ab,'HSET tasks',am,x[2*ak])
 end
-if aj and aj.state~=AD.ghost then
-T(z,'ZREM expiry',ak)
-T(z,'ZREM dead',ak)
+if al and al.state~=AD.ghost then
+T(ab,'ZREM expiry',am)
+T(ab,'ZREM dead',am)
 end
-if am then
-T(z,'ZADD delayed',DL(aa[ai],al),ak)
-elseif aj and tonumber(aj.ghosts or 0)>0 and not BQ(aa[ai])then
-H(aj,'ghosts',-1)
-z.ghosts=z.ghosts+1
+if ao then
+T(ab,'ZADD delayed',DL(ac[ak],an),am)
+elseif al and tonumber(al.ghosts or 0)>0 and not BQ(ac[ak])then
+H(al,'ghosts',-1)
+ab.ghosts=ab.ghosts+1
 else
-CN(z,ak,aa[ai],'back')
+CN(ab,am,ac[ak],'back')
 end
-local an=AT(v[2*ai],aj,am and BQ(aa[ai]))
-if an then
-T(z,'HSET tasks','.'..ak,an)
-elseif aj then
-T(z,'HDEL tasks','.'..ak)
+local ap=AT(x[2*ak],al,ao and BQ(ac[ak]))
+if ap then
+T(ab,'HSET tasks','.'..am,ap)
+elseif al then
+T(ab,'HDEL tasks','.'..am)
 end
-CX(z,'enqueued',ak)
+CX(ab,'enqueued',am)
 end
-${$U}local function ai()
-return U(z,'LPUSH pending')
-+z.ghosts
-+(U(z,'ZADD fair')+U(z,'ZADD limited'))/2
+${$U}local function ak()
+return U(ab,'LPUSH pending')
++ab.ghosts
++(U(ab,'ZADD fair')+U(ab,'ZADD limited'))/2
 end
-z.ghosts=0
-${$BG}${$BH}local aj=l=='1'and BH(z.settings,y,x)
-local ak,al=false,false
-local am,an,ao={'ok',-1,0},{},{}
-local ap={}
-for at=1,r do
-local au,av=u[at],ab[at]
-local aw,ax=string.match(av and(ao[av]or x['~d:'..av])or'','^(%d+) (.*)$')
-local ay=aw and tonumber(aw)>z.now and ax~=au
-local az,ba
-if ap[au]then
-az=ae(ap[au],aa[at].producer_token)
-elseif aj or not an[au]then
-az,ba=af(at)
+ab.ghosts=0
+${$BG}${$BH}local al=l=='1'and BH(ab.settings,aa,z)
+local am,an=false,false
+local ao,ap,aq={'ok',-1,0},{},{}
+local ar={}
+for av=1,t do
+local aw,ax=w[av],ad[av]
+local ay,az=string.match(ax and(aq[ax]or z['~d:'..ax])or'','^(%d+) (.*)$')
+local ba=ay and tonumber(ay)>ab.now and az~=aw
+local bb,bc
+if ar[aw]then
+bb=ag(ar[aw],ac[av].producer_token)
+elseif al or not ap[aw]then
+bb,bc=ah(av)
 end
-local bb=AC(x[au])and'newer_schema'or ad and'reused'
-if bb and not aj then
-return{bb}
-elseif not bb and az==nil and not ay and aj and ag(at)<=z.now then
-bb=ai()>=aj and'full'
+local bd=AC(z[aw])and'newer_schema'or af and'reused'
+if bd and not al then
+return{bd}
+elseif not bd and bb==nil and not ba and al and ai(av)<=ab.now then
+bd=ak()>=al and'full'
 end
-ad=false
-if bb then
-am[at+3]=' '..bb
-elseif an[au]and not aj then
-am[at+3]=an[au]
-elseif az==nil and ay then
-am[at+3],an[au]=ax,ax
+af=false
+if bd then
+ao[av+3]=' '..bd
+elseif ap[aw]and not al then
+ao[av+3]=ap[aw]
+elseif bb==nil and ba then
+ao[av+3],ap[aw]=az,az
 else
-an[au]=0
-if az and av then
-ao[av]=C(z.now+1)..' '..au
+ap[aw]=0
+if bb and ax then
+aq[ax]=C(ab.now+1)..' '..aw
 end
-am[at+3]=az==false and 0 or 1
-ak=ak or(az~=false and ag(at)<=z.now)
-al=al or az
-if az==nil then
-ah(at,ba)
-ap[au]=aj and(aa[at].producer_token or'')
-if av then
-local bc=C(z.now+string.match(m[n*at+3],'^%d+'))
-ao[av]=bc..' '..au
-T(z,'HSET tasks','~d:'..av,ao[av])
-T(z,'ZADD expiry',bc,'~d:'..av)
-end
-end
+ao[av+3]=bb==false and 0 or 1
+am=am or(bb~=false and ai(av)<=ab.now)
+an=an or bb
+if bb==nil then
+aj(av,bc)
+ar[aw]=al and(ac[av].producer_token or'')
+if ax then
+local be=C(ab.now+string.match(n[o*av+4],'^%d+'))
+aq[ax]=be..' '..aw
+T(ab,'HSET tasks','~d:'..ax,aq[ax])
+T(ab,'ZADD expiry',be,'~d:'..ax)
 end
 end
-if z.settings then
-am[2]=(z.settings.max_pending or z.settings.events or z.settings.statistics)and 1 or 0
 end
-${$BI}if not aj and BI(z.settings,y,x,ai())then
+end
+if ab.settings then
+ao[2]=(ab.settings.max_pending or ab.settings.events or ab.settings.statistics)and 1 or 0
+end
+if z['~slots']and m==''then
+ao[2]=2
+end
+${$BI}if not al and BI(ab.settings,aa,z,ak())then
 return{'full'}
 end
-if k~=''and ak then
-local aq=ac and redis.call('HMGET',f,'~wake','~set')or{x['~wake'],x['~set']}
-${$EA}${$EB}if EB(aq[1],z.now,al and 0)and not AZ(aq[2]or nil).paused then
-${$EC}local ar={'~wake',EC(z.now,k)}
-am[3]=1
-${$N}${$P}if U(z,'HSET tasks')>0 then
-T(z,'HSET tasks',unpack(ar))
-elseif P(f,ar)then
-am[3]=0
+if k~=''and am then
+local as=ae and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
+${$EA}${$EB}if EB(as[1],ab.now,an and 0)and not AZ(as[2]or nil).paused then
+${$EC}local at={'~wake',EC(ab.now,k)}
+ao[3]=1
+${$N}${$P}if U(ab,'HSET tasks')>0 then
+T(ab,'HSET tasks',unpack(at))
+elseif P(f,at)then
+ao[3]=0
 end
 end
 end
-${$G}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(z)
-${$I}${$N}${$DF}local aq=DF(z,x)
-if aq then
-return aq
+${$G}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(ab)
+${$I}${$N}${$DF}local as=DF(ab,z)
+if as then
+return as
 end
-${$J}${$P}${$R}${$V}${$DG}DG(z)
-if z.ghosts>0 then
-redis.call('HINCRBY',f,'~dropped',C(z.ghosts))
+${$J}${$P}${$R}${$V}${$DG}DG(ab)
+if ab.ghosts>0 then
+redis.call('HINCRBY',f,'~dropped',C(ab.ghosts))
 end
-return am
+return ao
 `;
   },
-  sha1: "5d99458a3b565adc1e886b48ed150d3fb8e6bc9e",
-  keyLockingSha1: "3cafef519941084aa01b8367f60ee4db8448264c",
+  sha1: "6d0d20c756c63d2a162685f1e5ba2397907a72b6",
+  keyLockingSha1: "7aa1df71d3dfde3c01cfdd4b0f38d521d8f80d3a",
 };
 
 export const get: Script = {

@@ -11,20 +11,28 @@ import type { Reply, ScriptCall } from "./transport.ts";
 export const enqueueScript = {
   script: lua.enqueue,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
-  args: ["testNow", "withSettings", "wake", "refuseEach"],
+  args: ["testNow", "withSettings", "wake", "refuseEach", "slots"],
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueue", reply);
-    const status = reader.status("ok", "full", "reused");
+    const status = reader.status("ok", "full", "reused", "moved");
     if (status !== "ok")
-      return { refused: status, mustReadSettings: status === "full" || undefined, wake: false, tasks: [] };
+      return {
+        refused: status,
+        mustReadSettings: status === "full" || undefined,
+        hasPartitions: status === "moved",
+        wake: false,
+        tasks: [],
+      };
     const settings = reader.integer();
     const wake = reader.integer() === 1;
     return {
       /** Why all tasks were refused. */
       refused: undefined,
       /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
-      mustReadSettings: settings < 0 ? undefined : settings === 1,
+      mustReadSettings: settings < 0 ? undefined : settings > 0,
+      /** Whether the queue has partitions, which the caller does not know. */
+      hasPartitions: settings === 2,
       /** Whether a consumer is to be woken. */
       wake,
       /**
@@ -122,6 +130,15 @@ export const settleScript = {
     }),
 } as const satisfies Binding;
 
+/** The replies of the settle and the dequeue in that of `settleAndDequeue`. */
+export function repliesInside(reply: Reply): readonly [settled: Reply, dequeued: Reply] {
+  const reader = new ReplyReader("settleAndDequeue", reply);
+  const settled = reader.reply();
+  // A text in place of the array is the status of the whole reply.
+  if (typeof settled === "string") okay("settleAndDequeue", reply);
+  return [settled, reader.reply()];
+}
+
 export const settleAndDequeueScript = {
   script: lua.settleAndDequeue,
   keys: parts,
@@ -129,11 +146,8 @@ export const settleAndDequeueScript = {
   args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "call"],
   each: ["id", "proof", "terms", "text"],
   decode: (reply: Reply) => {
-    const reader = new ReplyReader("settleAndDequeue", reply);
-    const settled = reader.reply();
-    // A text in place of the array is the status of the whole reply.
-    if (typeof settled === "string") okay("settleAndDequeue", reply);
-    return { settled: settleScript.decode(settled), dequeued: dequeueScript.decode(reader.reply()) };
+    const [settled, dequeued] = repliesInside(reply);
+    return { settled: settleScript.decode(settled), dequeued: dequeueScript.decode(dequeued) };
   },
 } as const satisfies Binding;
 

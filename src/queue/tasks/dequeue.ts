@@ -42,6 +42,8 @@ const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUE
 export interface DequeueContext<Out> {
   readonly name: string;
   readonly keys: Keys;
+  /** The partition that has these keys. */
+  readonly partition: number;
   readonly transport: Transport;
   readonly values: ValuesQueue;
   readonly testNow: string;
@@ -112,6 +114,17 @@ export class DequeueCall<Out> {
     return (this.#firstCall ??= this.#scriptCall(this.#wait === 0));
   }
 
+  /** The first script call, if this dequeue is one of several: of other partitions, or while it waits. */
+  callBefore(isLast: boolean): ScriptCall {
+    return (this.#firstCall ??= this.#scriptCall(isLast));
+  }
+
+  /** The tasks of the first script call, without a wait. */
+  async batchOf(reply: DequeueReply): Promise<Batch<Out>> {
+    const { signal } = this.#options;
+    return this.toBatch(await this.#skipUndeliverable(this.firstCall, this.#leaseToken, reply, signal));
+  }
+
   /**
    * The name of the pool in which dequeues share requests, see {@link dequeueFor}. Undefined if this dequeue
    * must have its own request.
@@ -131,12 +144,10 @@ export class DequeueCall<Out> {
    * @param reply of the first call
    */
   async finish(reply: DequeueReply): Promise<Batch<Out>> {
-    const { signal } = this.#options;
-    const leased = await this.#skipUndeliverable(this.firstCall, this.#leaseToken, reply, signal);
-    const first = await this.toBatch(leased);
+    const first = await this.batchOf(reply);
     if (first.length > 0 || this.#wait === 0) return first;
     const steps = { dequeue: (last: boolean) => this.#dequeueAgain(last), check: this.#check };
-    return pollForTasks(first, this.#wait, steps, signal);
+    return pollForTasks(first, this.#wait, steps, this.#options.signal);
   }
 
   /**
@@ -171,7 +182,7 @@ export class DequeueCall<Out> {
   #handBack(tasks: LeasedRecords["tasks"], token: string): void {
     if (tasks.length === 0) return;
     const returned = tasks.map((task) => ({
-      receipt: writeReceipt({ ...task, token }),
+      receipt: writeReceipt({ ...task, token, partition: this.#queue.partition }),
       outcome: "requeue" as const,
       unstarted: true,
     }));
@@ -273,9 +284,10 @@ export class DequeueCall<Out> {
 
   #raw({ nextDueAt, paused, tasks, token }: LeasedRecords): RawBatch {
     const leasedFor = Number(this.#args.lease);
+    const { partition } = this.#queue;
     const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
-      const receipt = writeReceipt({ id, attempt, lease, token });
+      const receipt = writeReceipt({ id, attempt, lease, token, partition });
       return {
         id,
         receipt,

@@ -16,6 +16,21 @@ export interface EnqueueItem {
   readonly when: string;
   readonly unique: string;
   readonly record: string;
+  /**
+   * What decides in which slot the task is, if the queue has partitions: its group, id or dedup key. A generated
+   * id has no slot.
+   */
+  readonly placedBy: string | undefined;
+}
+
+/** Where new tasks of a queue with partitions go. */
+export interface Placing {
+  /** The slot of a task; undefined if it has neither group nor id nor dedup key. Checks that they agree. */
+  readonly slotOf: (task: NewTask<unknown>, at: string) => number | undefined;
+  /** A generated id. */
+  readonly newId: (slot: number | undefined) => string;
+  /** What a derived id ends with. */
+  readonly endOf: (slot: number) => string;
 }
 
 /**
@@ -40,6 +55,7 @@ export function checkAndEncode<In, Out>(
  * @param at what errors put before the names of a task's options
  * @param addTraceHeaders adds to each task the headers of its trace. They are not compared when an
  *   idempotency key comes again: a resend of the call may have others. @default none
+ * @param placing where the tasks go, if the queue has partitions
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export async function enqueueItems(
@@ -50,9 +66,15 @@ export async function enqueueItems(
   key: string | undefined,
   at: (index: number) => string,
   addTraceHeaders?: AddTraceHeaders,
+  placing?: Placing,
 ): Promise<EnqueueItem[]> {
-  const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(queue.name, key);
-  const ids = tasks.map(({ id }, i) => id ?? idAt(i));
+  const derivedId = key === undefined ? undefined : await derivedTaskIds(queue.name, key);
+  const ids = tasks.map((task, i) => {
+    const slot = placing?.slotOf(task, at(i));
+    if (task.id !== undefined) return task.id;
+    if (derivedId) return derivedId(i) + (slot === undefined ? "" : (placing?.endOf(slot) ?? ""));
+    return placing ? placing.newId(slot) : newTaskId();
+  });
   const stored = await all(
     payloads.map((text, i) =>
       encryptValue(queue, { kind: "payload", id: ids[i] as string }, text, `${at(i)}payload`),
@@ -68,8 +90,9 @@ export async function enqueueItems(
   return tasks.map((task, i) => {
     const path = at(i);
     const fixed = fixedOptions(defaults, task, path);
+    const id = ids[i] as string;
     return {
-      id: ids[i] as string,
+      id,
       when: whenReady(defaults, task, path),
       unique: uniqueness(task, path),
       record: writeFixed({
@@ -78,6 +101,7 @@ export async function enqueueItems(
         headers: addTraceHeaders ? addTraceHeaders(fixed.headers) : fixed.headers,
         payload: stored[i] ?? "",
       }),
+      placedBy: task.group ?? task.id ?? task.dedup?.key ?? (derivedId && id),
     };
   });
 }

@@ -3,12 +3,15 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
-import { checkAndEncode, enqueueItems, type EnqueueItem } from "./encode-tasks.ts";
+import { addToPartitions, type EnqueueReply, type SendToPartitions } from "./add-to-partitions.ts";
+import { checkAndEncode, enqueueItems, type EnqueueItem, type Placing } from "./encode-tasks.ts";
 import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
+import { nameOfPartition } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
+import { NewTaskPlacement } from "../partitions/placement.ts";
 import { all } from "../core/maybe-promise.ts";
 import {
   listOf,
@@ -46,6 +49,7 @@ const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 const QUEUE_OPTIONS = [
   "transport",
   "prefix",
+  "partitions",
   "now",
   "encryption",
   "onDeadLetter",
@@ -91,6 +95,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
   protected readonly coalescer: Coalescer;
+  #placement: NewTaskPlacement | undefined;
 
   /**
    * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
@@ -138,15 +143,26 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     // A slow schema does not delay the other calls of the turn.
     const encoded = await checkAndEncode(this.schema, task, "");
     const none = () => "";
-    const items = enqueueItems(this.values, this.#defaults, [task], [encoded], key, none, addTraceHeaders);
+    const placing = this.partitions && (await this.#placing(1, signal));
+    const items = enqueueItems(
+      this.values,
+      this.#defaults,
+      [task],
+      [encoded],
+      key,
+      none,
+      addTraceHeaders,
+      placing,
+    );
     const item = items.then(([only]) => only as EnqueueItem);
     const pool = this.waker ? `${this.#pool} ${this.wakeWindow}` : this.#pool;
     return this.coalescer.call(this.#singleEnqueues, pool, item, signal);
   }
 
   /**
-   * Adds up to 1,000 tasks, of 9.5 MB in all, in one request. A refusal adds none of them. After
-   * `redis_unreachable` or `aborted`, all of them may have been added.
+   * Adds up to 1,000 tasks, of 9.5 MB in all, in one request. A refusal adds none of them; in a queue with
+   * partitions, none of those that go to the same partition. After `redis_unreachable` or `aborted`, all of
+   * them may have been added.
    * @param tasks payloads, each with its options
    * @returns for each task its id, and whether it was created
    * @throws {SluiceError} as {@link enqueue}; `path` names the task, such as `tasks[3].delay`
@@ -172,7 +188,17 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     if (tasks.length === 0) return [];
     const key = requestKey(options);
     const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i))));
-    const items = await enqueueItems(this.values, this.#defaults, tasks, encoded, key, at, addTraceHeaders);
+    const placing = this.partitions && (await this.#placing(tasks.length, options.signal));
+    const items = await enqueueItems(
+      this.values,
+      this.#defaults,
+      tasks,
+      encoded,
+      key,
+      at,
+      addTraceHeaders,
+      placing,
+    );
     const bytes = byteLengths(
       items.map(({ record }) => record),
       MAX_REQUEST_BYTES,
@@ -221,19 +247,49 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @returns for each task whether it was created, or why it was refused; and whether to wake a consumer
    */
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
-    const note = registration(this.transport, this.keys, this.name, this.testNow());
-    const args = {
-      testNow: this.testNow(),
-      withSettings: note.readSettings ? "1" : "",
-      wake: this.wakeWindow,
-      refuseEach,
-    };
-    const call = callOf(enqueueScript, this.keys, args, items);
-    const outcomes = await this.transport.send([...note.commands, call], { signal });
-    const { refused, mustReadSettings, wake, tasks: added } = enqueueScript.decode(lastReply(outcomes));
-    if (outcomes[0] && "reply" in outcomes[0]) note.done(mustReadSettings);
-    if (refused) throw ENQUEUE_ERRORS[refused](this.name);
+    if (this.partitions) return addToPartitions(this.partitions, items, this.#adder(refuseEach, signal), signal);
+    const [reply] = await this.#adder(refuseEach, signal)([{ partition: 0, items, slots: "" }]);
+    const { refused, hasPartitions, wake, tasks: added } = reply as EnqueueReply;
+    if (hasPartitions) {
+      const partitions = this.foundPartitions();
+      if (refused) return addToPartitions(partitions, items, this.#adder(refuseEach, signal), signal);
+    }
+    if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
+  }
+
+  /** Sends tasks to partitions, in one request. */
+  #adder(refuseEach: "1" | "", signal: AbortSignal | undefined): SendToPartitions {
+    return async (parts) => {
+      const calls = parts.map(({ partition, items, slots }) => {
+        const [keys, name] = [this.keysOf(partition), nameOfPartition(this.name, partition)];
+        const note = registration(this.transport, keys, name, this.testNow());
+        const args = {
+          testNow: this.testNow(),
+          withSettings: note.readSettings ? "1" : "",
+          wake: this.wakeWindow,
+          refuseEach,
+          slots,
+        };
+        return { note, commands: [...note.commands, callOf(enqueueScript, keys, args, items)] };
+      });
+      const outcomes = await this.transport.send(
+        calls.flatMap(({ commands }) => commands),
+        { signal },
+      );
+      let from = 0;
+      return calls.map(({ note, commands }) => {
+        const own = outcomes.slice(from, (from += commands.length));
+        const reply = enqueueScript.decode(lastReply(own));
+        if (own[0] && "reply" in own[0]) note.done(reply.mustReadSettings);
+        return reply;
+      });
+    };
+  }
+
+  async #placing(count: number, signal: AbortSignal | undefined): Promise<Placing> {
+    const map = await this.foundPartitions().map(signal);
+    return (this.#placement ??= new NewTaskPlacement()).placing(count, map);
   }
 
   /** Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */
@@ -268,7 +324,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
     onlyOptions(options, GET_OPTIONS);
     const payload = trueOrFalse(options.payload ?? false, "payload") ? "1" : "";
-    const found = await this.run(getScript, { id: taskId(id), payload }, [], options);
+    const found = await this.runOn(taskId(id), getScript, { id, payload }, (reply) => !reply, options);
     return found && decryptTask(this.values, readTaskInfo(this.name, id, found), id);
   }
 
@@ -290,7 +346,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const lease =
       options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
     const args = { testNow: this.testNow(), id: taskId(id), lease };
-    const status = await this.run(cancelScript, args, [], options);
+    const isUnknown = (reply: string) => reply === "not_found";
+    const status = await this.runOn(id, cancelScript, args, isUnknown, options);
     return status === "rejected" || status === "working"
       ? { ok: true, state: status }
       : { ok: false, code: status };

@@ -4,11 +4,13 @@ import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { optionalFunction, queueName, requestKey } from "../core/validation.ts";
-import { lastReply } from "../redis/replies.ts";
+import { lastReply, replyAt } from "../redis/replies.ts";
 import { redisTime } from "../redis/clock.ts";
 import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
 import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
 import type { RequestOptions } from "../core/types.ts";
+import { Partitions } from "../partitions/partitions.ts";
+import { partitionCount } from "../partitions/resize.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 
 export interface QueueBaseOptions {
@@ -22,6 +24,12 @@ export interface QueueBaseOptions {
    * @default values are not encrypted, and encrypted ones cannot be read
    */
   readonly encryption?: MaybeEncryption;
+  /**
+   * Over how many partitions the tasks are spread, 1 to 62: each has keys of its own, and may be on another node
+   * of a cluster.
+   * @default 1
+   */
+  readonly partitions?: number | undefined;
   /** Wakes a consumer when tasks become ready and no consumer runs. @default cron starts consumers */
   readonly wake?: Waker | undefined;
   /**
@@ -44,6 +52,9 @@ export class QueueBase {
   protected readonly values: ValuesQueue;
   protected readonly waker: CheckedWaker | undefined;
   protected readonly onDeadLetter: OnDeadLetter | undefined;
+  /** Undefined for a queue without partitions. */
+  protected partitions: Partitions | undefined;
+  readonly #prefix: string | undefined;
   readonly #now: (() => number) | undefined;
 
   /**
@@ -55,6 +66,9 @@ export class QueueBase {
     this.name = queueName(name);
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
+    this.#prefix = options.prefix;
+    const wanted = partitionCount(options.partitions ?? 1);
+    if (wanted > 1) this.partitions = this.#newPartitions(wanted);
     this.values = { name, encryption: checkedEncryption(options.encryption) };
     this.waker = options.wake && new CheckedWaker(options.wake);
     this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
@@ -88,8 +102,59 @@ export class QueueBase {
     args: Parameters<typeof callOf<B>>[2],
     items: Parameters<typeof callOf<B>>[3] = [],
     options: SendOptions = {},
+    partition = 0,
   ): Promise<ReturnType<B["decode"]>> {
-    const call = callOf(binding, this.keys, args, items);
+    const call = callOf(binding, this.keysOf(partition), args, items);
     return binding.decode(lastReply(await this.transport.send([call], options))) as ReturnType<B["decode"]>;
+  }
+
+  /** Runs a script on all partitions, in one request. @returns its reply for each of them */
+  protected async runOnAll<const B extends QueueBinding>(
+    binding: B,
+    args: Parameters<typeof callOf<B>>[2],
+    items: Parameters<typeof callOf<B>>[3] = [],
+    options: SendOptions = {},
+  ): Promise<ReturnType<B["decode"]>[]> {
+    const partitions = this.partitions ? await this.partitions.all(options.signal) : [0];
+    const calls = partitions.map((partition) => callOf(binding, this.keysOf(partition), args, items));
+    const outcomes = await this.transport.send(calls, options);
+    return calls.map((_, i) => binding.decode(replyAt(outcomes, i)) as ReturnType<B["decode"]>);
+  }
+
+  /** The keys of a partition. */
+  protected keysOf(partition: number): Keys {
+    if (partition === 0) return this.keys;
+    return (this.partitions ?? this.#newPartitions()).keysOf(partition);
+  }
+
+  /** Takes note that the queue has partitions, as another producer has declared. */
+  protected foundPartitions(): Partitions {
+    return (this.partitions ??= this.#newPartitions());
+  }
+
+  #newPartitions(wanted?: number): Partitions {
+    return new Partitions(this.name, this.#prefix, this.transport, wanted);
+  }
+
+  /**
+   * Runs a script on one task, where the task is. With partitions it asks those that may have the task, one after
+   * the other.
+   * @param isUnknown whether a reply says that the partition does not know the task
+   */
+  protected async runOn<const B extends QueueBinding>(
+    id: string,
+    binding: B,
+    args: Parameters<typeof callOf<B>>[2],
+    isUnknown: (reply: ReturnType<B["decode"]>) => boolean,
+    options: SendOptions,
+  ): Promise<ReturnType<B["decode"]>> {
+    if (!this.partitions) return this.run(binding, args, [], options);
+    const [first = 0, ...others] = await this.partitions.having(id, options.signal);
+    let reply = await this.run(binding, args, [], options, first);
+    for (const partition of others) {
+      if (!isUnknown(reply)) break;
+      reply = await this.run(binding, args, [], options, partition);
+    }
+    return reply;
   }
 }

@@ -13,12 +13,14 @@ import {
   dequeueScript,
   settleAndDequeueCall,
   settleAndDequeueScript,
-  settleScript,
   heartbeatScript,
 } from "../redis/task-scripts.ts";
 import { countScript } from "../redis/operate-scripts.ts";
-import { SettleCalls } from "./settle-calls.ts";
-import type { SendOptions } from "../redis/transport.ts";
+import { type Partitions } from "../partitions/partitions.ts";
+import { PartitionTurns } from "../partitions/turns.ts";
+import { PartitionedDequeue } from "./dequeue-partitions.ts";
+import { SettleCalls, settledReplies, type SettleParts } from "./settle-calls.ts";
+import type { CommandOutcome, SendOptions } from "../redis/transport.ts";
 import {
   waitForEnd,
   watchTask,
@@ -29,7 +31,7 @@ import {
 } from "./watch.ts";
 import { extendLeases } from "./heartbeat.ts";
 import { workerArguments } from "./worker-info.ts";
-import type { QueueCounts } from "../core/counts.ts";
+import { type QueueCounts, sumOfCounts } from "../core/counts.ts";
 import type { TaskInfo } from "../core/task-info.ts";
 import type {
   DequeueOptions,
@@ -56,6 +58,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   readonly #lease: number;
   readonly #maxBytes: number;
   readonly #settles: SettleCalls;
+  #turns: PartitionTurns | undefined;
 
   /**
    * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
@@ -67,12 +70,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const { options } = nameAndOptions(queue, given);
     this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
     this.#maxBytes = replyBytes(options.maxBytes);
-    const { name, keys, transport, values, waker, onDeadLetter } = this;
+    const { name, transport, values, waker, onDeadLetter } = this;
     const testNow = () => this.testNow();
     const token = (request: RequestOptions) => this.token("settle", request);
     this.#settles = new SettleCalls({
       name,
-      keys,
+      keysOf: (partition) => this.keysOf(partition),
       transport,
       values,
       waker,
@@ -111,7 +114,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
-    const call = await this.#dequeueCall(options);
+    if (this.partitions) return (await this.#partitionedDequeue(this.partitions, options)).run();
+    const call = await this.#dequeueCall(0, options);
     const { pool } = call;
     if (pool !== undefined) {
       const item = Promise.resolve(call);
@@ -151,9 +155,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       const settled = await this.coalescer.call(singleSettles, pool, item, options.signal);
       return this.#settles.reported(settlements, [settled]);
     }
-    const call = await this.#settles.callFor(settlements, options);
-    const replies = settleScript.decode(lastReply(await this.transport.send([call], options)));
-    return this.#settles.finish(settlements, replies);
+    const parts = await this.#settles.callsFor(settlements, options);
+    const outcomes = await this.transport.send(
+      parts.map(({ call }) => call),
+      options,
+    );
+    return this.#settles.finish(settlements, settledReplies(parts, outcomes));
   }
 
   /**
@@ -174,9 +181,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   async #settleAndDequeue(settlements: readonly Settlement[], options: DequeueOptions) {
     listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return { settled: [], tasks: await this.#dequeue(options) };
-    const dequeue = await this.#dequeueCall(options);
-    const settle = await this.#settles.callFor(settlements, options);
-    const call = settleAndDequeueCall(settle, dequeue.firstCall);
+    const parts = await this.#settles.callsFor(settlements, options);
+    const [only] = parts;
+    if (this.partitions || parts.length > 1 || !only || only.partition > 0) {
+      return this.#settleAndDequeueFromPartitions(this.foundPartitions(), settlements, parts, options);
+    }
+    const dequeue = await this.#dequeueCall(0, options);
+    const call = settleAndDequeueCall(only.call, dequeue.firstCall);
     const outcomes = await this.transport.send([call], options);
     const { settled: replies, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
     const settled = await this.#settles.finish(settlements, replies);
@@ -189,8 +200,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
     const args = { testNow: this.testNow(), overview: "" };
-    const { counts } = await this.run(countScript, args, [], options);
-    return { queue: this.name, ...counts };
+    const all = await this.runOnAll(countScript, args, [], options);
+    return { queue: this.name, ...sumOfCounts(all.map(({ counts }) => counts)) };
   }
 
   /**
@@ -263,14 +274,47 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     return extendLeases(extendPage, leases !== undefined);
   }
 
-  async #dequeueCall(options: DequeueOptions): Promise<DequeueCall<Out>> {
-    const { name, keys, transport, values, onDeadLetter } = this;
+  async #settleAndDequeueFromPartitions(
+    partitions: Partitions,
+    settlements: readonly Settlement[],
+    settle: SettleParts,
+    options: DequeueOptions,
+  ) {
+    const dequeue = await this.#partitionedDequeue(partitions, options);
+    let settled: Promise<Settled[]> | undefined;
+    const onSettled = (outcomes: readonly CommandOutcome[]) => {
+      settled = this.#settles.finish(settlements, settledReplies(settle, outcomes));
+    };
+    const tasks = await dequeue.run({ settle, onSettled });
+    return { settled: (await settled) ?? [], tasks };
+  }
+
+  #partitionedDequeue(partitions: Partitions, options: DequeueOptions): Promise<PartitionedDequeue<Out>> {
+    const { name, transport } = this;
+    this.#turns ??= new PartitionTurns(name, this.keys);
+    const source = {
+      name,
+      partitions,
+      turns: this.#turns,
+      transport,
+      testNow: () => this.testNow(),
+      scriptTime: () => this.scriptTime(),
+      keysOf: (partition: number) => this.keysOf(partition),
+      callFor: (partition: number, own: DequeueOptions) => this.#dequeueCall(partition, own),
+    };
+    return PartitionedDequeue.of(source, options);
+  }
+
+  async #dequeueCall(partition: number, options: DequeueOptions): Promise<DequeueCall<Out>> {
+    const { name, transport, values, onDeadLetter } = this;
+    const keys = this.keysOf(partition);
     const [lease, maxBytes, schema] = [this.#lease, this.#maxBytes, this.schema];
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
     return DequeueCall.of(
       {
         name,
         keys,
+        partition,
         transport,
         values,
         testNow: this.testNow(),

@@ -1,13 +1,11 @@
 import type { Keys } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
+import { InstanceMemory } from "../redis/instance-memory.ts";
 import { registerScript } from "../redis/sweep-scripts.ts";
 import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
 
 /** How often one function instance notes a queue as in use, ms. */
 const REGISTER_EVERY = 60_000;
-
-/** Most queues that one instance keeps notes of. */
-const MAX_NOTES = 10_000;
 
 /**
  * When this instance last noted a queue as in use, and whether its enqueues must read the queue's settings.
@@ -17,24 +15,11 @@ interface Note {
   readonly readSettings: boolean;
 }
 
-/** The notes of this instance, by database; or by transport, if it names no database. */
-const noted = new Map<string, Note>();
-const notedByTransport = new WeakMap<Transport, Map<string, Note>>();
-
-function notesOf(transport: Transport): Map<string, Note> {
-  if (transport.database !== undefined) return noted;
-  const own = notedByTransport.get(transport) ?? new Map<string, Note>();
-  notedByTransport.set(transport, own);
-  return own;
-}
-
-function nameOf(transport: Transport, keys: Pick<Keys, "tasks">): string {
-  return `${transport.database} ${keys.tasks}`;
-}
+const noted = new InstanceMemory<Note>();
 
 /** Makes this instance note the queue again at its next enqueue, because the queue has left the registry. */
 export function forgetNote(transport: Transport, keys: Pick<Keys, "tasks">): void {
-  notesOf(transport).delete(nameOf(transport, keys));
+  noted.delete(transport, keys.tasks);
 }
 
 /** The call that notes queues in the registry. */
@@ -69,17 +54,14 @@ export function registration(
   readSettings: boolean;
   done: (mustReadSettings: boolean | undefined) => void;
 } {
-  const notes = notesOf(transport);
-  const name = nameOf(transport, keys);
   const now = Date.now();
-  const last = notes.get(name);
+  const last = noted.get(transport, keys.tasks);
   const since = now - (last?.at ?? Number.NEGATIVE_INFINITY);
   const fresh = since >= 0 && since < REGISTER_EVERY;
   const known = last?.readSettings ?? false;
   const done = (mustReadSettings: boolean | undefined) => {
-    // Many queues, such as one for each user, must not fill the instance's memory.
-    if (notes.size >= MAX_NOTES) notes.clear();
-    notes.set(name, { at: fresh ? (last?.at ?? now) : now, readSettings: mustReadSettings ?? known });
+    const at = fresh ? (last?.at ?? now) : now;
+    noted.set(transport, keys.tasks, { at, readSettings: mustReadSettings ?? known });
   };
   if (fresh) return { commands: [], readSettings: known, done };
   return { commands: [registerCall(keys, [queue], testNow)], readSettings: true, done };

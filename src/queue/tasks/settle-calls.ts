@@ -4,12 +4,13 @@ import { type OnDeadLetter, reportSettled } from "../core/dead-letter.ts";
 import type { Keys } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
+import { groupedBy } from "../core/slices.ts";
 import type { RequestOptions, Settled, Settlement } from "../core/types.ts";
 import { callOf } from "../redis/binding.ts";
 import type { Shareable } from "../redis/coalescer.ts";
-import { lastReply } from "../redis/replies.ts";
+import { replyAt } from "../redis/replies.ts";
 import { settleScript } from "../redis/task-scripts.ts";
-import type { ScriptCall, Transport } from "../redis/transport.ts";
+import type { CommandOutcome, ScriptCall, Transport } from "../redis/transport.ts";
 import type { ValuesQueue } from "../values/encryption.ts";
 import { firstRequeued } from "./first-due.ts";
 import { encryptedArguments, readSettled, type SettlementArguments } from "./settle.ts";
@@ -18,10 +19,33 @@ import type { CheckedWaker } from "./waker.ts";
 /** A settlement of one task, which can share a request. */
 type SingleSettlement = SettlementArguments & Pick<Settlement, "receipt">;
 
+/** The calls of one settle: for each partition its settlements, by their places. */
+export type SettleParts = readonly {
+  readonly partition: number;
+  readonly places: readonly number[];
+  readonly call: ScriptCall;
+}[];
+
+type SettleReplies = ReturnType<typeof settleScript.decode>;
+
+/**
+ * The replies to all settlements of a settle, in their order.
+ * @param outcomes those of its calls, in their order
+ * @throws {SluiceError} the error of the first call that failed
+ */
+export function settledReplies(parts: SettleParts, outcomes: readonly CommandOutcome[]): SettleReplies {
+  const replies: SettleReplies = [];
+  for (const [i, { places }] of parts.entries()) {
+    const own = settleScript.decode(replyAt(outcomes, i));
+    for (const [j, place] of places.entries()) if (own[j]) replies[place] = own[j];
+  }
+  return replies;
+}
+
 /** What settling needs of its queue. */
 interface SettlingQueue {
   readonly name: string;
-  readonly keys: Keys;
+  readonly keysOf: (partition: number) => Keys;
   readonly transport: Transport;
   readonly values: ValuesQueue;
   readonly waker: CheckedWaker | undefined;
@@ -39,14 +63,14 @@ export class SettleCalls {
 
   constructor(queue: SettlingQueue) {
     this.#queue = queue;
-    this.pool = `settle ${queue.keys.tasks}`;
+    this.pool = `settle ${queue.keysOf(0).tasks}`;
   }
 
   /**
-   * One call of the script for all settlements.
+   * The calls of the script for all settlements, one for each partition.
    * @throws {SluiceError} `invalid_argument`, `too_large`
    */
-  async callFor(settlements: readonly Settlement[], options: RequestOptions): Promise<ScriptCall> {
+  async callsFor(settlements: readonly Settlement[], options: RequestOptions): Promise<SettleParts> {
     const items = await all(settlements.map((settlement, i) => this.#item(settlement, i)));
     const bytes = byteLengths(
       items.map(({ text }) => text),
@@ -59,13 +83,13 @@ export class SettleCalls {
         "settlements",
       );
     }
-    return this.#scriptCall(items, options);
+    return this.#parts(items, options);
   }
 
   /** The results of settlements, whose dead letters it reports. Arranges a wake for what was requeued. */
   async finish(
     settlements: readonly Settlement[],
-    replies: ReturnType<typeof settleScript.decode>,
+    replies: SettleReplies,
   ): Promise<Settled[]> {
     const settled = this.reported(settlements, readSettled(settlements, replies));
     await this.#wakeForDelayed(settled);
@@ -89,9 +113,12 @@ export class SettleCalls {
     text: ({ text }) => text,
     send: async (calls, signal) => {
       const items = calls.map(({ item }) => item);
-      const call = await this.#scriptCall(items, {});
-      const reply = lastReply(await this.#queue.transport.send([call], { signal }));
-      const settled = readSettled(items, settleScript.decode(reply));
+      const parts = await this.#parts(items, {});
+      const outcomes = await this.#queue.transport.send(
+        parts.map(({ call }) => call),
+        { signal },
+      );
+      const settled = readSettled(items, settledReplies(parts, outcomes));
       await this.#wakeForDelayed(settled);
       for (const [i, result] of settled.entries()) calls[i]?.answer(result);
     },
@@ -101,11 +128,26 @@ export class SettleCalls {
     return encryptedArguments(this.#queue.values, settlement, `settlements[${i}]`);
   }
 
-  async #scriptCall(items: readonly SettlementArguments[], options: RequestOptions): Promise<ScriptCall> {
-    const { keys, testNow, token } = this.#queue;
+  async #parts(items: readonly SettlementArguments[], options: RequestOptions): Promise<SettleParts> {
+    const { keysOf, testNow, token } = this.#queue;
     const hasProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
-    const call = hasProgress ? await token(options) : "";
-    return callOf(settleScript, keys, { testNow: testNow(), call }, items);
+    const args = { testNow: testNow(), call: hasProgress ? await token(options) : "" };
+    const first = items[0]?.partition ?? 0;
+    const places = items.map((_, i) => i);
+    // As a rule all are in one partition.
+    const groups = items.every(({ partition }) => partition === first)
+      ? new Map([[first, places]])
+      : groupedBy(places, (i) => items[i]?.partition ?? 0);
+    return Array.from(groups, ([partition, own]) => ({
+      partition,
+      places: own,
+      call: callOf(
+        settleScript,
+        keysOf(partition),
+        args,
+        own.length === items.length ? items : own.map((i) => items[i] as SettlementArguments),
+      ),
+    }));
   }
 
   /** Arranges a wake for the first of the tasks that were requeued with a delay. */

@@ -31,6 +31,8 @@ const OPTIONS = new Map<unknown, readonly string[]>(
 
 /** One settlement as the settle script takes it. */
 export interface SettlementArguments {
+  /** The partition that has the task. */
+  readonly partition: number;
   readonly id: string;
   readonly proof: string;
   readonly terms: string;
@@ -74,8 +76,8 @@ export function encryptedArguments(
 export function settlementArguments(settlement: Settlement, at: string): PlainArguments {
   onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
   const { outcome } = settlement;
-  const { id, lease, token, attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
-  const plain = { id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };
+  const { id, lease, token, attempt, partition } = readReceipt(settlement.receipt, `${at}.receipt`);
+  const plain = { partition, id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };
   const withError = (error: unknown) => {
     const text = encodeError(error, `${at}.error`);
     return { text, short: shortForm(error, text) };

@@ -1,0 +1,19 @@
+-- own-slots: notes which slots a partition owns, unless a later version of the map was noted already.
+local tasks = KEYS[1] -- hash  records and control fields
+local version = ARGV[1] -- of the map
+local owned = ARGV[2] -- 64 hex digits; see lib/slots
+-- Returns {'ok', 1 if the partition had any record or control field before, else 0}
+--      or {'newer_schema'}
+--      or {'older', version of the map that was noted already}: nothing has changed
+
+local noted = redis.call('HGET', tasks, '~slots')
+if newer(noted) then
+  return { 'newer_schema' }
+end
+local noted_version = tonumber((string.match(noted or '', '^1;(%d+);')) or 0)
+if noted_version > tonumber(version) then
+  return { 'older', noted_version }
+end
+local used = noted and 1 or redis.call('EXISTS', tasks)
+redis.call('HSET', tasks, '~slots', '1;' .. version .. ';' .. owned)
+return { 'ok', used }

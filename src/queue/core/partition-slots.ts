@@ -1,0 +1,66 @@
+/** The slots of a queue with partitions: which slot an id, a dedup key or a group has. */
+
+/** How many slots a queue has. */
+export const SLOTS = 256;
+
+/** Most partitions of a queue. */
+export const MAX_PARTITIONS = 62;
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** A generated id that names its partition with the last character. */
+const WITH_PARTITION = /^[0-9A-Za-z]{20}~([0-9A-Za-z])$/;
+
+/** CRC-16 with the polynomial 0x1021, from 0, as in XMODEM and Redis Cluster. */
+function crc16(text: string): number {
+  let crc = 0;
+  for (let i = 0; i < text.length; i++) {
+    // Ids, keys and groups are ASCII.
+    crc ^= text.charCodeAt(i) << 8;
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff;
+  }
+  return crc;
+}
+
+/**
+ * The slot of a text: CRC-16 modulo 256. As in Redis Cluster only its tag counts, if it has one: what is
+ * between the first `{` and the next `}`, if that is not empty.
+ */
+export function slotOf(text: string): number {
+  const open = text.indexOf("{");
+  const close = text.indexOf("}", open + 1);
+  return crc16(open >= 0 && close > open + 1 ? text.slice(open + 1, close) : text) % SLOTS;
+}
+
+const tags = new Map<number, string>();
+
+/** What a generated id ends with, so that it has a slot: the smallest number with that slot, in braces. */
+export function tagOf(slot: number): string {
+  let tag = tags.get(slot);
+  for (let number = 0; tag === undefined; number++) {
+    if (slotOf(String(number)) === slot) tag = `{${number}}`;
+  }
+  tags.set(slot, tag);
+  return tag;
+}
+
+/** What a generated id ends with, so that it names its partition. */
+export function partitionSuffix(partition: number): string {
+  return `~${digitOf(partition)}`;
+}
+
+/** The partition that a generated id names; undefined for an id that has a slot. */
+export function namedPartition(id: string): number | undefined {
+  const digit = WITH_PARTITION.exec(id)?.[1];
+  return digit === undefined ? undefined : partitionOf(digit);
+}
+
+/** A partition as one character of a map. */
+export function digitOf(partition: number): string {
+  return DIGITS[partition] as string;
+}
+
+/** The partition of a character, or -1. */
+export function partitionOf(digit: string): number {
+  return DIGITS.indexOf(digit);
+}

@@ -1,0 +1,103 @@
+import { SluiceError } from "../../errors.ts";
+import { sleep } from "../../sleep.ts";
+import { nameOfPartition, queueKeys, type Keys } from "../core/keys.ts";
+import { namedPartition, slotOf } from "../core/partition-slots.ts";
+import { InstanceMemory } from "../redis/instance-memory.ts";
+import type { Transport } from "../redis/transport.ts";
+import { owning, partitionsOf, type PartitionMap } from "./map.ts";
+import { fetchMap, type PartitionedQueue, resizeQueue, setOwned } from "./resize.ts";
+
+/** How long a function instance uses a map before it reads it again, ms. */
+const MAP_AGE = 60_000;
+
+/** Most pauses of a call while the slot of one of its tasks changes hands, and the length of each, ms. */
+const MAX_PAUSES = 40;
+const PAUSE = 25;
+
+/** A map, and when this instance read it, by its own clock. */
+interface KnownMap {
+  readonly map: PartitionMap;
+  readonly at: number;
+}
+
+const known = new InstanceMemory<KnownMap>();
+
+/** The partitions of one queue: their keys, and which of them has which task. */
+export class Partitions {
+  readonly name: string;
+  readonly #prefix: string | undefined;
+  readonly #transport: Transport;
+  /** How many a queue without a map gets; undefined to give it none. */
+  readonly #wanted: number | undefined;
+  readonly #keys: Keys[] = [];
+
+  /** @param wanted how many partitions a queue without a map gets. @default it gets no map */
+  constructor(name: string, prefix: string | undefined, transport: Transport, wanted?: number) {
+    this.name = name;
+    this.#prefix = prefix;
+    this.#transport = transport;
+    this.#wanted = wanted;
+  }
+
+  keysOf(partition: number): Keys {
+    return (this.#keys[partition] ??= queueKeys(nameOfPartition(this.name, partition), this.#prefix));
+  }
+
+  /** The map, which this instance reads once a minute. A queue without a map gets one. */
+  async map(signal?: AbortSignal): Promise<PartitionMap> {
+    const found = known.get(this.#transport, this.keysOf(0).tasks);
+    const age = found ? Date.now() - found.at : -1;
+    if (found && age >= 0 && age < MAP_AGE) return found.map;
+    const map = await fetchMap(this.#queue(signal));
+    const isNew = map.version === 0 && map.next === undefined;
+    if (isNew ? this.#wanted !== undefined : map.next !== undefined) {
+      return this.#remember(await resizeQueue(this.#queue(signal), isNew ? this.#wanted : undefined, map));
+    }
+    return this.#remember(map);
+  }
+
+  /**
+   * The map after a partition has answered that it does not own a slot. If the map has not changed, the
+   * partition has lost its note: then it gets it again.
+   * @param tries how often the call was answered so
+   */
+  async refresh(stale: PartitionMap, tries: number, signal?: AbortSignal): Promise<PartitionMap> {
+    if (tries > MAX_PAUSES) {
+      throw new SluiceError("redis_unreachable", "the partitions of the queue change; try again");
+    }
+    // Another caller changes the map just now: it needs some requests more.
+    if (tries > 1) await sleep(PAUSE, signal);
+    const queue = this.#queue(signal);
+    const map = await resizeQueue(queue, undefined, await fetchMap(queue));
+    if (map.version === stale.version) await setOwned(queue, map.version, map.owners, owning(map));
+    return this.#remember(map);
+  }
+
+  /** The partition to which a new task goes: that which its id names, or the owner of its slot. */
+  ownerOf(id: string, slot: number | undefined, map: PartitionMap): number {
+    return slot === undefined ? (namedPartition(id) ?? 0) : (map.owners[slot] as number);
+  }
+
+  /** The partitions that may have a task, the likeliest first. */
+  async having(id: string, signal?: AbortSignal): Promise<number[]> {
+    const named = namedPartition(id);
+    if (named !== undefined) return [named];
+    const map = await this.map(signal);
+    // Producers that do not know of partitions, and schedules, add to partition 0.
+    return [...new Set([map.owners[slotOf(id)] as number, ...map.former, 0])];
+  }
+
+  /** All partitions that may have tasks. */
+  async all(signal?: AbortSignal): Promise<number[]> {
+    return partitionsOf(await this.map(signal));
+  }
+
+  #remember(map: PartitionMap): PartitionMap {
+    known.set(this.#transport, this.keysOf(0).tasks, { map, at: Date.now() });
+    return map;
+  }
+
+  #queue(signal: AbortSignal | undefined): PartitionedQueue {
+    return { name: this.name, prefix: this.#prefix, transport: this.#transport, signal };
+  }
+}

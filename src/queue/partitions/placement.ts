@@ -1,0 +1,66 @@
+import { invalidArgument } from "../../errors.ts";
+import { newTaskId } from "../core/ids.ts";
+import { partitionSuffix, slotOf, tagOf } from "../core/partition-slots.ts";
+import type { EnqueueOptions } from "../core/types.ts";
+import { owning, type PartitionMap } from "./map.ts";
+
+/** After how many tasks without a slot a producer goes on to the next partition. */
+const TASKS_PER_PARTITION = 100;
+
+/** Chooses partitions for new tasks that have no slot, in turns. */
+export class NewTaskPlacement {
+  #turn = Math.floor(Math.random() * 2 ** 20);
+  #left = TASKS_PER_PARTITION;
+
+  /**
+   * The partition for some tasks. An instance that adds few tasks stays at one partition, because each
+   * partition costs it a note in the registry.
+   */
+  #partitionFor(count: number, map: PartitionMap): number {
+    const partitions = owning(map);
+    if (this.#left < count) {
+      this.#turn++;
+      this.#left = Math.max(count, TASKS_PER_PARTITION);
+    }
+    this.#left -= count;
+    return partitions[this.#turn % partitions.length] as number;
+  }
+
+  /** Where the tasks of one call go. Those without a slot go to one partition. */
+  placing(count: number, map: PartitionMap) {
+    let partition: number | undefined;
+    return {
+      slotOf: slotOfTask,
+      newId: (slot: number | undefined) => {
+        if (slot !== undefined) return newTaskId() + tagOf(slot);
+        return newTaskId() + partitionSuffix((partition ??= this.#partitionFor(count, map)));
+      },
+      endOf: tagOf,
+    };
+  }
+}
+
+/**
+ * The slot of a task: that of its group, its id or its dedup key; undefined if it has none of them. What it has
+ * must be in one slot, so that one partition decides over it.
+ * @param at what errors put before the names of options
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function slotOfTask(
+  { id, group, dedup }: Pick<EnqueueOptions, "id" | "group" | "dedup">,
+  at: string,
+): number | undefined {
+  const first = group ?? id ?? dedup?.key;
+  if (first === undefined) return undefined;
+  const slot = slotOf(first);
+  for (const [path, text] of [["id", id] as const, ["dedup.key", dedup?.key] as const]) {
+    if (text === undefined || slotOf(text) === slot) continue;
+    const [what, example] = group === undefined ? ["id", first] : ["group", first];
+    throw invalidArgument(
+      `${at}${path}`,
+      `must have the ${what} of the task in braces, such as "${text}{${example}}": in a queue with partitions ` +
+        "both are then in the same partition",
+    );
+  }
+  return slot;
+}

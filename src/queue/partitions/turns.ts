@@ -1,0 +1,115 @@
+import type { Keys } from "../core/keys.ts";
+import { nameOfPartition } from "../core/keys.ts";
+import { slotOf } from "../core/partition-slots.ts";
+import { callOf } from "../redis/binding.ts";
+import { headScript, listWorkScript, setIdleScript } from "../redis/partition-scripts.ts";
+import type { ScriptCall } from "../redis/transport.ts";
+
+/** How long a consumer uses what it has read of the registry, ms. */
+const WORK_AGE = 1_000;
+
+/** How long what a consumer has seen of a partition says how old its next task is, ms. */
+const HEAD_AGE = 5_000;
+
+/**
+ * How old the note of an idle partition must be, ms. A producer renews its note before an enqueue if it is a
+ * minute old. So after a note of this age no enqueue comes without a newer one in front of it.
+ */
+const IDLE_AFTER = 120_000;
+
+/** What a consumer has seen of a partition. Instants are epoch ms. */
+export interface PartitionHead {
+  /** When the first of its ready tasks was enqueued; 0 if none is ready. */
+  readonly oldestAt: number;
+  /** When the first delayed task is due or lease expires; 0 if there is none. */
+  readonly nextDueAt: number;
+}
+
+/** From which partition a consumer takes tasks: from the one whose next task was enqueued first. */
+export class PartitionTurns {
+  readonly #queue: string;
+  readonly #keys: Pick<Keys, "queues">;
+  readonly #scores = new Map<number, number>();
+  readonly #heads = new Map<number, PartitionHead & { readonly seenAt: number }>();
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** The registry's time when it was read, epoch ms. */
+  #now = 0;
+
+  constructor(queue: string, keys: Pick<Keys, "queues">) {
+    this.#queue = queue;
+    this.#keys = keys;
+  }
+
+  /** The call that reads which partitions have work; undefined if this was read a short time ago. */
+  workCall(partitions: readonly number[], testNow: string): ScriptCall | undefined {
+    if (performance.now() - this.#readAt < WORK_AGE) return undefined;
+    const names = partitions.map((partition) => ({ name: nameOfPartition(this.#queue, partition) }));
+    return callOf(listWorkScript, this.#keys, { testNow }, names);
+  }
+
+  noteWork(partitions: readonly number[], { now, scores }: ReturnType<typeof listWorkScript.decode>): void {
+    for (const [i, partition] of partitions.entries()) this.#scores.set(partition, scores[i] ?? 0);
+    this.#now = now;
+    this.#readAt = performance.now();
+  }
+
+  noteHead(partition: number, head: PartitionHead): void {
+    this.#heads.set(partition, { ...head, seenAt: performance.now() });
+  }
+
+  /** Whether a partition may have tasks that are ready or due. */
+  mayHaveWork(partition: number): boolean {
+    const score = this.#scores.get(partition);
+    return score === undefined || (score > 0 && score <= this.#now);
+  }
+
+  /** When an idle partition has work again, epoch ms; 0 if it is not known. */
+  idleUntil(partition: number): number {
+    const score = this.#scores.get(partition) ?? 0;
+    return score > this.#now ? score : 0;
+  }
+
+  /**
+   * The order in which a dequeue visits partitions.
+   * @param token if it may be a resend: then the order derives from it, so that a copy visits the same
+   *   partitions
+   */
+  order(partitions: readonly number[], token: string | undefined): number[] {
+    const active = partitions.filter((partition) => this.mayHaveWork(partition));
+    const first = token === undefined ? Math.floor(Math.random() * active.length) : slotOf(token);
+    const turned = active.map((_, i) => active[(first + i) % active.length] as number);
+    if (token !== undefined) return turned;
+    return turned.toSorted((one, other) => this.#age(one) - this.#age(other));
+  }
+
+  /** The partition of which the least is known, to look at beside the first. */
+  leastKnown(partitions: readonly number[]): number | undefined {
+    const seenAt = (partition: number) => this.#heads.get(partition)?.seenAt ?? 0;
+    return partitions.toSorted((one, other) => seenAt(one) - seenAt(other))[0];
+  }
+
+  /** When the first task of a partition was enqueued; later than any instant if none is known. */
+  #age(partition: number): number {
+    const head = this.#heads.get(partition);
+    if (!head || performance.now() - head.seenAt > HEAD_AGE) return 0;
+    return head.oldestAt || Number.MAX_SAFE_INTEGER;
+  }
+
+  /** The call that records partitions as idle that were seen without ready tasks, and with an old note. */
+  idleCall(seen: ReadonlyMap<number, PartitionHead>): ScriptCall | undefined {
+    const idle: { name: string; seen: string; idle: string }[] = [];
+    for (const [partition, { oldestAt, nextDueAt }] of seen) {
+      const score = this.#scores.get(partition) ?? 0;
+      if (oldestAt > 0 || score <= 0 || score > this.#now - IDLE_AFTER) continue;
+      const until = nextDueAt > 0 ? nextDueAt : -score;
+      idle.push({ name: nameOfPartition(this.#queue, partition), seen: String(score), idle: String(until) });
+      this.#scores.set(partition, until);
+    }
+    return idle.length > 0 ? callOf(setIdleScript, this.#keys, {}, idle) : undefined;
+  }
+}
+
+/** The call that looks at the first task of a partition. */
+export function headCall(keys: Keys): ScriptCall {
+  return callOf(headScript, keys, {});
+}

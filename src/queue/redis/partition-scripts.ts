@@ -1,0 +1,56 @@
+/** The scripts in lua/partitions, bound as in `task-scripts.ts`. */
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply } from "./transport.ts";
+
+export const ownSlotsScript = {
+  script: lua.ownSlots,
+  keys: ["tasks"],
+  args: ["version", "owned"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("ownSlots", reply);
+    if (reader.status("ok", "older") === "older") return { noted: reader.integer() };
+    /** Whether the partition had been used before. */
+    return { used: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
+export const putMapScript = {
+  script: lua.putMap,
+  keys: ["maps"],
+  args: ["queue", "was", "map"],
+  each: [],
+  decode: (reply: Reply) => okay("putMap", reply).text(),
+} as const satisfies Binding;
+
+export const headScript = {
+  script: lua.head,
+  keys: ["pending", "fair", "working", "delayed", "tasks"],
+  args: [],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("head", reply);
+    /** Instants are epoch ms; 0 if there is none. */
+    return { oldestAt: reader.integer(), nextDueAt: reader.integer() };
+  },
+} as const satisfies Binding;
+
+export const listWorkScript = {
+  script: lua.listWork,
+  keys: ["queues"],
+  args: ["testNow"],
+  each: ["name"],
+  decode: (reply: Reply) => {
+    const reader = okay("listWork", reply);
+    return { now: reader.integer(), scores: reader.rest((item) => item.integer()) };
+  },
+} as const satisfies Binding;
+
+export const setIdleScript = {
+  script: lua.setIdle,
+  keys: ["queues"],
+  args: [],
+  each: ["name", "seen", "idle"],
+  decode: (reply: Reply) => okay("setIdle", reply).integer(),
+} as const satisfies Binding;

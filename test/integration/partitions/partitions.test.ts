@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { Queue } from "../../../src/index.ts";
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig({ checkInvariants: false });
+const partitioned = (partitions = 8) => rig.queue<unknown>({ partitions });
+
+describe("a queue with partitions", () => {
+  test("delivers each of 1,000 tasks once, from all partitions", async () => {
+    const queue = partitioned();
+    const enqueued: string[] = [];
+    for (let i = 0; i < 10; i++) {
+      const added = await queue.enqueueMany(Array.from({ length: 100 }, (_, j) => ({ payload: 100 * i + j })));
+      enqueued.push(...added.map(({ id }) => id));
+    }
+    expect(new Set(enqueued.map((id) => id.at(-1))).size).toBe(8);
+    expect((await queue.counts()).pending).toBe(1_000);
+    const done: string[] = [];
+    for (;;) {
+      const tasks = await queue.dequeue({ max: 64 });
+      if (tasks.length === 0) break;
+      const settled = await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
+      expect(settled.every(({ ok }) => ok)).toBe(true);
+      done.push(...tasks.map(({ id }) => id));
+    }
+    expect(done.toSorted()).toEqual(enqueued.toSorted());
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
+    expect(await queue.get(enqueued[7] ?? "")).toMatchObject({ state: "completed" });
+  });
+
+  test("ids of the caller are unique over all instances, and found by id alone", async () => {
+    const ids = Array.from({ length: 50 }, (_, i) => `order-${i}`);
+    for (const id of ids) {
+      expect(await partitioned().enqueue(id, { id })).toEqual({ id, created: true });
+      expect(await partitioned().enqueue(id, { id })).toEqual({ id, created: false });
+    }
+    for (const id of ids) expect(await partitioned().get(id)).toMatchObject({ id, state: "pending" });
+    expect(await partitioned().cancel("order-7")).toEqual({ ok: true, state: "rejected" });
+    expect(await partitioned().get("order-51")).toBe(null);
+  });
+
+  test("a group is in one partition, and in order", async () => {
+    const queue = partitioned();
+    for (let i = 0; i < 30; i++) await queue.enqueue(i, { group: `g${i % 3}` });
+    const seen = new Map<string, unknown[]>();
+    const partitions = new Map<string, Set<string>>();
+    for (;;) {
+      const [task] = await queue.dequeue();
+      if (!task) break;
+      const group = String(task.group);
+      seen.set(group, [...(seen.get(group) ?? []), task.payload]);
+      const partition = task.receipt.startsWith("2.") ? (task.receipt.split(".")[1] ?? "") : "0";
+      partitions.set(group, (partitions.get(group) ?? new Set()).add(partition));
+      await task.complete();
+    }
+    for (const [group, payloads] of seen) {
+      expect(payloads).toEqual(Array.from({ length: 10 }, (_, i) => 3 * i + Number(group.slice(1))));
+      expect(partitions.get(group)?.size).toBe(1);
+    }
+  });
+
+  test("an id and a group of one task must be in one slot", async () => {
+    const queue = partitioned();
+    await expect(queue.enqueue(1, { id: "order-7", group: "customer-5" })).rejects.toMatchObject({
+      code: "invalid_argument",
+      path: "id",
+      message:
+        'id must have the group of the task in braces, such as "order-7{customer-5}": in a queue with partitions ' +
+        "both are then in the same partition",
+    });
+    expect(slotOf("order-7{customer-5}")).toBe(slotOf("customer-5"));
+    const { id } = await queue.enqueue(1, { id: "order-7{customer-5}", group: "customer-5" });
+    expect(await queue.get(id)).toMatchObject({ state: "pending" });
+  });
+
+  test("a settle and dequeue in one request goes over partitions", async () => {
+    const queue = partitioned(4);
+    await queue.enqueueMany(Array.from({ length: 40 }, (_, i) => ({ payload: i, id: `n${i}` })));
+    let tasks = await queue.dequeue({ max: 5 });
+    const done = new Set<string>();
+    while (tasks.length > 0) {
+      for (const { id } of tasks) done.add(id);
+      const settlements = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
+      const reply = await queue.settleAndDequeue(settlements, { max: 5 });
+      expect(reply.settled.every(({ ok }) => ok)).toBe(true);
+      tasks = reply.tasks;
+    }
+    expect(done.size).toBe(40);
+  });
+
+  test("a producer that does not know of the partitions learns of them", async () => {
+    await partitioned(4).enqueue(0, { id: "known" });
+    const unaware = new Queue("emails", { transport: rig.transport, now: () => rig.now });
+    expect(await unaware.enqueue(1, { id: "known" })).toEqual({ id: "known", created: false });
+    for (let i = 0; i < 20; i++) expect((await unaware.enqueue(i, { id: `id${i}` })).created).toBe(true);
+    for (let i = 0; i < 20; i++) expect((await partitioned(4).enqueue(i, { id: `id${i}` })).created).toBe(false);
+  });
+});
