@@ -23,7 +23,7 @@ end
 -- items: the tasks of the call, each of `stride` arguments, behind `front` others.
 local function has_moved(owned, slots, items, front, stride)
   if slots ~= '' then
-    return not owns_slots(owned, slots)
+    return slots ~= '?' and not owns_slots(owned, slots)
   end
   for last = front + stride, #items, stride do
     -- An id that the caller chose, a dedup key and a group have slots.

@@ -9,13 +9,13 @@ local tasks = KEYS[5] -- hash  records and control fields
 
 local ids = {}
 append(ids, redis.call('LINDEX', pending, '-1') or nil, redis.call('ZRANGE', fair, '0', '0')[1])
-local oldest = 0
-for _, record in ipairs(#ids > 0 and read('HMGET', tasks, ids) or {}) do
+local oldest
+for _, record in ipairs(read('HMGET', tasks, ids)) do
   -- A ghost has no record. A task may be behind it, so it counts as old.
   local enqueued_at = tonumber((string.match(record or '', '^1;(%d+)')) or 1)
-  oldest = oldest == 0 and enqueued_at or math.min(oldest, enqueued_at)
+  oldest = math.min(oldest or enqueued_at, enqueued_at)
 end
-if oldest > 0 then
+if oldest then
   return { 'ok', oldest, 0 }
 end
 local deadline = lowest_score(working)

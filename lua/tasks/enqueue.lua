@@ -11,14 +11,15 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain task too; '': only for others
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
-local slots = ARGV[5] -- slots that this partition must own, with commas between; '': none
+local slots = ARGV[5] -- slots that this partition must own, with commas between; '': none; '?' only asks what a
+-- partition knows that owned the slots once
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
 -- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
 --          2 if the queue has partitions, 1 if the caller must wake a consumer, then for each task:
 --          1 if this call or an earlier copy of it created it, else 0, or the id that has its dedup key;
 --          for tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each
---          after a space}
+--          after a space; with slots '?' for a task that is not known ' free'}
 --      or {'full'} | {'newer_schema'}
 --      or {'reused'}: another call with the same idempotency key made one of the tasks
 --      or {'moved'}: the partition does not own all slots
@@ -52,7 +53,7 @@ if count == 1 and with_settings ~= '1' and slots == '' and new[8] == '' and stan
   end
 else
   local names, reply, met = { unpack(CONTROL_FIELDS) }, { 'ok', 0, 0 }, {}
-  local plain = PLAIN and wake == '' and count <= PLAIN_TASKS
+  local plain = PLAIN and wake == '' and slots ~= '?' and count <= PLAIN_TASKS
   for i = 1, count do
     local id, when, unique, record = unpack(new, STRIDE * i + 2, STRIDE * i + FRONT)
     plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
@@ -195,7 +196,8 @@ local function coming()
 end
 
 plan.ghosts = 0
-local free_places = refuse_each == '1' and places_left(plan.settings, keys, stored)
+local asks = slots == '?'
+local free_places = refuse_each == '1' and (asks and math.huge or places_left(plan.settings, keys, stored))
 local due_now, resent = false, false -- whether any task is ready, and whether an earlier copy made any
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: the values of this call's dedup keys
 local made_by = {} -- id -> token of the one of several calls that made it here
@@ -231,7 +233,9 @@ for i = 1, count do
     reply[i + 3] = own == false and 0 or 1
     due_now = due_now or (own ~= false and due_of(i) <= plan.now)
     resent = resent or own
-    if own == nil then
+    if own == nil and asks then
+      reply[i + 3] = ' free'
+    elseif own == nil then
       begin(i, old)
       made_by[id] = free_places and (options[i].producer_token or '')
       if key then
@@ -244,6 +248,9 @@ for i = 1, count do
   end
 end
 
+if asks then
+  return reply
+end
 if plan.settings then
   reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
 end

@@ -36,12 +36,16 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/core": ["src/errors.ts"],
   "src/queue/redis": [...base, ...queue("core")],
   "src/queue/values": [...base, ...queue("core")],
+  "src/queue/partitions": [...base, ...queue("core", "redis")],
   // The life of a task. Operating, scheduling and repairing are above it.
-  "src/queue/tasks": [...base, ...queue("core", "redis", "values")],
-  "src/queue/schedules": [...base, ...queue("core", "redis", "values", "tasks")],
-  "src/queue/sweep": [...base, ...queue("core", "redis", "values", "tasks", "schedules")],
-  "src/queue/operate": [...base, ...queue("core", "redis", "values", "tasks", "sweep")],
-  "src/queue/repair": [...base, ...queue("core", "redis", "values", "tasks", "schedules", "sweep")],
+  "src/queue/tasks": [...base, ...queue("core", "redis", "values", "partitions")],
+  "src/queue/schedules": [...base, ...queue("core", "redis", "values", "partitions", "tasks")],
+  "src/queue/sweep": [...base, ...queue("core", "redis", "values", "partitions", "tasks", "schedules")],
+  "src/queue/operate": [...base, ...queue("core", "redis", "values", "partitions", "tasks", "sweep")],
+  "src/queue/repair": [
+    ...base,
+    ...queue("core", "redis", "values", "partitions", "tasks", "schedules", "sweep"),
+  ],
   // Only the interface, whose file has only types, and the base of all floors.
   "src/transport": [...base, "src/queue/redis/transport.ts"],
   // A Redis in the process, and a transport to it.

@@ -66,6 +66,11 @@ export function nameOfPartition(queue: string, partition: number): string {
   return partition === 0 ? queue : `${queue}/${partition}`;
 }
 
+/** A partition as `register` takes it. Partition 0 must be distinguished from a queue without partitions. */
+export function registeredName(queue: string, partition: number, hasPartitions: boolean): string {
+  return hasPartitions || partition > 0 ? `${queue}/${partition}` : queue;
+}
+
 /** The queue of a partition's name, and its number. */
 export function readPartitionName(name: string): { readonly queue: string; readonly partition: number } {
   const [queue = name, partition = "0"] = name.split("/");

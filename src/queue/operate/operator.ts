@@ -19,7 +19,7 @@ import {
   statisticsScript,
 } from "../redis/operate-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
-import { forgetNote, registration } from "../tasks/registration.ts";
+import { forgetNote, registration, sendNoted } from "../tasks/registration.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";
 import {
   groupChanges,
@@ -209,11 +209,11 @@ export class Operator extends WorkerOperator {
     const token = await this.token("configure", options);
     const args = { testNow: this.testNow(), token, group: "", wake: this.wakeWindow };
     const call = callOf(configureScript, this.keys, args, changes);
-    const outcomes = await this.transport.send([...note.commands, call], options);
+    const { noted, outcomes } = await sendNoted(this.transport, [note.command], [call], options);
     const reply = configureScript.decode(lastReply(outcomes));
     const settings = queueSettings(reply.settings);
     const concernsEnqueues = settings.maxPending !== null || settings.events || settings.statistics;
-    if (outcomes[0] && "reply" in outcomes[0]) note.done(concernsEnqueues);
+    if (!note.command || noted[0]) note.done(concernsEnqueues);
     if (reply.wake) await this.waker?.wake(this.name);
     return settings;
   }

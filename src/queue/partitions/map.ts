@@ -11,6 +11,8 @@ export interface PartitionMap {
   readonly next: readonly number[] | undefined;
   /** Partitions that owned slots which others own now. They may still have tasks, and know ids. */
   readonly former: readonly number[];
+  /** When the first change of owners may begin, epoch ms; 0: at once. */
+  readonly notBefore: number;
   /** The map as it is stored; empty if the queue has none. */
   readonly text: string;
 }
@@ -21,15 +23,17 @@ export const UNPARTITIONED: PartitionMap = {
   owners: Array<number>(SLOTS).fill(0),
   next: undefined,
   former: [],
+  notBefore: 0,
   text: "",
 };
 
 const digits = (partitions: readonly number[]) => partitions.map(digitOf).join("");
 const numbers = (text: string) => Array.from(text, partitionOf);
 
-/** Writes a map as it is stored: `1;<version>;<owners>;<next owners>;<former>`, a character for each partition. */
+/** Writes a map as it is stored, with a character for each partition. */
 export function writeMap(map: Omit<PartitionMap, "text">): PartitionMap {
-  const parts = ["1", map.version, digits(map.owners), digits(map.next ?? []), digits(map.former)];
+  const { version, owners, next = [], former, notBefore } = map;
+  const parts = ["1", version, digits(owners), digits(next), digits(former), notBefore];
   return { ...map, text: parts.join(";") };
 }
 
@@ -41,14 +45,17 @@ export function writeMap(map: Omit<PartitionMap, "text">): PartitionMap {
 export function readMap(text: string | null): PartitionMap {
   if (text === null || text === "") return UNPARTITIONED;
   if (/^\d+;/.test(text) && !text.startsWith("1;")) throw newerSchema("the map of a queue's partitions");
-  const match = /^1;(\d{1,15});([0-9A-Za-z]{256});((?:[0-9A-Za-z]{256})?);([0-9A-Za-z]*)$/.exec(text);
+  const match = /^1;(\d{1,15});([0-9A-Za-z]{256});((?:[0-9A-Za-z]{256})?);([0-9A-Za-z]*);(\d{1,15})$/.exec(
+    text,
+  );
   if (!match) throw new SluiceError("unexpected_reply", "the map of a queue's partitions is damaged");
-  const [, version, owners = "", next = "", former = ""] = match;
+  const [, version, owners = "", next = "", former = "", notBefore] = match;
   return {
     version: Number(version),
     owners: numbers(owners),
     next: next === "" ? undefined : numbers(next),
     former: numbers(former),
+    notBefore: Number(notBefore),
     text,
   };
 }

@@ -20,6 +20,16 @@ interface KnownMap {
   readonly at: number;
 }
 
+export interface PartitionsOptions {
+  readonly name: string;
+  readonly prefix: string | undefined;
+  readonly transport: Transport;
+  /** How many partitions a queue without a map gets. @default it gets no map */
+  readonly wanted?: number | undefined;
+  /** For tests only: the clock instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
 const known = new InstanceMemory<KnownMap>();
 
 /** The partitions of one queue: their keys, and which of them has which task. */
@@ -29,14 +39,16 @@ export class Partitions {
   readonly #transport: Transport;
   /** How many a queue without a map gets; undefined to give it none. */
   readonly #wanted: number | undefined;
+  readonly #now: (() => number) | undefined;
   readonly #keys: Keys[] = [];
 
-  /** @param wanted how many partitions a queue without a map gets. @default it gets no map */
-  constructor(name: string, prefix: string | undefined, transport: Transport, wanted?: number) {
+  constructor(queue: PartitionsOptions) {
+    const { name, prefix, transport, wanted, now } = queue;
     this.name = name;
     this.#prefix = prefix;
     this.#transport = transport;
     this.#wanted = wanted;
+    this.#now = now;
   }
 
   keysOf(partition: number): Keys {
@@ -69,7 +81,7 @@ export class Partitions {
     if (tries > 1) await sleep(PAUSE, signal);
     const queue = this.#queue(signal);
     const map = await resizeQueue(queue, undefined, await fetchMap(queue));
-    if (map.version === stale.version) await setOwned(queue, map.version, map.owners, owning(map));
+    if (map.text === stale.text && !map.next) await setOwned(queue, map.version, map.owners, owning(map));
     return this.#remember(map);
   }
 
@@ -83,13 +95,20 @@ export class Partitions {
     const named = namedPartition(id);
     if (named !== undefined) return [named];
     const map = await this.map(signal);
-    // Producers that do not know of partitions, and schedules, add to partition 0.
-    return [...new Set([map.owners[slotOf(id)] as number, ...map.former, 0])];
+    // Producers that do not know of partitions, and schedules, add to partition 0. Their generated ids may be in
+    // any: that is found out when they enqueue tasks with a group.
+    const anywhere = /^[0-9A-Za-z]{20}$/.test(id) ? owning(map) : [];
+    return [...new Set([map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere])];
   }
 
   /** All partitions that may have tasks. */
   async all(signal?: AbortSignal): Promise<number[]> {
     return partitionsOf(await this.map(signal));
+  }
+
+  /** Makes this instance read the map again, because the queue has more partitions. */
+  forget(): void {
+    known.delete(this.#transport, this.keysOf(0).tasks);
   }
 
   #remember(map: PartitionMap): PartitionMap {
@@ -98,6 +117,6 @@ export class Partitions {
   }
 
   #queue(signal: AbortSignal | undefined): PartitionedQueue {
-    return { name: this.name, prefix: this.#prefix, transport: this.#transport, signal };
+    return { name: this.name, prefix: this.#prefix, transport: this.#transport, signal, now: this.#now };
   }
 }

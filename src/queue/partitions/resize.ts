@@ -1,6 +1,6 @@
 /** Changes how many partitions a queue has, while it is in use. */
 import { wholeNumber } from "../core/validation.ts";
-import { mapsKey, nameOfPartition, queueKeys } from "../core/keys.ts";
+import { mapsKey, nameOfPartition, queueKeys, registryKey } from "../core/keys.ts";
 import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
 import { ownSlotsScript, putMapScript } from "../redis/partition-scripts.ts";
@@ -14,7 +14,15 @@ export interface PartitionedQueue {
   readonly prefix: string | undefined;
   readonly transport: Transport;
   readonly signal?: AbortSignal | undefined;
+  /** For tests only: the clock instead of Redis's. */
+  readonly now?: (() => number) | undefined;
 }
+
+/**
+ * From the announcement of the first partitions of a queue to the change, ms: longer than the minute after which
+ * each producer reads the settings of a queue, in which it learns of them.
+ */
+const FIRST_CHANGE_AFTER = 75_000;
 
 /** How often a resize begins again, because another one has changed the map. */
 const MAX_ROUNDS = 10;
@@ -36,8 +44,9 @@ export async function fetchMap({ name, prefix, transport, signal }: PartitionedQ
  * owner, so that at no time two partitions own it.
  *
  * Tasks do not move: a partition that loses slots keeps the tasks that it has, until they end.
- * @param count 1 to 62; undefined to complete a change that another caller has begun
- * @returns the map as it is then
+ * @param count 1 to 62; undefined to continue a change that another caller has begun
+ * @param read the map, if it was read just now
+ * @returns the map as it is then. It still has `next` if the change must wait
  */
 export async function resizeQueue(
   queue: PartitionedQueue,
@@ -47,15 +56,31 @@ export async function resizeQueue(
   let map = read ?? (await fetchMap(queue));
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (map.next) {
-      map = await handOver(queue, map, map.next);
+      const after = await handOver(queue, map, map.next);
+      if (after.text === map.text) return map;
+      map = after;
       continue;
     }
     const next = count === undefined ? map.owners : spread(map.owners, count);
     const same = next.every((owner, slot) => owner === map.owners[slot]);
     if (same && (map.version > 0 || count === undefined || count === 1)) return map;
-    map = await putMap(queue, map, writeMap({ ...map, version: map.version + 1, next }));
+    const notBefore = map.version === 0 ? await firstChangeAt(queue) : 0;
+    map = await putMap(queue, map, writeMap({ ...map, version: map.version + 1, next, notBefore }));
   }
   return map;
+}
+
+/** When the first change may begin: at once, if the queue is new. Else producers must learn of it first. */
+async function firstChangeAt(queue: PartitionedQueue): Promise<number> {
+  const { tasks } = queueKeys(queue.name, queue.prefix);
+  const outcomes = await queue.transport.send([["EXISTS", tasks]], { signal: queue.signal });
+  return replyAt(outcomes, 0) === 0 ? 0 : (await redisNow(queue)) + FIRST_CHANGE_AFTER;
+}
+
+async function redisNow({ transport, signal, now }: PartitionedQueue): Promise<number> {
+  if (now) return now();
+  const [seconds, micros] = replyAt(await transport.send([["TIME"]], { signal }), 0) as readonly string[];
+  return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
 }
 
 /** Seals the slots that change hands, gives them to their new owners, and ends the change. */
@@ -64,28 +89,45 @@ async function handOver(
   map: PartitionMap,
   next: readonly number[],
 ): Promise<PartitionMap> {
-  const { owners, version } = map;
-  const kept = owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
+  const { owners, version, notBefore } = map;
   const before = owning(map);
+  if (notBefore > 0) {
+    // So producers learn of the partitions that do not know of them.
+    await setOwned(queue, version, owners, before);
+    if ((await redisNow(queue)) < notBefore) return map;
+  }
+  const kept = owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
   const sealed = await setOwned(queue, version, kept, before);
-  const after = partitionsOf({ ...map, owners: next, next: undefined, former: [] });
-  const given = sealed && (await setOwned(queue, version, next, after));
-  // A later change has begun: this one is over.
-  if (!sealed || !given) return fetchMap(queue);
+  if ("newer" in sealed) return overtaken(queue, map, sealed.newer);
+  const given = await setOwned(queue, version, next, owning({ owners: next }));
+  if ("newer" in given) return overtaken(queue, map, given.newer);
   const losing = before.filter((partition, i) => {
-    return sealed[i]?.used && owners.some((owner, slot) => owner === partition && next[slot] !== partition);
+    return sealed.used[i] && owners.some((owner, slot) => owner === partition && next[slot] !== partition);
   });
   const former = [...new Set([...map.former, ...losing])].toSorted((one, other) => one - other);
-  return putMap(queue, map, writeMap({ version, owners: next, next: undefined, former }));
+  return putMap(queue, map, writeMap({ version, owners: next, next: undefined, former, notBefore: 0 }));
 }
 
-/** Notes in partitions which slots they own. Undefined if one has noted a later map. */
+/**
+ * The map after a partition has answered that it knows a later one. If there is none, the map was lost and made
+ * anew: then it gets a higher version.
+ */
+async function overtaken(queue: PartitionedQueue, map: PartitionMap, version: number): Promise<PartitionMap> {
+  const now = await fetchMap(queue);
+  if (now.text !== map.text) return now;
+  return putMap(queue, map, writeMap({ ...map, version: version + 1, next: map.next ?? map.owners }));
+}
+
+/** Which partitions had been used before; or the version of the latest map that one knows, if it is later. */
+type OwnedReply = { readonly used: readonly boolean[] } | { readonly newer: number };
+
+/** Notes in partitions which slots they own, unless they know a later map. */
 export async function setOwned(
   { name, prefix, transport, signal }: PartitionedQueue,
   version: number,
   owners: readonly number[],
   partitions: readonly number[],
-): Promise<{ readonly used: boolean }[] | undefined> {
+): Promise<OwnedReply> {
   const calls = partitions.map((partition) =>
     callOf(ownSlotsScript, queueKeys(nameOfPartition(name, partition), prefix), {
       version: String(version),
@@ -94,18 +136,27 @@ export async function setOwned(
   );
   const outcomes = await transport.send(calls, { signal });
   const replies = calls.map((_, i) => ownSlotsScript.decode(replyAt(outcomes, i)));
-  const noted: { readonly used: boolean }[] = [];
-  for (const reply of replies) if (reply.used !== undefined) noted.push({ used: reply.used });
-  return noted.length === replies.length ? noted : undefined;
+  const newer = Math.max(0, ...replies.map(({ noted = 0 }) => noted));
+  return newer > 0 ? { newer } : { used: replies.map(({ used }) => used ?? false) };
 }
 
 /** Writes a map if it is still as it was read. Returns the map that is there then. */
-async function putMap(
-  { name, prefix, transport, signal }: PartitionedQueue,
+export async function putMap(
+  queue: PartitionedQueue,
   was: PartitionMap,
   map: PartitionMap,
 ): Promise<PartitionMap> {
-  const keys = { maps: mapsKey(prefix) };
-  const call = callOf(putMapScript, keys, { queue: name, was: was.text, map: map.text });
-  return readMap(putMapScript.decode(replyAt(await transport.send([call], { signal }), 0)));
+  const partitions = String((partitionsOf(map).at(-1) as number) + 1);
+  return readMap(await replaceMap(queue, queue.name, { was: was.text, map: map.text, partitions }));
+}
+
+/** Replaces a field of the maps, if it is still as it was read. Returns what is there then. */
+export async function replaceMap(
+  { prefix, transport, signal }: PartitionedQueue,
+  field: string,
+  args: { readonly was: string; readonly map: string; readonly partitions: string },
+): Promise<string> {
+  const keys = { queues: registryKey(prefix), maps: mapsKey(prefix) };
+  const call = callOf(putMapScript, keys, { queue: field, ...args });
+  return putMapScript.decode(replyAt(await transport.send([call], { signal }), 0));
 }

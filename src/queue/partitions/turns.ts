@@ -44,13 +44,18 @@ export class PartitionTurns {
   workCall(partitions: readonly number[], testNow: string): ScriptCall | undefined {
     if (performance.now() - this.#readAt < WORK_AGE) return undefined;
     const names = partitions.map((partition) => ({ name: nameOfPartition(this.#queue, partition) }));
-    return callOf(listWorkScript, this.#keys, { testNow }, names);
+    return callOf(listWorkScript, this.#keys, { testNow }, [...names, { name: `/${this.#queue}` }]);
   }
 
-  noteWork(partitions: readonly number[], { now, scores }: ReturnType<typeof listWorkScript.decode>): void {
+  /** @returns whether the queue has partitions beyond those that the call has named */
+  noteWork(
+    partitions: readonly number[],
+    { now, scores }: ReturnType<typeof listWorkScript.decode>,
+  ): boolean {
     for (const [i, partition] of partitions.entries()) this.#scores.set(partition, scores[i] ?? 0);
     this.#now = now;
     this.#readAt = performance.now();
+    return (scores.at(-1) ?? 0) > Math.max(...partitions) + 1;
   }
 
   noteHead(partition: number, head: PartitionHead): void {

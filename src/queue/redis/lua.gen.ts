@@ -2727,7 +2727,7 @@ end
 `;
 const $GT = `local function GT(a,b,c,d,e)
 if b~=''then
-return not GS(a,b)
+return b~='?'and not GS(a,b)
 end
 for i=d+e,#c,e do
 if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
@@ -4366,6 +4366,33 @@ return e
   keyLockingSha1: "c7b390343efc5497886ccb76af3474afa1b573a7",
 };
 
+export const findForeign: Script = {
+  name: "findForeign",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d={'ok',''}
+local e=redis.call('HSCAN',a,b,'COUNT',c)
+d[2]=e[1]
+local f=e[2]
+${$F}for j=1,#f,2 do
+local k,l=f[j],f[j+1]
+local m=string.sub(k,1,1)
+local n=string.find(l,'^[^\\n]*;t=')
+if m=='.'and n then
+F(d,string.sub(k,2))
+elseif string.sub(k,1,3)=='~d:'or(m~='~'and m~='.'and n)then
+F(d,k)
+end
+end
+return d
+`;
+  },
+  sha1: "1e2894d85f5169e9c95b9a55a09a84887e1911fd",
+  keyLockingSha1: "0fbf8ffb01b1e166867f53a889fe313db96a6f93",
+};
+
 export const head: Script = {
   name: "head",
   get source() {
@@ -4376,12 +4403,12 @@ local d=KEYS[4]
 local e=KEYS[5]
 local f={}
 ${$F}F(f,redis.call('LINDEX',a,'-1')or nil,redis.call('ZRANGE',b,'0','0')[1])
-local g=0
-${$B}${$K}for k,l in ipairs(#f>0 and K('HMGET',e,f)or{})do
+local g
+${$B}${$K}for k,l in ipairs(K('HMGET',e,f))do
 local m=tonumber((string.match(l or'','^1;(%d+)'))or 1)
-g=g==0 and m or math.min(g,m)
+g=math.min(g or m,m)
 end
-if g>0 then
+if g then
 return{'ok',g,0}
 end
 ${$L}${$M}local h=M(c)
@@ -4389,8 +4416,8 @@ local i=M(d)
 return{'ok',0,math.min(h or i or 0,i or h or 0)}
 `;
   },
-  sha1: "e1494430258acb472ff3dc01623b1df4e5863eb7",
-  keyLockingSha1: "6b0ccf2d325f4b3db0fc8577917fa1a39a3c56a5",
+  sha1: "e4f2ebbc5d944ba5294197e0fe62a33dce4f8d76",
+  keyLockingSha1: "d3d927ae9e29807a2e392f66645d2fed7b863b4e",
 };
 
 export const listWork: Script = {
@@ -4437,19 +4464,28 @@ export const putMap: Script = {
   name: "putMap",
   get source() {
     return `local a=KEYS[1]
-local b=ARGV[1]
-local c=ARGV[2]
-local d=ARGV[3]
-local e=redis.call('HGET',a,b)or''
-if e==c and e~=d then
-redis.call('HSET',a,b,d)
-e=d
+local b=KEYS[2]
+local c=ARGV[1]
+local d=ARGV[2]
+local e=ARGV[3]
+local f=ARGV[4]
+local g=redis.call('HGET',b,c)or''
+if g==d and g~=e then
+if e==''then
+redis.call('HDEL',b,c)
+else
+redis.call('HSET',b,c,e)
 end
-return{'ok',e}
+if f~=''then
+redis.call('ZADD',a,f,'/'..c)
+end
+g=e
+end
+return{'ok',g}
 `;
   },
-  sha1: "04c0c626c8c2bb946d31400960c6ba12c9c23d40",
-  keyLockingSha1: "adcdc111dfaf53920e568238e8ba42fa10b228b0",
+  sha1: "084cfd170942e521c8b8092bc85682efb99c0b1f",
+  keyLockingSha1: "f969be514d701f2a7453934e13dc94f62f755bc6",
 };
 
 export const setIdle: Script = {
@@ -5448,18 +5484,27 @@ export const register: Script = {
     return `local a=KEYS[1]
 local b=ARGV[1]
 local c=ARGV
-${$C}${$D}${$E}local d=E(b)
-local e={}
-for i=2,#c do
-e[#e+1]=C(d)
-e[#e+1]=c[i]
+${$C}${$D}${$E}local d=C(E(b))
+local e,f={},{}
+${$F}for j=2,#c do
+local k,l=string.match(c[j],'^(.*)/(%d+)$')
+if l then
+F(f,d,l=='0'and k or c[j])
+else
+F(e,d,c[j])
 end
-redis.call('ZADD',a,unpack(e))
+end
+if#e>0 then
+redis.call('ZADD',a,'GT',unpack(e))
+end
+if#f>0 then
+redis.call('ZADD',a,unpack(f))
+end
 return{'ok'}
 `;
   },
-  sha1: "41197e64ac7561cca119fe07c908c9a57bee91b6",
-  keyLockingSha1: "cc3961434873f8eb2f0c254e89da2bb50a7e60f9",
+  sha1: "bef59043de31eb5a3bc6f6b4be805eb6d1f5044f",
+  keyLockingSha1: "1c16b790d7df096d358467d93af47089199883b2",
 };
 
 export const sweep: Script = {
@@ -5768,7 +5813,7 @@ return{'ok',-1,0,1}
 end
 else
 local aa,ab,ac={unpack(r)},{'ok',0,0},{}
-${$FV}local ad=FV and k==''and t<=q
+${$FV}local ad=FV and k==''and m~='?'and t<=q
 for ah=1,t do
 local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
 ad=ad and aj==''and ak==''and not ac[ai]and u(al)
@@ -5893,88 +5938,94 @@ return U(ab,'LPUSH pending')
 +(U(ab,'ZADD fair')+U(ab,'ZADD limited'))/2
 end
 ab.ghosts=0
-${$BG}${$BH}local al=l=='1'and BH(ab.settings,aa,z)
-local am,an=false,false
-local ao,ap,aq={'ok',-1,0},{},{}
-local ar={}
-for av=1,t do
-local aw,ax=w[av],ad[av]
-local ay,az=string.match(ax and(aq[ax]or z['~d:'..ax])or'','^(%d+) (.*)$')
-local ba=ay and tonumber(ay)>ab.now and az~=aw
-local bb,bc
-if ar[aw]then
-bb=ag(ar[aw],ac[av].producer_token)
-elseif al or not ap[aw]then
-bb,bc=ah(av)
+local al=m=='?'
+${$BG}${$BH}local am=l=='1'and(al and math.huge or BH(ab.settings,aa,z))
+local an,ao=false,false
+local ap,aq,ar={'ok',-1,0},{},{}
+local as={}
+for aw=1,t do
+local ax,ay=w[aw],ad[aw]
+local az,ba=string.match(ay and(ar[ay]or z['~d:'..ay])or'','^(%d+) (.*)$')
+local bb=az and tonumber(az)>ab.now and ba~=ax
+local bc,bd
+if as[ax]then
+bc=ag(as[ax],ac[aw].producer_token)
+elseif am or not aq[ax]then
+bc,bd=ah(aw)
 end
-local bd=AC(z[aw])and'newer_schema'or af and'reused'
-if bd and not al then
-return{bd}
-elseif not bd and bb==nil and not ba and al and ai(av)<=ab.now then
-bd=ak()>=al and'full'
+local be=AC(z[ax])and'newer_schema'or af and'reused'
+if be and not am then
+return{be}
+elseif not be and bc==nil and not bb and am and ai(aw)<=ab.now then
+be=ak()>=am and'full'
 end
 af=false
-if bd then
-ao[av+3]=' '..bd
-elseif ap[aw]and not al then
-ao[av+3]=ap[aw]
-elseif bb==nil and ba then
-ao[av+3],ap[aw]=az,az
+if be then
+ap[aw+3]=' '..be
+elseif aq[ax]and not am then
+ap[aw+3]=aq[ax]
+elseif bc==nil and bb then
+ap[aw+3],aq[ax]=ba,ba
 else
-ap[aw]=0
-if bb and ax then
-aq[ax]=C(ab.now+1)..' '..aw
+aq[ax]=0
+if bc and ay then
+ar[ay]=C(ab.now+1)..' '..ax
 end
-ao[av+3]=bb==false and 0 or 1
-am=am or(bb~=false and ai(av)<=ab.now)
-an=an or bb
-if bb==nil then
-aj(av,bc)
-ar[aw]=al and(ac[av].producer_token or'')
-if ax then
-local be=C(ab.now+string.match(n[o*av+4],'^%d+'))
-aq[ax]=be..' '..aw
-T(ab,'HSET tasks','~d:'..ax,aq[ax])
-T(ab,'ZADD expiry',be,'~d:'..ax)
+ap[aw+3]=bc==false and 0 or 1
+an=an or(bc~=false and ai(aw)<=ab.now)
+ao=ao or bc
+if bc==nil and al then
+ap[aw+3]=' free'
+elseif bc==nil then
+aj(aw,bd)
+as[ax]=am and(ac[aw].producer_token or'')
+if ay then
+local bf=C(ab.now+string.match(n[o*aw+4],'^%d+'))
+ar[ay]=bf..' '..ax
+T(ab,'HSET tasks','~d:'..ay,ar[ay])
+T(ab,'ZADD expiry',bf,'~d:'..ay)
 end
 end
 end
+end
+if al then
+return ap
 end
 if ab.settings then
-ao[2]=(ab.settings.max_pending or ab.settings.events or ab.settings.statistics)and 1 or 0
+ap[2]=(ab.settings.max_pending or ab.settings.events or ab.settings.statistics)and 1 or 0
 end
 if z['~slots']and m==''then
-ao[2]=2
+ap[2]=2
 end
-${$BI}if not al and BI(ab.settings,aa,z,ak())then
+${$BI}if not am and BI(ab.settings,aa,z,ak())then
 return{'full'}
 end
-if k~=''and am then
-local as=ae and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
-${$EA}${$EB}if EB(as[1],ab.now,an and 0)and not AZ(as[2]or nil).paused then
-${$EC}local at={'~wake',EC(ab.now,k)}
-ao[3]=1
+if k~=''and an then
+local at=ae and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
+${$EA}${$EB}if EB(at[1],ab.now,ao and 0)and not AZ(at[2]or nil).paused then
+${$EC}local au={'~wake',EC(ab.now,k)}
+ap[3]=1
 ${$N}${$P}if U(ab,'HSET tasks')>0 then
-T(ab,'HSET tasks',unpack(at))
-elseif P(f,at)then
-ao[3]=0
+T(ab,'HSET tasks',unpack(au))
+elseif P(f,au)then
+ap[3]=0
 end
 end
 end
 ${$G}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(ab)
-${$I}${$N}${$DF}local as=DF(ab,z)
-if as then
-return as
+${$I}${$N}${$DF}local at=DF(ab,z)
+if at then
+return at
 end
 ${$J}${$P}${$R}${$V}${$DG}DG(ab)
 if ab.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(ab.ghosts))
 end
-return ao
+return ap
 `;
   },
-  sha1: "6d0d20c756c63d2a162685f1e5ba2397907a72b6",
-  keyLockingSha1: "7aa1df71d3dfde3c01cfdd4b0f38d521d8f80d3a",
+  sha1: "80d097eac567d6b0ab5aef0411835540944f6319",
+  keyLockingSha1: "461e5dd3f2a241b248a7126742bb449a775f3dd6",
 };
 
 export const get: Script = {

@@ -10,16 +10,17 @@ export const ownSlotsScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("ownSlots", reply);
-    if (reader.status("ok", "older") === "older") return { noted: reader.integer() };
+    /** The version of the map that the partition knows, if it is later. */
+    if (reader.status("ok", "older") === "older") return { noted: reader.integer(), used: undefined };
     /** Whether the partition had been used before. */
-    return { used: reader.integer() === 1 };
+    return { noted: undefined, used: reader.integer() === 1 };
   },
 } as const satisfies Binding;
 
 export const putMapScript = {
   script: lua.putMap,
-  keys: ["maps"],
-  args: ["queue", "was", "map"],
+  keys: ["queues", "maps"],
+  args: ["queue", "was", "map", "partitions"],
   each: [],
   decode: (reply: Reply) => okay("putMap", reply).text(),
 } as const satisfies Binding;
@@ -53,4 +54,16 @@ export const setIdleScript = {
   args: [],
   each: ["name", "seen", "idle"],
   decode: (reply: Reply) => okay("setIdle", reply).integer(),
+} as const satisfies Binding;
+
+export const findForeignScript = {
+  script: lua.findForeign,
+  keys: ["tasks"],
+  args: ["cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("findForeign", reply);
+    /** Ids, and dedup keys after `~d:`. */
+    return { cursor: reader.text(), names: reader.rest((item) => item.text()) };
+  },
 } as const satisfies Binding;

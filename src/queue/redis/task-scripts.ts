@@ -52,10 +52,14 @@ const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
  */
 export type EnqueueRefusal = (typeof enqueueRefusals)[number];
 
-function readAdded(
-  added: string | number,
-): { readonly created: boolean; readonly id?: string } | { readonly refused: EnqueueRefusal } {
+/** `isFree`: the call only asked whether the partition knows the task, and it does not. */
+export type Added =
+  | { readonly created: boolean; readonly id?: string; readonly isFree?: boolean }
+  | { readonly refused: EnqueueRefusal };
+
+function readAdded(added: string | number): Added {
   if (typeof added === "number") return { created: added === 1 };
+  if (added === " free") return { created: false, isFree: true };
   // A refusal begins with a space, an id does not.
   if (!added.startsWith(" ")) return { id: added, created: false };
   return { refused: new ReplyReader("enqueue", [added.slice(1)]).oneOf(enqueueRefusals) };

@@ -4,7 +4,8 @@ import { callOf } from "../redis/binding.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";
 import type { Command, Transport } from "../redis/transport.ts";
 import { registerCall } from "../tasks/registration.ts";
-import type { RegisteredQueue } from "./registry.ts";
+import { setIdleScript } from "../redis/partition-scripts.ts";
+import type { RegisteredPartition } from "./registry.ts";
 
 /**
  * A queue whose note in the registry is older than this, ms, is first checked with one command. If it holds
@@ -21,6 +22,11 @@ const CHECKED_PER_REQUEST = 50;
 /** Queues noted or removed by one command. */
 const NOTED_PER_COMMAND = 400;
 
+/** Whether a sweep leaves out a partition, because it has nothing to do and has not long been empty. */
+export function isLeftOut({ isIdle, seenAt }: RegisteredPartition, now: number): boolean {
+  return isIdle && now - seenAt < UNREGISTER_AFTER;
+}
+
 interface NotesOptions {
   readonly prefix?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -30,9 +36,9 @@ interface NotesOptions {
 /** The queues of a page of the registry that may have left it. */
 export interface CheckedQueues {
   /** Queues with an old note that hold something. */
-  readonly used: readonly RegisteredQueue[];
+  readonly used: readonly RegisteredPartition[];
   /** Queues with an old note that are empty. */
-  readonly empty: ReadonlySet<RegisteredQueue>;
+  readonly empty: ReadonlySet<RegisteredPartition>;
 }
 
 /**
@@ -41,12 +47,12 @@ export interface CheckedQueues {
  */
 export async function checkOldQueues(
   transport: Transport,
-  queues: readonly RegisteredQueue[],
+  queues: readonly RegisteredPartition[],
   now: number,
   options: NotesOptions,
 ): Promise<CheckedQueues> {
   const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
-  const empty = new Set<RegisteredQueue>();
+  const empty = new Set<RegisteredPartition>();
   for (const slice of slicesOf(old, CHECKED_PER_REQUEST)) {
     const commands = slice.map(({ name, seenAt }): Command => {
       const { pending, fair, limited, working, delayed, expiry, schedules } = queueKeys(name, options.prefix);
@@ -55,7 +61,7 @@ export async function checkOldQueues(
       return ["EXISTS", ...keys, ...(now - seenAt >= UNREGISTER_AFTER ? [schedules] : [])];
     });
     for (const [i, outcome] of (await transport.send(commands, options)).entries()) {
-      if ("reply" in outcome && outcome.reply === 0) empty.add(slice[i] as RegisteredQueue);
+      if ("reply" in outcome && outcome.reply === 0) empty.add(slice[i] as RegisteredPartition);
     }
   }
   return { used: old.filter((queue) => !empty.has(queue)), empty };
@@ -73,12 +79,17 @@ export async function updateNotes(
   options: NotesOptions,
 ): Promise<void> {
   const keys = { queues: registryKey(options.prefix) };
+  const idle = [...empty].filter(({ name, isIdle, seenAt }) => name.includes("/") && !isIdle && seenAt > 0);
   const since = now - UNREGISTER_AFTER;
   const unused = [...empty].filter(({ seenAt }) => seenAt <= since);
   const commands: Command[] = [];
   for (const slice of slicesOf(used, NOTED_PER_COMMAND)) {
     const names = slice.map(({ name }) => name);
     commands.push(registerCall(keys, names, options.now ? String(options.now()) : ""));
+  }
+  for (const slice of slicesOf(idle, NOTED_PER_COMMAND / 2)) {
+    const items = slice.map(({ name, seenAt }) => ({ name, seen: String(seenAt), idle: String(-seenAt) }));
+    commands.push(callOf(setIdleScript, keys, {}, items));
   }
   for (const slice of slicesOf(unused, NOTED_PER_COMMAND)) {
     const names = slice.map(({ name }) => ({ queue: name }));

@@ -1,4 +1,4 @@
-import { registryKey } from "../core/keys.ts";
+import { nameOfPartition, readPartitionName, registryKey } from "../core/keys.ts";
 import { nextCursor, onlyOptions, pageArguments } from "../core/validation.ts";
 import { noteRedisTime } from "../redis/clock.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
@@ -33,8 +33,17 @@ export interface ListQueuesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** What the registry has: queues, and reminders of schedules. A reminder's queue may be on another page. */
-export interface RegistryPage extends QueuePage {
+/** A queue, or one of its partitions above 0, such as `emails/3`. */
+export interface RegisteredPartition extends RegisteredQueue {
+  /** Whether it has nothing to do now: no task is ready or due. Only of partitions above 0. */
+  readonly isIdle: boolean;
+}
+
+/** What the registry has: queues, their partitions, and reminders. Those of one queue may be on several pages. */
+export interface RegistryPage extends Omit<QueuePage, "queues"> {
+  readonly queues: readonly RegisteredPartition[];
+  /** Queues that have several partitions, or had. */
+  readonly partitioned: readonly string[];
   readonly reminders: readonly Reminder[];
 }
 
@@ -47,7 +56,12 @@ export interface RegistryPage extends QueuePage {
  */
 export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
   const { queues, now, cursor } = await readRegistry(transport, options);
-  return { queues, now, cursor };
+  const seenAt = new Map<string, number>();
+  for (const found of queues) {
+    const { queue } = readPartitionName(found.name);
+    seenAt.set(queue, Math.max(found.seenAt, seenAt.get(queue) ?? 0));
+  }
+  return { queues: Array.from(seenAt, ([name, at]) => ({ name, seenAt: at })), now, cursor };
 }
 
 /** Reads a page as {@link listQueues}, with reminders. */
@@ -65,8 +79,13 @@ export async function readRegistry(
   const page = listQueuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
   noteRedisTime(transport, page.now);
   return {
-    // A reminder begins with a character that no queue's name begins with.
-    queues: page.queues.filter(({ name }) => !name.startsWith("~")),
+    // What is not a queue begins with a character that no queue's name begins with.
+    queues: page.queues
+      .filter(({ name }) => !/^[~/]/.test(name))
+      .map(({ name, seenAt }) => registeredPartition(name, seenAt, page.now)),
+    partitioned: page.queues
+      .filter(({ name, seenAt }) => name.startsWith("/") && seenAt > 1)
+      .map(({ name }) => name.slice(1)),
     reminders: page.queues
       .filter(({ name }) => name.startsWith("~"))
       .map(({ name, seenAt }) => ({ queue: name.slice(1), at: seenAt })),
@@ -75,23 +94,40 @@ export async function readRegistry(
   };
 }
 
-/** What the registry has of one queue, as a page. The queue is in it even if it is not registered. One request. */
+/** @param score as the registry has it */
+function registeredPartition(name: string, score: number, now: number): RegisteredPartition {
+  const isIdle = name.includes("/") && (score < 0 || score > now);
+  return { name, seenAt: score > now && isIdle ? now : Math.abs(score), isIdle };
+}
+
+/**
+ * What the registry has of one queue, as a page. The queue is in it even if it is not registered. One request, and
+ * another one if it has partitions.
+ */
 export async function readRegistered(
   transport: Transport,
   queue: string,
   { prefix, signal, now: testNow }: Pick<ListQueuesOptions, "prefix" | "signal" | "now"> = {},
 ): Promise<RegistryPage> {
-  const commands: Command[] = [["ZSCORE", registryKey(prefix), `~${queue}`]];
+  const commands: Command[] = [["ZMSCORE", registryKey(prefix), `~${queue}`, `/${queue}`]];
   if (!testNow) commands.push(["TIME"]);
   const outcomes = await checkedTransport(transport).send(commands, { signal });
-  const reminder = replyAt(outcomes, 0);
+  const [reminder = null, partitions] = replyAt(outcomes, 0) as readonly (string | null)[];
   const [seconds, micros] = testNow ? [] : (replyAt(outcomes, 1) as readonly (string | number)[]);
   const now = testNow ? testNow() : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
   noteRedisTime(transport, now);
-  return {
-    queues: [{ name: queue, seenAt: now }],
-    reminders: reminder === null ? [] : [{ queue, at: Number(reminder) }],
-    now,
-    cursor: null,
-  };
+  const queues: RegisteredPartition[] = [{ name: queue, seenAt: now, isIdle: false }];
+  const reminders: Reminder[] = reminder === null ? [] : [{ queue, at: Number(reminder) }];
+  const above = Array.from({ length: Number(partitions ?? 1) - 1 }, (_, i) => nameOfPartition(queue, i + 1));
+  if (above.length > 0) {
+    const names = [...above, ...above.map((name) => `~${name}`)];
+    const read = await transport.send([["ZMSCORE", registryKey(prefix), ...names]], { signal });
+    const scores = replyAt(read, 0) as readonly (string | null)[];
+    for (const [i, name] of above.entries()) {
+      const [score = null, at = null] = [scores[i], scores[above.length + i]];
+      if (score !== null) queues.push(registeredPartition(name, Number(score), now));
+      if (at !== null) reminders.push({ queue: name, at: Number(at) });
+    }
+  }
+  return { queues, partitioned: above.length > 0 ? [queue] : [], reminders, now, cursor: null };
 }

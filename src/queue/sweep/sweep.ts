@@ -1,14 +1,17 @@
 import { SluiceError } from "../../errors.ts";
 import { reportExpired, type OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
-import { queueKeys } from "../core/keys.ts";
+import { mapsKey, queueKeys, readPartitionName, registryKey } from "../core/keys.ts";
+import { groupedBy } from "../core/slices.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
-import { lastReply } from "../redis/replies.ts";
+import { keepPartitions } from "../partitions/upkeep.ts";
+import { lastReply, replyAt } from "../redis/replies.ts";
 import { readRegistered, readRegistry, type RegistryPage } from "./registry.ts";
-import { checkOldQueues, updateNotes } from "./registry-notes.ts";
+import { checkOldQueues, isLeftOut, updateNotes } from "./registry-notes.ts";
 import { callOf } from "../redis/binding.ts";
 import { SchedulePass } from "../schedules/schedule-pass.ts";
 import { sweepScript } from "../redis/sweep-scripts.ts";
+import { registerCall } from "../tasks/registration.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedTransport, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import type { SweepCounts } from "../core/counts.ts";
@@ -130,19 +133,20 @@ class SweepPass {
     const { prefix, signal, now } = options;
     const until = (performance.now() + deadline) / 2;
     this.#schedules = new SchedulePass(transport, { prefix, signal, now, limit, until });
-    this.#wanted = options.queues ?? (() => true);
+    const { queues: isWanted = () => true } = options;
+    this.#wanted = (name) => isWanted(readPartitionName(name).queue);
     this.#waker = options.wake && new CheckedWaker(options.wake);
   }
 
   report(more: boolean): SweepReport {
     return {
-      queues: this.#seen.size,
+      queues: new Set(Array.from(this.#seen, queueOf)).size,
       ...this.#counts,
       more: this.#counts.more || this.#schedules.more || more,
       scheduled: this.#schedules.scheduled,
       woken: this.#toWake.size,
-      failed: Array.from(new Map([...this.#schedules.failed, ...this.#failed]), ([queue, code]) => ({
-        queue,
+      failed: Array.from(new Map([...this.#schedules.failed, ...this.#failed]), ([name, code]) => ({
+        queue: queueOf(name),
         code,
       })),
     };
@@ -155,20 +159,23 @@ class SweepPass {
     await Promise.all([
       ...Array.from(this.#toWake, (queue) => waker.wake(queue)),
       ...Array.from(this.#nextDue, ([queue, at]) => waker.wakeAt(queue, at)),
-      ...Array.from(this.#schedules.next, ([queue, at]) => waker.sweepAt(queue, at)),
+      ...Array.from(this.#schedules.next, ([name, at]) => waker.sweepAt(queueOf(name), at)),
     ]);
   }
 
-  async sweepPage({ queues: page, reminders, now }: RegistryPage): Promise<void> {
+  async sweepPage({ queues: page, partitioned, reminders, now }: RegistryPage): Promise<void> {
     // Schedules first, so that a consumer is woken for the tasks that they enqueue.
     const dueReminders = reminders.filter(({ queue, at }) => at <= now && this.#wanted(queue));
+    await this.#notePartitions(dueReminders.map(({ queue }) => queue));
     const scheduled = await this.#schedules.run(dueReminders);
     if (this.#waker)
       this.#schedules.noteReminders(
         reminders.filter(({ queue }) => this.#wanted(queue)),
         now,
       );
-    const unseen = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
+    const unseen = page.filter((queue) => {
+      return !this.#seen.has(queue.name) && this.#wanted(queue.name) && !isLeftOut(queue, now);
+    });
     // Shuffled, so that passes that the budget ends reach different queues.
     const queues = shuffled(unseen);
     for (const { name } of queues) this.#seen.add(name);
@@ -177,6 +184,43 @@ class SweepPass {
     for (const name of scheduled) this.#seen.add(name);
     await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...scheduled])]);
     await updateNotes(this.#transport, checked, now, this.#options);
+    await this.#keepPartitions(page, partitioned, now);
+  }
+
+  /** Notes that partitions are in use whose schedules are due: they are about to have tasks. */
+  async #notePartitions(names: readonly string[]): Promise<void> {
+    const partitions = names.filter((name) => name.includes("/"));
+    if (partitions.length === 0) return;
+    const keys = { queues: registryKey(this.#options.prefix) };
+    await this.#transport.send([registerCall(keys, partitions, this.#testNow())], this.#options);
+  }
+
+  /** Keeps the maps of the queues with partitions that are on a page of the registry. */
+  async #keepPartitions(
+    page: RegistryPage["queues"],
+    partitioned: RegistryPage["partitioned"],
+    now: number,
+  ): Promise<void> {
+    const partitions = page.map(({ name }) => readPartitionName(name));
+    const above = groupedBy(
+      partitions.filter(({ partition }) => partition > 0),
+      ({ queue }) => queue,
+    );
+    const names = [...new Set([...partitioned, ...above.keys()])].filter(this.#wanted);
+    if (names.length === 0) return;
+    const { prefix, signal, now: testNow } = this.#options;
+    const outcomes = await this.#transport.send([["HMGET", mapsKey(prefix), ...names]], { signal });
+    const maps = replyAt(outcomes, 0) as readonly (string | null)[];
+    for (const [i, name] of names.entries()) {
+      const queue = { name, prefix, transport: this.#transport, signal, now: testNow };
+      const registered = (above.get(name) ?? []).map(({ partition }) => partition);
+      try {
+        await keepPartitions(queue, maps[i] ?? null, registered, now, this.#deadline);
+      } catch (error) {
+        if (!(error instanceof SluiceError)) throw error;
+        this.#failed.set(name, error.code);
+      }
+    }
   }
 
   async #sweepUntilDone(queues: readonly string[]): Promise<void> {
@@ -192,8 +236,8 @@ class SweepPass {
           callOf(sweepScript, queueKeys(name, this.#options.prefix), {
             testNow: this.#testNow(),
             limit: this.#limit,
-            wake: this.#waker?.window(name) ?? "",
-            ahead: this.#waker?.looksAhead(name) ? "1" : "",
+            wake: this.#waker?.window(queueOf(name)) ?? "",
+            ahead: this.#waker?.looksAhead(queueOf(name)) ? "1" : "",
           }),
         ),
         this.#options,
@@ -214,9 +258,12 @@ class SweepPass {
         expired: this.#counts.expired + counts.expired,
         more: this.#counts.more,
       };
-      reportExpired(this.#options.onDeadLetter, name, counts.deadLetters);
-      if (counts.wake) this.#toWake.add(name);
-      if (counts.nextDueAt > 0) this.#nextDue.set(name, counts.nextDueAt);
+      const queue = queueOf(name);
+      reportExpired(this.#options.onDeadLetter, queue, counts.deadLetters);
+      if (counts.wake) this.#toWake.add(queue);
+      if (counts.nextDueAt > 0) {
+        this.#nextDue.set(queue, Math.min(counts.nextDueAt, this.#nextDue.get(queue) ?? counts.nextDueAt));
+      }
       if (counts.newer > 0) this.#failed.set(name, "newer_schema");
       return counts.more;
     } catch (error) {
@@ -230,6 +277,8 @@ class SweepPass {
     return this.#options.now ? String(this.#options.now()) : "";
   }
 }
+
+const queueOf = (name: string) => readPartitionName(name).queue;
 
 function shuffled<T>(items: readonly T[]): T[] {
   const result = [...items];

@@ -1,7 +1,8 @@
 import { slotOf } from "../core/partition-slots.ts";
 import { groupedBy } from "../core/slices.ts";
 import type { Partitions } from "../partitions/partitions.ts";
-import type { enqueueScript } from "../redis/task-scripts.ts";
+import type { PartitionMap } from "../partitions/map.ts";
+import type { Added, enqueueScript } from "../redis/task-scripts.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import type { EnqueueItem } from "./encode-tasks.ts";
 
@@ -25,19 +26,25 @@ interface PlacedItem {
   readonly place: number;
 }
 
+/** What an enqueue to partitions needs. */
+interface AddOptions {
+  readonly partitions: Partitions;
+  readonly send: SendToPartitions;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Adds tasks to the partitions that own their slots, in one request. If a slot has changed hands, it reads the
- * map again, and sends the tasks of that partition again, to another one.
+ * map again, and sends the tasks of that partition again, to another one. Partitions that once owned the slots
+ * are first asked whether they know the ids and dedup keys, in a request of its own.
  * @returns as one call of the script
  * @throws {SluiceError} if a partition refuses its tasks. Those of other partitions may have been added
  */
 export async function addToPartitions(
-  partitions: Partitions,
   items: readonly EnqueueItem[],
-  send: SendToPartitions,
-  signal: AbortSignal | undefined,
-): Promise<{ added: EnqueueReply["tasks"][number][]; wake: boolean }> {
-  const added: EnqueueReply["tasks"][number][] = [];
+  { partitions, send, signal }: AddOptions,
+): Promise<{ added: Added[]; wake: boolean }> {
+  const added: Added[] = [];
   let wake = false;
   let map = await partitions.map(signal);
   let rest = items.map((item, place): PlacedItem => {
@@ -45,24 +52,66 @@ export async function addToPartitions(
     return { item, place, slot: placedBy === undefined ? undefined : slotOf(placedBy) };
   });
   for (let tries = 1; rest.length > 0; tries++) {
-    const byPartition = groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map));
-    const groups = Array.from(byPartition, ([partition, own]) => ({ partition, own }));
-    const replies = await send(
-      groups.map(({ partition, own }) => ({
-        partition,
-        items: own.map(({ item }) => item),
-        slots: [...new Set(own.flatMap(({ slot }) => slot ?? []))].join(),
-      })),
-    );
+    if (map.former.length > 0) rest = await unknownToFormer(rest, map, added, { partitions, send, signal });
+    const groups = Array.from(groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map)));
+    const replies = await sendGroups(groups, send, (own) => {
+      return [...new Set(own.flatMap(({ slot }) => slot ?? []))].join();
+    });
     rest = [];
     for (const [i, { refused, wake: wakeHere, tasks }] of replies.entries()) {
-      const own = groups[i]?.own ?? [];
+      const own = groups[i]?.[1] ?? [];
       wake ||= wakeHere;
       if (refused === "moved") rest.push(...own);
       else if (refused) throw ENQUEUE_ERRORS[refused](partitions.name);
-      else for (const [j, { place }] of own.entries()) added[place] = tasks[j] as (typeof tasks)[number];
+      else for (const [j, { place }] of own.entries()) added[place] = tasks[j] as Added;
     }
     if (rest.length > 0) map = await partitions.refresh(map, tries, signal);
   }
   return { added, wake };
+}
+
+/**
+ * The tasks that no partition knows that once owned their slots. The others are answered. What is not known
+ * there stays so, because the slots are sealed.
+ */
+async function unknownToFormer(
+  items: readonly PlacedItem[],
+  { owners, former }: PartitionMap,
+  added: Added[],
+  { partitions, send }: AddOptions,
+): Promise<PlacedItem[]> {
+  const asked = items.filter(({ item, slot }) => slot !== undefined && isKnowable(item));
+  const groups = former.flatMap((partition): [number, PlacedItem[]][] => {
+    const own = asked.filter(({ slot }) => owners[slot as number] !== partition);
+    return own.length > 0 ? [[partition, own]] : [];
+  });
+  if (groups.length === 0) return [...items];
+  const replies = await sendGroups(groups, send, () => "?");
+  for (const [i, { refused, tasks }] of replies.entries()) {
+    if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](partitions.name);
+    for (const [j, { place }] of (groups[i]?.[1] ?? []).entries()) {
+      const answer = tasks[j] as Added;
+      if ("refused" in answer || !answer.isFree) added[place] = answer;
+    }
+  }
+  return items.filter(({ place }) => added[place] === undefined);
+}
+
+/** Whether an earlier task may have the same id, or its dedup key. */
+function isKnowable({ unique, record }: EnqueueItem): boolean {
+  return unique !== "" || /^[^\n]*;t=/.test(record);
+}
+
+function sendGroups(
+  groups: readonly (readonly [number, readonly PlacedItem[]])[],
+  send: SendToPartitions,
+  slots: (own: readonly PlacedItem[]) => string,
+): Promise<readonly EnqueueReply[]> {
+  return send(
+    groups.map(([partition, own]) => ({
+      partition,
+      items: own.map(({ item }) => item),
+      slots: slots(own),
+    })),
+  );
 }

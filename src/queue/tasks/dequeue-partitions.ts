@@ -6,10 +6,11 @@ import { headCall, type PartitionHead, type PartitionTurns } from "../partitions
 import { headScript, listWorkScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { dequeueScript, repliesInside, settleAndDequeueCall } from "../redis/task-scripts.ts";
-import type { Command, CommandOutcome, ScriptCall, Transport } from "../redis/transport.ts";
+import type { Command, CommandOutcome, Reply, ScriptCall, Transport } from "../redis/transport.ts";
 import type { DequeueCall } from "./dequeue.ts";
 import type { Batch } from "./leased-task.ts";
 import { pollForTasks, waitMilliseconds } from "./long-poll.ts";
+import { type registration, sendNoted } from "./registration.ts";
 import type { SettleParts } from "./settle-calls.ts";
 
 type DequeueReply = ReturnType<typeof dequeueScript.decode>;
@@ -30,6 +31,8 @@ export interface PartitionedSource<Out> {
 /** One request that dequeues from one partition, and what it does beside it. */
 interface FirstRequest {
   readonly settle: SettleParts;
+  /** What goes before the settlements. */
+  readonly notes: readonly ReturnType<typeof registration>[];
   /** The outcomes of the settlements. */
   onSettled: (outcomes: readonly CommandOutcome[]) => void;
 }
@@ -89,9 +92,12 @@ export class PartitionedDequeue<Out> {
     let batch = await from(home, turns.leastKnown(others), first);
     let { invalid } = batch;
     // A dequeue that may be a resend goes on in its order, so that each copy visits the same partitions.
-    if (batch.length === 0 && !batch.paused && this.#token === undefined) await this.#look(untried(), all, seen);
+    if (batch.length === 0 && !batch.paused && this.#token === undefined)
+      await this.#look(untried(), all, seen);
     while (batch.length === 0 && !batch.paused) {
-      const next = untried().find((partition) => this.#token !== undefined || !this.#isEmpty(seen.get(partition)));
+      const next = untried().find(
+        (partition) => this.#token !== undefined || !this.#isEmpty(seen.get(partition)),
+      );
       if (next === undefined) break;
       batch = await from(next);
       invalid += batch.invalid;
@@ -123,10 +129,17 @@ export class PartitionedDequeue<Out> {
     const from = commands.length;
     const more = [second === undefined ? undefined : headCall(keysOf(second)), work];
     commands.push(...more.filter((command): command is ScriptCall => command !== undefined));
-    const outcomes = await this.#send(commands);
+    const notes = first?.notes ?? [];
+    const { noted, outcomes } = await sendNoted(
+      this.#source.transport,
+      notes.map(({ command }) => command),
+      commands,
+      { signal: this.#options.signal },
+    );
+    for (const [i, note] of notes.entries()) if (noted[i]) note.done();
     const reply = this.#dequeued(outcomes, settle, own, first);
     if (second !== undefined) this.#noteHead(second, headScript.decode(replyAt(outcomes, from)), seen);
-    if (work) turns.noteWork(all, listWorkScript.decode(replyAt(outcomes, outcomes.length - 1)));
+    if (work) this.#noteWork(all, replyAt(outcomes, outcomes.length - 1));
     const batch = await call.batchOf(reply);
     const last = batch.at(-1);
     const nextDueAt = batch.nextDueAt ?? 0;
@@ -163,7 +176,12 @@ export class PartitionedDequeue<Out> {
     for (const [i, partition] of unknown.entries()) {
       this.#noteHead(partition, headScript.decode(replyAt(outcomes, i)), seen);
     }
-    if (work) turns.noteWork(all, listWorkScript.decode(replyAt(outcomes, unknown.length)));
+    if (work) this.#noteWork(all, replyAt(outcomes, unknown.length));
+  }
+
+  #noteWork(all: readonly number[], reply: Reply): void {
+    const { partitions, turns } = this.#source;
+    if (turns.noteWork(all, listWorkScript.decode(reply))) partitions.forget();
   }
 
   #noteHead(partition: number, head: PartitionHead, seen: Map<number, PartitionHead>): void {
@@ -207,7 +225,7 @@ export class PartitionedDequeue<Out> {
     const outcomes = commands.length > 0 ? await this.#send(commands) : [];
     let hasPending = active.some((_, i) => Number(replyAt(outcomes, i)) > 0);
     if (work) {
-      turns.noteWork(all, listWorkScript.decode(replyAt(outcomes, active.length)));
+      this.#noteWork(all, replyAt(outcomes, active.length));
       hasPending ||= all.some((partition) => !active.includes(partition) && turns.mayHaveWork(partition));
     }
     return { hasPending };

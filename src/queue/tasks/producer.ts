@@ -9,7 +9,7 @@ import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
-import { nameOfPartition } from "../core/keys.ts";
+import { registeredName } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
 import { all } from "../core/maybe-promise.ts";
@@ -22,10 +22,10 @@ import {
   trueOrFalse,
   wholeNumber,
 } from "../core/validation.ts";
-import { lastReply } from "../redis/replies.ts";
+import { replyAt } from "../redis/replies.ts";
 import { readTaskInfo } from "../core/record.ts";
 import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/tracing.ts";
-import { registration } from "./registration.ts";
+import { registration, sendNoted } from "./registration.ts";
 import { checkedSchema } from "./schema.ts";
 import { decryptTask } from "../values/encryption.ts";
 import { cancelScript, enqueueScript, getScript, wakeScript } from "../redis/task-scripts.ts";
@@ -247,13 +247,12 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @returns for each task whether it was created, or why it was refused; and whether to wake a consumer
    */
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
-    if (this.partitions) return addToPartitions(this.partitions, items, this.#adder(refuseEach, signal), signal);
-    const [reply] = await this.#adder(refuseEach, signal)([{ partition: 0, items, slots: "" }]);
+    const send = this.#adder(refuseEach, signal);
+    if (this.partitions) return addToPartitions(items, { partitions: this.partitions, send, signal });
+    const [reply] = await send([{ partition: 0, items, slots: "" }]);
     const { refused, hasPartitions, wake, tasks: added } = reply as EnqueueReply;
-    if (hasPartitions) {
-      const partitions = this.foundPartitions();
-      if (refused) return addToPartitions(partitions, items, this.#adder(refuseEach, signal), signal);
-    }
+    const partitions = hasPartitions && this.foundPartitions();
+    if (partitions && refused) return addToPartitions(items, { partitions, send, signal });
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
   }
@@ -262,26 +261,28 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   #adder(refuseEach: "1" | "", signal: AbortSignal | undefined): SendToPartitions {
     return async (parts) => {
       const calls = parts.map(({ partition, items, slots }) => {
-        const [keys, name] = [this.keysOf(partition), nameOfPartition(this.name, partition)];
-        const note = registration(this.transport, keys, name, this.testNow());
+        const keys = this.keysOf(partition);
+        const name = registeredName(this.name, partition, this.partitions !== undefined);
+        // Only to ask a partition what it knows does not use it.
+        const note = slots === "?" ? undefined : registration(this.transport, keys, name, this.testNow());
         const args = {
           testNow: this.testNow(),
-          withSettings: note.readSettings ? "1" : "",
+          withSettings: note?.readSettings ? "1" : "",
           wake: this.wakeWindow,
           refuseEach,
           slots,
         };
-        return { note, commands: [...note.commands, callOf(enqueueScript, keys, args, items)] };
+        return { note, call: callOf(enqueueScript, keys, args, items) };
       });
-      const outcomes = await this.transport.send(
-        calls.flatMap(({ commands }) => commands),
+      const { noted, outcomes } = await sendNoted(
+        this.transport,
+        calls.map(({ note }) => note?.command),
+        calls.map(({ call }) => call),
         { signal },
       );
-      let from = 0;
-      return calls.map(({ note, commands }) => {
-        const own = outcomes.slice(from, (from += commands.length));
-        const reply = enqueueScript.decode(lastReply(own));
-        if (own[0] && "reply" in own[0]) note.done(reply.mustReadSettings);
+      return calls.map(({ note }, i) => {
+        const reply = enqueueScript.decode(replyAt(outcomes, i));
+        if (note && (!note.command || noted[i])) note.done(reply.mustReadSettings);
         return reply;
       });
     };

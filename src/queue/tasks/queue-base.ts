@@ -67,12 +67,12 @@ export class QueueBase {
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
     this.#prefix = options.prefix;
+    this.#now = options.now;
     const wanted = partitionCount(options.partitions ?? 1);
     if (wanted > 1) this.partitions = this.#newPartitions(wanted);
     this.values = { name, encryption: checkedEncryption(options.encryption) };
     this.waker = options.wake && new CheckedWaker(options.wake);
     this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
-    this.#now = options.now;
   }
 
   /** The test clock as the scripts take it; empty for Redis's own time. */
@@ -133,7 +133,8 @@ export class QueueBase {
   }
 
   #newPartitions(wanted?: number): Partitions {
-    return new Partitions(this.name, this.#prefix, this.transport, wanted);
+    const { name, transport } = this;
+    return new Partitions({ name, prefix: this.#prefix, transport, wanted, now: this.#now });
   }
 
   /**

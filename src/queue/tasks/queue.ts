@@ -76,6 +76,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     this.#settles = new SettleCalls({
       name,
       keysOf: (partition) => this.keysOf(partition),
+      hasPartitions: () => this.partitions !== undefined,
       transport,
       values,
       waker,
@@ -156,11 +157,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       return this.#settles.reported(settlements, [settled]);
     }
     const parts = await this.#settles.callsFor(settlements, options);
-    const outcomes = await this.transport.send(
-      parts.map(({ call }) => call),
-      options,
-    );
-    return this.#settles.finish(settlements, settledReplies(parts, outcomes));
+    return this.#settles.finish(settlements, await this.#settles.send(parts, options));
   }
 
   /**
@@ -285,7 +282,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const onSettled = (outcomes: readonly CommandOutcome[]) => {
       settled = this.#settles.finish(settlements, settledReplies(settle, outcomes));
     };
-    const tasks = await dequeue.run({ settle, onSettled });
+    const tasks = await dequeue.run({ settle, notes: this.#settles.notesFor(settle), onSettled });
     return { settled: (await settled) ?? [], tasks };
   }
 

@@ -2,7 +2,7 @@ import type { Keys } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { InstanceMemory } from "../redis/instance-memory.ts";
 import { registerScript } from "../redis/sweep-scripts.ts";
-import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
+import type { Command, CommandOutcome, ScriptCall, SendOptions, Transport } from "../redis/transport.ts";
 
 /** How often one function instance notes a queue as in use, ms. */
 const REGISTER_EVERY = 60_000;
@@ -37,12 +37,13 @@ export function registerCall(
 }
 
 /**
- * The commands that go before an enqueue in the same request. They note the queue in the registry, at most
+ * The command that goes before an enqueue in the same request. It notes the queue in the registry, at most
  * once a minute and function instance. The instance's clock decides only how often. The enqueue with the note
  * also reads the queue's settings. The enqueues after it read them only if the queue has settings that
  * concern enqueues, so that other queues pay once a minute.
- * @returns the commands; whether to read the settings; and `done`. Call it after the request, with whether
- *   the queue has such settings (undefined if they were not read)
+ * @param queue its name, or that of a partition
+ * @returns the command; whether to read the settings; and `done`. Call it after the note was written, with
+ *   whether the queue has such settings (undefined if they were not read)
  */
 export function registration(
   transport: Transport,
@@ -50,19 +51,41 @@ export function registration(
   queue: string,
   testNow: string,
 ): {
-  commands: readonly Command[];
+  /** Goes before the enqueue; undefined if this instance has noted the queue within the minute. */
+  command: Command | undefined;
   readSettings: boolean;
-  done: (mustReadSettings: boolean | undefined) => void;
+  done: (mustReadSettings?: boolean) => void;
 } {
   const now = Date.now();
   const last = noted.get(transport, keys.tasks);
   const since = now - (last?.at ?? Number.NEGATIVE_INFINITY);
   const fresh = since >= 0 && since < REGISTER_EVERY;
   const known = last?.readSettings ?? false;
-  const done = (mustReadSettings: boolean | undefined) => {
+  const done = (mustReadSettings?: boolean) => {
     const at = fresh ? (last?.at ?? now) : now;
     noted.set(transport, keys.tasks, { at, readSettings: mustReadSettings ?? known });
   };
-  if (fresh) return { commands: [], readSettings: known, done };
-  return { commands: [registerCall(keys, [queue], testNow)], readSettings: true, done };
+  if (fresh) return { command: undefined, readSettings: known, done };
+  return { command: registerCall(keys, [queue], testNow), readSettings: true, done };
+}
+
+/**
+ * Sends commands behind notes in the registry, in one request.
+ * @returns whether each note was written, and the outcomes of the commands
+ */
+export async function sendNoted(
+  transport: Transport,
+  notes: readonly (Command | undefined)[],
+  commands: readonly Command[],
+  options: SendOptions,
+): Promise<{ readonly noted: readonly boolean[]; readonly outcomes: readonly CommandOutcome[] }> {
+  const before = notes.filter((note): note is Command => note !== undefined);
+  if (before.length === 0) return { noted: [], outcomes: await transport.send(commands, options) };
+  const outcomes = await transport.send([...before, ...commands], options);
+  let next = 0;
+  const noted = notes.map((note) => {
+    const outcome = note && outcomes[next++];
+    return outcome !== undefined && "reply" in outcome;
+  });
+  return { noted, outcomes: outcomes.slice(before.length) };
 }

@@ -1,7 +1,6 @@
 import { SluiceError } from "../../errors.ts";
 import { byteLengths } from "../core/codec.ts";
 import { type OnDeadLetter, reportSettled } from "../core/dead-letter.ts";
-import type { Keys } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { all } from "../core/maybe-promise.ts";
 import { groupedBy } from "../core/slices.ts";
@@ -9,8 +8,10 @@ import type { RequestOptions, Settled, Settlement } from "../core/types.ts";
 import { callOf } from "../redis/binding.ts";
 import type { Shareable } from "../redis/coalescer.ts";
 import { replyAt } from "../redis/replies.ts";
+import { type Keys, registeredName } from "../core/keys.ts";
+import { registration, sendNoted } from "./registration.ts";
 import { settleScript } from "../redis/task-scripts.ts";
-import type { CommandOutcome, ScriptCall, Transport } from "../redis/transport.ts";
+import type { CommandOutcome, ScriptCall, SendOptions, Transport } from "../redis/transport.ts";
 import type { ValuesQueue } from "../values/encryption.ts";
 import { firstRequeued } from "./first-due.ts";
 import { encryptedArguments, readSettled, type SettlementArguments } from "./settle.ts";
@@ -46,6 +47,7 @@ export function settledReplies(parts: SettleParts, outcomes: readonly CommandOut
 interface SettlingQueue {
   readonly name: string;
   readonly keysOf: (partition: number) => Keys;
+  readonly hasPartitions: () => boolean;
   readonly transport: Transport;
   readonly values: ValuesQueue;
   readonly waker: CheckedWaker | undefined;
@@ -86,11 +88,38 @@ export class SettleCalls {
     return this.#parts(items, options);
   }
 
+  /** Sends the calls of one settle, in one request. @returns the replies to all settlements, in their order */
+  async send(parts: SettleParts, options: SendOptions): Promise<SettleReplies> {
+    const notes = this.notesFor(parts);
+    const calls = parts.map(({ call }) => call);
+    const { noted, outcomes } = await sendNoted(
+      this.#queue.transport,
+      notes.map(({ command }) => command),
+      calls,
+      options,
+    );
+    for (const [i, note] of notes.entries()) if (noted[i]) note.done();
+    return settledReplies(parts, outcomes);
+  }
+
+  /** The notes that go before a settle which makes tasks of partitions pending or delayed again. */
+  notesFor(parts: SettleParts): ReturnType<typeof registration>[] {
+    const { name, keysOf, hasPartitions, transport, testNow } = this.#queue;
+    return parts.flatMap(({ partition, call }) => {
+      if (partition === 0 && !hasPartitions()) return [];
+      if (!call.args.some((text) => text.startsWith("requeue ") || text === "unstarted")) return [];
+      const note = registration(
+        transport,
+        keysOf(partition),
+        registeredName(name, partition, true),
+        testNow(),
+      );
+      return note.command ? [note] : [];
+    });
+  }
+
   /** The results of settlements, whose dead letters it reports. Arranges a wake for what was requeued. */
-  async finish(
-    settlements: readonly Settlement[],
-    replies: SettleReplies,
-  ): Promise<Settled[]> {
+  async finish(settlements: readonly Settlement[], replies: SettleReplies): Promise<Settled[]> {
     const settled = this.reported(settlements, readSettled(settlements, replies));
     await this.#wakeForDelayed(settled);
     return settled;
@@ -114,11 +143,7 @@ export class SettleCalls {
     send: async (calls, signal) => {
       const items = calls.map(({ item }) => item);
       const parts = await this.#parts(items, {});
-      const outcomes = await this.#queue.transport.send(
-        parts.map(({ call }) => call),
-        { signal },
-      );
-      const settled = readSettled(items, settledReplies(parts, outcomes));
+      const settled = readSettled(items, await this.send(parts, { signal }));
       await this.#wakeForDelayed(settled);
       for (const [i, result] of settled.entries()) calls[i]?.answer(result);
     },

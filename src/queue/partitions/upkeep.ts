@@ -1,0 +1,119 @@
+/** What a sweep does for a queue with partitions, beside sweeping each of them. */
+import { mapsKey, nameOfPartition, queueKeys } from "../core/keys.ts";
+import { slotOf } from "../core/partition-slots.ts";
+import { callOf } from "../redis/binding.ts";
+import { findForeignScript } from "../redis/partition-scripts.ts";
+import { replyAt } from "../redis/replies.ts";
+import { owning, type PartitionMap, partitionsOf, readMap, writeMap } from "./map.ts";
+import { type PartitionedQueue, putMap, replaceMap, resizeQueue } from "./resize.ts";
+
+/** Pages of one partition that a call searches, and fields in each. */
+const MAX_PAGES = 200;
+const PAGE = 100;
+
+/** How long a partition is not searched again, after records of slots were found that it does not own, ms. */
+const SEARCH_EVERY = 600_000;
+
+/** How far a partition was searched: in which HSCAN, under which version of the map, and not before when. */
+interface Search {
+  readonly text: string;
+  readonly cursor: string;
+  readonly notBefore: number;
+}
+
+/**
+ * Continues a change of the map that stopped; adds partitions to the map that producers with an old map have used;
+ * and removes former partitions from it that have nothing left.
+ * @param stored the map as it was read
+ * @param registered the partitions that the registry has
+ * @param now Redis's time, epoch ms
+ * @param until when to stop, on the clock of `performance.now()`
+ */
+export async function keepPartitions(
+  queue: PartitionedQueue,
+  stored: string | null,
+  registered: readonly number[],
+  now: number,
+  until: number,
+): Promise<void> {
+  let map = readMap(stored);
+  const known = partitionsOf(map);
+  const unknown = registered.filter((partition) => !known.includes(partition));
+  if (unknown.length > 0) {
+    const former = [...map.former, ...unknown].toSorted((one, other) => one - other);
+    map = await putMap(queue, map, writeMap({ ...map, former }));
+  }
+  if (map.next) map = await resizeQueue(queue, undefined, map);
+  for (const partition of map.former) {
+    if (performance.now() >= until) return;
+    if (await isDone(queue, map, partition, registered, now, until)) {
+      const former = map.former.filter((other) => other !== partition);
+      map = await putMap(queue, map, writeMap({ ...map, former }));
+    }
+  }
+}
+
+/** Whether nobody has to ask a former partition any more. */
+async function isDone(
+  queue: PartitionedQueue,
+  map: PartitionMap,
+  partition: number,
+  registered: readonly number[],
+  now: number,
+  until: number,
+): Promise<boolean> {
+  const { transport, prefix, signal } = queue;
+  const keys = queueKeys(nameOfPartition(queue.name, partition), prefix);
+  if (owning(map).includes(partition)) return isSearched(queue, map, partition, now, until);
+  // A producer with an old map may add to it as long as it is registered.
+  if (registered.includes(partition)) return false;
+  const { pending, fair, limited, working, delayed, expiry, dead, schedules } = keys;
+  const parts = [pending, fair, limited, working, delayed, expiry, dead, schedules];
+  return replyAt(await transport.send([["EXISTS", ...parts]], { signal }), 0) === 0;
+}
+
+/** Searches a partition that still owns slots for records of others. True if there are none. */
+async function isSearched(
+  queue: PartitionedQueue,
+  { version, owners }: PartitionMap,
+  partition: number,
+  now: number,
+  until: number,
+): Promise<boolean> {
+  const { name, prefix, transport, signal } = queue;
+  const field = `${name}/${partition}`;
+  const text = replyAt(await transport.send([["HGET", mapsKey(prefix), field]], { signal }), 0) as
+    | string
+    | null;
+  let search = readSearch(text ?? "", version);
+  if (search.notBefore > now) return false;
+  let { cursor } = search;
+  let isForeign = false;
+  for (let pages = 0; pages < MAX_PAGES && performance.now() < until && !isForeign; pages++) {
+    const keys = queueKeys(field, prefix);
+    const call = callOf(findForeignScript, partition === 0 ? queueKeys(name, prefix) : keys, {
+      cursor,
+      size: String(PAGE),
+    });
+    const page = findForeignScript.decode(replyAt(await transport.send([call], { signal }), 0));
+    isForeign = page.names.some((found) => owners[slotOf(found.replace(/^~d:/, ""))] !== partition);
+    ({ cursor } = page);
+    if (cursor === "0") break;
+  }
+  const isOver = cursor === "0" && !isForeign;
+  const next = isOver
+    ? ""
+    : writeSearch(version, isForeign ? "0" : cursor, isForeign ? now + SEARCH_EVERY : 0);
+  await replaceMap(queue, field, { was: search.text, map: next, partitions: "" });
+  return isOver;
+}
+
+const writeSearch = (version: number, cursor: string, notBefore: number) =>
+  `1;${version};${cursor};${notBefore}`;
+
+/** Reads how far a partition was searched. A search under another version of the map begins anew. */
+function readSearch(text: string, version: number): Search {
+  const [, found, cursor = "0", notBefore] = /^1;(\d+);(\d+);(\d+)$/.exec(text) ?? [];
+  if (Number(found) !== version) return { text, cursor: "0", notBefore: 0 };
+  return { text, cursor, notBefore: Number(notBefore) };
+}

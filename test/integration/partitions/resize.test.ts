@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { Queue, sweep } from "../../../src/index.ts";
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
+import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
+import type { Transport } from "../../../src/queue/redis/transport.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+
+const rig = useRig({ checkInvariants: false });
+
+/** A transport of another function instance, which remembers nothing. */
+const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
+const queueOf = (transport: Transport, partitions?: number) =>
+  new Queue(QUEUE, { transport, partitions, now: () => rig.now });
+const place = () => ({ name: QUEUE, prefix: undefined, transport: rig.transport, now: () => rig.now });
+const resize = (count: number) => resizeQueue(place(), count);
+const map = () => fetchMap(place());
+
+/** Takes all tasks and completes them; their ids. */
+async function drainAll(queue: Queue): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const tasks = await queue.dequeue({ max: 50 });
+    if (tasks.length === 0) return ids;
+    await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
+    ids.push(...tasks.map(({ id }) => id));
+  }
+}
+
+describe("a queue that gets more or fewer partitions", () => {
+  beforeEach(async () => {
+    await resize(1);
+  });
+
+  test("each slot has one owner at any time, and partitions have equal shares", async () => {
+    for (const count of [8, 3, 5, 62, 1]) {
+      const { owners, next } = await resize(count);
+      expect(next).toBe(undefined);
+      expect(owning({ owners })).toEqual(Array.from({ length: count }, (_, i) => i));
+      const shares = owning({ owners }).map(
+        (partition) => owners.filter((owner) => owner === partition).length,
+      );
+      expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+      for (const partition of partitionsOf(await map())) {
+        const name = partition === 0 ? QUEUE : `${QUEUE}/${partition}`;
+        const text =
+          String(await rig.command("HGET", `sluice:{${name}}:tasks`, "~slots")).split(";")[2] ?? "";
+        const owned = Array.from({ length: 256 }, (_, slot) => {
+          return (Number.parseInt(text[Math.floor(slot / 4)] ?? "0", 16) >> (slot % 4)) & 1;
+        });
+        expect(owned).toEqual(owners.map((owner) => (owner === partition ? 1 : 0)));
+      }
+    }
+  });
+
+  test("ids that a partition knows stay unique when their slots have another owner", async () => {
+    const ids = Array.from({ length: 60 }, (_, i) => `order-${i}`);
+    const stale = queueOf(instance(), 8);
+    for (const id of ids) expect((await stale.enqueue(1, { id })).created).toBe(true);
+    for (const count of [8, 3, 1, 5]) {
+      await resize(count);
+      for (const id of ids) {
+        expect(await queueOf(instance(), 8).enqueue(2, { id })).toEqual({ id, created: false });
+        expect(await queueOf(instance(), 8).get(id)).toMatchObject({ state: "pending" });
+      }
+      const both = await queueOf(instance(), 8).enqueueMany(
+        [...ids, `new-${count}`].map((id) => ({ payload: 3, id })),
+      );
+      expect(both.filter(({ created }) => created)).toEqual([{ id: `new-${count}`, created: true }]);
+    }
+    expect((await drainAll(queueOf(instance(), 8))).toSorted()).toEqual(
+      [...ids, "new-8", "new-3", "new-1", "new-5"].toSorted(),
+    );
+    for (const id of ids) expect((await queueOf(instance(), 8).enqueue(2, { id })).created).toBe(false);
+  });
+
+  test("a dedup key belongs to its first task when its slot has another owner", async () => {
+    const keys = Array.from({ length: 40 }, (_, i) => `key-${i}`);
+    const first = await queueOf(instance(), 2).enqueueMany(
+      keys.map((key) => ({ payload: 1, dedup: { key, window: "1h" } })),
+    );
+    await resize(8);
+    const again = await queueOf(instance(), 8).enqueueMany(
+      keys.map((key) => ({ payload: 2, dedup: { key, window: "1h" } })),
+    );
+    expect(again).toEqual(first.map(({ id }) => ({ id, created: false })));
+    rig.now += 3_600_001;
+    const later = await queueOf(instance(), 8).enqueueMany(
+      keys.map((key) => ({ payload: 2, dedup: { key, window: "1h" } })),
+    );
+    expect(later.every(({ created }) => created)).toBe(true);
+  });
+
+  test("a producer with an old map writes where tasks are read, and learns of the new map", async () => {
+    const stale = queueOf(instance(), 8);
+    await stale.enqueue(0, { id: "first" });
+    await resize(8);
+    await resize(3);
+    const enqueued = new Set(["first"]);
+    for (let i = 0; i < 40; i++) {
+      enqueued.add((await stale.enqueue(i, i % 2 ? { id: `id-${i}` } : {})).id);
+      enqueued.add((await stale.enqueue(i, { group: `g${i}` })).id);
+    }
+    expect(new Set(await drainAll(queueOf(instance(), 3)))).toEqual(enqueued);
+    const owners = (await map()).owners;
+    const partitions = [...enqueued].filter((id) => id.startsWith("id-")).map((id) => owners[slotOf(id)]);
+    expect(new Set(partitions)).toEqual(new Set([0, 1, 2]));
+  });
+
+  test("a change that stopped at any point is completed by another caller, or by a sweep", async () => {
+    await resize(4);
+    await queueOf(instance(), 4).enqueueMany(
+      Array.from({ length: 50 }, (_, i) => ({ payload: i, id: `t${i}` })),
+    );
+    for (let stopAfter = 1; stopAfter <= 6; stopAfter++) {
+      let left = stopAfter;
+      const failing: Transport = {
+        async send(commands, options) {
+          if (left-- === 0) throw new Error("stopped");
+          return rig.transport.send(commands, options);
+        },
+      };
+      const count = stopAfter % 2 ? 7 : 4;
+      await resizeQueue({ ...place(), transport: failing }, count).catch(() => undefined);
+      if (stopAfter % 3 === 0) await sweep(rig.transport, { now: () => rig.now });
+      const producer = queueOf(instance(), 4);
+      for (let i = 0; i < 50; i += 7) {
+        expect((await producer.enqueue(i, { id: `t${i}` })).created).toBe(false);
+        expect((await producer.enqueue(i, { id: `u${stopAfter}-${i}` })).created).toBe(true);
+      }
+      const after = await map();
+      expect(after.next).toBe(undefined);
+    }
+    expect(new Set(await drainAll(queueOf(instance(), 4))).size).toBe(50 + 6 * 8);
+  });
+
+  test("sweeps remove partitions from the map that have nothing left", async () => {
+    await resize(8);
+    await queueOf(instance(), 8).enqueueMany(
+      Array.from({ length: 80 }, (_, i) => ({ payload: i, id: `t${i}` })),
+    );
+    await resize(2);
+    expect((await map()).former).toEqual([2, 3, 4, 5, 6, 7]);
+    await drainAll(queueOf(instance(), 2));
+    // The records of completed tasks are kept for an hour, the empty queues in the registry for 70 minutes.
+    for (let minutes = 0; minutes < 240; minutes += 5) {
+      rig.now += 300_000;
+      await sweep(rig.transport, { now: () => rig.now });
+    }
+    expect((await map()).former).toEqual([]);
+    expect(await queueOf(instance(), 2).enqueue(1, { id: "t3" })).toEqual({ id: "t3", created: true });
+  });
+});
+
+test("a queue that is in use is partitioned after its producers could learn of it", async () => {
+  const unaware = queueOf(instance());
+  await unaware.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `old-${i}` })));
+  expect((await resize(4)).next).not.toBe(undefined);
+  expect(owning(await map())).toEqual([0]);
+  expect(await unaware.enqueue(1, { id: "old-3" })).toEqual({ id: "old-3", created: false });
+  rig.now += 80_000;
+  await sweep(rig.transport, { queue: QUEUE, now: () => rig.now });
+  expect((await resize(4)).next).toBe(undefined);
+  expect(owning(await map())).toEqual([0, 1, 2, 3]);
+  for (let i = 0; i < 20; i++) {
+    expect((await queueOf(instance()).enqueue(i, { id: `old-${i}` })).created).toBe(false);
+    expect((await queueOf(instance(), 4).enqueue(i, { id: `new-${i}` })).created).toBe(true);
+  }
+  expect((await drainAll(queueOf(instance(), 4))).length).toBe(40);
+});
