@@ -7,6 +7,7 @@ import { escaped, onlyOptions, unescaped } from "../queue/core/validation.ts";
 import { Operator } from "../queue/operate/operator.ts";
 import type { QueueChanges } from "../queue/operate/settings.ts";
 import { callOf } from "../queue/redis/binding.ts";
+import { resizeQueue } from "../queue/partitions/resize.ts";
 import { declareScript } from "../queue/redis/operate-scripts.ts";
 import { lastReply, replyAt } from "../queue/redis/replies.ts";
 import { checkedTransport, type Transport } from "../queue/redis/transport.ts";
@@ -80,7 +81,8 @@ async function apply(
   stored: string,
   options: ApplyOptions,
 ): Promise<"applied" | "unchanged" | "deferred"> {
-  const { name, settings, schedules } = queue;
+  const { name, schedules } = queue;
+  const settings = settingsOf(queue);
   const { prefix, signal } = options;
   const values: ValuesQueue = { name, encryption: queue.options.encryption };
   // Schedules keep the defaults of their tasks.
@@ -129,6 +131,11 @@ async function apply(
   return "deferred";
 }
 
+/** The settings of a declaration, and its number of partitions. */
+function settingsOf({ settings, partitions }: DeclaredQueue) {
+  return partitions === undefined ? settings : { ...settings, partitions };
+}
+
 /** Writes the settings and schedules of a declaration, without those that only the one before had. */
 async function write(
   transport: Transport,
@@ -136,9 +143,15 @@ async function write(
   before: Names,
   { prefix, signal, now }: ApplyOptions,
 ): Promise<void> {
-  const { settings, schedules, options } = queue;
+  const { name, partitions, settings, schedules, options } = queue;
   const base = { transport, prefix, now };
-  const unset = before.settings.filter((setting) => !Object.hasOwn(settings, setting));
+  // Before the settings, whose limits are spread over the partitions.
+  if (partitions !== undefined || before.settings.includes("partitions")) {
+    await resizeQueue({ name, prefix, transport, signal, now }, partitions ?? 1);
+  }
+  const unset = before.settings.filter((setting) => {
+    return setting !== "partitions" && !Object.hasOwn(settings, setting);
+  });
   const changes: QueueChanges = {
     ...Object.fromEntries(unset.map((setting) => [setting, null])),
     ...settings,

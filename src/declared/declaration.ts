@@ -8,6 +8,7 @@ import { checkedTracing, type Tracing } from "../queue/core/tracing.ts";
 import type { TaskDefaults } from "../queue/core/types.ts";
 import { onlyOptions, replyBytes } from "../queue/core/validation.ts";
 import { queueChanges, type QueueChanges } from "../queue/operate/settings.ts";
+import { partitionCount } from "../queue/partitions/resize.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { scheduleName, type NewSchedule } from "../queue/schedules/new-schedule.ts";
 import { DEFAULT_OPTIONS, fixedOptions, whenReady } from "../queue/tasks/task-options.ts";
@@ -29,6 +30,12 @@ export interface QueueDeclaration<In = unknown, Out = In>
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
   /** Most bytes of payloads in one dequeue. It returns at least one task anyway. @default 8 MB */
   readonly maxBytes?: number | undefined;
+  /**
+   * Over how many partitions the tasks are spread, 1 to 62. A deployment changes their number once for each change
+   * of the declaration, while the queue is in use. See docs/partitions.md.
+   * @default 1
+   */
+  readonly partitions?: number | undefined;
   /** Encrypts payloads, results, errors and progress: `encryption()`. @default no encryption */
   readonly encryption?: OrMade<Encryption> | undefined;
   /**
@@ -80,6 +87,7 @@ const OPTIONS = [
   "timeout",
   "schema",
   "maxBytes",
+  "partitions",
   "encryption",
   "schedules",
   "transport",
@@ -98,10 +106,11 @@ export const MAX_SCHEDULES = 100;
  */
 export function checkDeclaration<In, Out>(declaration: QueueDeclaration<In, Out>): void {
   onlyOptions(declaration, OPTIONS);
-  const { schema, maxBytes, tracing, backoff, timeout, schedules = {} } = declaration;
+  const { schema, maxBytes, partitions = 1, tracing, backoff, timeout, schedules = {} } = declaration;
   checkedSchema(schema);
   checkedTracing(tracing);
   replyBytes(maxBytes);
+  partitionCount(partitions);
   const defaults = pick(declaration, DEFAULT_OPTIONS);
   fixedOptions(defaults, {}, "");
   whenReady(defaults, {}, "");

@@ -25,7 +25,7 @@ export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "
 /** What a deployment needs of a declared queue, with any types. */
 export type DeclaredQueue = Pick<
   DefinedQueue<unknown, unknown>,
-  "name" | "options" | "settings" | "schedules" | "connect" | "requireTransport"
+  "name" | "options" | "partitions" | "settings" | "schedules" | "connect" | "requireTransport"
 >;
 
 /** How the own methods of a declared queue reach Redis and wake its consumer. */
@@ -62,6 +62,8 @@ export function defineQueue<In = unknown, Out = In>(
 export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In, Out> {
   declare readonly types?: { readonly in: In; readonly out: Out } | undefined;
   readonly name: string;
+  /** Over how many partitions its tasks are spread; undefined if that is not declared. */
+  readonly partitions: number | undefined;
   readonly settings: DeclaredSettings;
   readonly schedules: Readonly<Record<string, NewSchedule<In>>>;
   /** How its tasks are handled, if a consumer does not set it otherwise. */
@@ -76,6 +78,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   constructor(name: string, declaration: QueueDeclaration<In, Out>) {
     this.name = queueName(name);
     checkDeclaration(declaration);
+    this.partitions = declaration.partitions;
     this.settings = pick(declaration, SETTINGS);
     this.schedules = declaration.schedules ?? {};
     this.work = pick(declaration, ["backoff", "timeout"]);

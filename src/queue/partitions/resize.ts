@@ -70,11 +70,24 @@ export async function resizeQueue(
   return map;
 }
 
-/** When the first change may begin: at once, if the queue is new. Else producers must learn of it first. */
+/**
+ * When the first change may begin: at once, if the queue has nothing and no producer has noted it. Else producers
+ * must learn of it first.
+ */
 async function firstChangeAt(queue: PartitionedQueue): Promise<number> {
-  const { tasks } = queueKeys(queue.name, queue.prefix);
-  const outcomes = await queue.transport.send([["EXISTS", tasks]], { signal: queue.signal });
-  return replyAt(outcomes, 0) === 0 ? 0 : (await redisNow(queue)) + FIRST_CHANGE_AFTER;
+  const { queues, pending, fair, limited, working, delayed, expiry, dead } = queueKeys(
+    queue.name,
+    queue.prefix,
+  );
+  const outcomes = await queue.transport.send(
+    [
+      ["EXISTS", pending, fair, limited, working, delayed, expiry, dead],
+      ["ZSCORE", queues, queue.name],
+    ],
+    { signal: queue.signal },
+  );
+  const isNew = replyAt(outcomes, 0) === 0 && replyAt(outcomes, 1) === null;
+  return isNew ? 0 : (await redisNow(queue)) + FIRST_CHANGE_AFTER;
 }
 
 async function redisNow({ transport, signal, now }: PartitionedQueue): Promise<number> {

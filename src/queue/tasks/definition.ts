@@ -18,6 +18,7 @@ export interface DefinedOptions<In, Out> extends TaskDefaults {
 export interface QueueDefinition<In = unknown, Out = In> {
   readonly name: string;
   readonly options: DefinedOptions<In, Out>;
+  readonly partitions?: number | undefined;
   /** Has the types of payloads at enqueue and at delivery; never a value. */
   readonly types?: { readonly in: In; readonly out: Out } | undefined;
 }

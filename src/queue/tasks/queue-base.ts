@@ -68,7 +68,8 @@ export class QueueBase {
     this.keys = queueKeys(name, options.prefix);
     this.#prefix = options.prefix;
     this.#now = options.now;
-    const wanted = partitionCount(options.partitions ?? 1);
+    const declared = typeof queue === "string" ? undefined : queue.partitions;
+    const wanted = partitionCount(options.partitions ?? declared ?? 1);
     if (wanted > 1) this.partitions = this.#newPartitions(wanted);
     this.values = { name, encryption: checkedEncryption(options.encryption) };
     this.waker = options.wake && new CheckedWaker(options.wake);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Queue, sweep } from "../../../src/index.ts";
+import { applyQueues, defineQueue, Queue, type QueueDeclaration, sweep } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
 import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
@@ -167,4 +167,17 @@ test("a queue that is in use is partitioned after its producers could learn of i
     expect((await queueOf(instance(), 4).enqueue(i, { id: `new-${i}` })).created).toBe(true);
   }
   expect((await drainAll(queueOf(instance(), 4))).length).toBe(40);
+});
+
+test("a deployment gives a declared queue the number of partitions that it declares", async () => {
+  const apply = (declaration: QueueDeclaration) =>
+    applyQueues(rig.transport, [defineQueue(QUEUE, declaration)], { now: () => rig.now });
+  expect((await apply({ partitions: 4, statistics: true })).applied).toEqual([QUEUE]);
+  expect(owning(await map())).toEqual([0, 1, 2, 3]);
+  expect((await apply({ partitions: 4, statistics: true })).applied).toEqual([]);
+  await apply({ partitions: 2, statistics: true });
+  expect(owning(await map())).toEqual([0, 1]);
+  await apply({ statistics: true });
+  expect(owning(await map())).toEqual([0]);
+  expect(() => defineQueue(QUEUE, { partitions: 63 })).toThrow("partitions must be a whole number from 1 to 62");
 });
