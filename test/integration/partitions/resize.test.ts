@@ -179,5 +179,7 @@ test("a deployment gives a declared queue the number of partitions that it decla
   expect(owning(await map())).toEqual([0, 1]);
   await apply({ statistics: true });
   expect(owning(await map())).toEqual([0]);
-  expect(() => defineQueue(QUEUE, { partitions: 63 })).toThrow("partitions must be a whole number from 1 to 62");
+  expect(() => defineQueue(QUEUE, { partitions: 63 })).toThrow(
+    "partitions must be a whole number from 1 to 62",
+  );
 });
