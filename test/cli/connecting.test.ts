@@ -32,7 +32,7 @@ describe("the environment", () => {
     [{ SLUICE_URL: "https://example.com", SLUICE_TOKEN: "s3cret token" }, "token must"],
     [
       { REDIS_URL: "http://me:s3cret@example.com" },
-      "REDIS_URL must be a URL that begins with redis:// or rediss://",
+      "REDIS_URL must be a URL that begins with redis://, rediss:// or cluster://",
     ],
     [{ UPSTASH_REDIS_REST_URL: "https://example.com" }, "UPSTASH_REDIS_REST_TOKEN must be set"],
     [{ REDIS_URL: "redis://x", SLUICE_PREFIX: "s3cret prefix" }, "SLUICE_PREFIX must be"],

@@ -19,6 +19,7 @@ import {
   statisticsScript,
 } from "../redis/operate-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
+import { sendInOrder } from "../redis/transport.ts";
 import { forgetNote, registration } from "../tasks/registration.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";
 import {
@@ -209,7 +210,7 @@ export class Operator extends WorkerOperator {
     const token = await this.token("configure", options);
     const args = { testNow: this.testNow(), token, group: "", wake: this.wakeWindow };
     const call = callOf(configureScript, this.keys, args, changes);
-    const outcomes = await this.transport.send([...note.commands, call], options);
+    const outcomes = await sendInOrder(this.transport, [...note.commands, call], options);
     const reply = configureScript.decode(lastReply(outcomes));
     const settings = queueSettings(reply.settings);
     const concernsEnqueues = settings.maxPending !== null || settings.events || settings.statistics;

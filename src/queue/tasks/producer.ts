@@ -23,6 +23,7 @@ import { lastReply } from "../redis/replies.ts";
 import { readTaskInfo } from "../core/record.ts";
 import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/tracing.ts";
 import { registration } from "./registration.ts";
+import { sendInOrder } from "../redis/transport.ts";
 import { checkedSchema } from "./schema.ts";
 import { decryptTask } from "../values/encryption.ts";
 import { cancelScript, enqueueScript, getScript, wakeScript } from "../redis/task-scripts.ts";
@@ -229,7 +230,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       refuseEach,
     };
     const call = callOf(enqueueScript, this.keys, args, items);
-    const outcomes = await this.transport.send([...note.commands, call], { signal });
+    // First, because a sweep finds only the tasks of registered queues.
+    const outcomes = await sendInOrder(this.transport, [...note.commands, call], { signal });
     const { refused, mustReadSettings, wake, tasks: added } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(mustReadSettings);
     if (refused) throw ENQUEUE_ERRORS[refused](this.name);
