@@ -31,16 +31,18 @@ export async function migrateSlot(
 }
 
 /**
- * Stops writes on a master, and waits until its replica has all that was acknowledged.
+ * Stops writes on a master, and waits until its replicas have all that was acknowledged.
  * A master that is killed then loses nothing: Redis replicates after it has answered.
  */
-export async function caughtUp(master: ClusterMember, replica: ClusterMember): Promise<void> {
+async function caughtUp(cluster: TestCluster, master: ClusterMember): Promise<void> {
+  const replicas = await cluster.replicasOf(master);
   await command(master.redis, "CLIENT", "PAUSE", "60000", "WRITE");
   const offset = async ({ redis }: ClusterMember, field: string) =>
     new RegExp(`^${field}:(\\d+)`, "m").exec(String(await command(redis, "INFO", "replication")))?.[1];
-  await until("the replica has caught up", async () => {
+  await until("the replicas have caught up", async () => {
     const written = await offset(master, "master_repl_offset");
-    return written !== undefined && written === (await offset(replica, "slave_repl_offset"));
+    const got = await Promise.all(replicas.map((replica) => offset(replica, "slave_repl_offset")));
+    return written !== undefined && got.every((each) => each === written);
   });
 }
 
@@ -50,9 +52,28 @@ export async function caughtUp(master: ClusterMember, replica: ClusterMember): P
  */
 export async function killMaster(cluster: TestCluster, master: ClusterMember): Promise<ClusterMember> {
   const replica = await cluster.replicaOf(master);
-  await caughtUp(master, replica);
+  await caughtUp(cluster, master);
   await master.redis.kill();
   await promoted(replica);
+  return replica;
+}
+
+/**
+ * Pauses a master, with all that it has acknowledged on its replica, until the replica is promoted. Then it
+ * goes on as a replica.
+ */
+export async function pauseUntilReplaced(
+  cluster: TestCluster,
+  master: ClusterMember,
+): Promise<ClusterMember> {
+  const replica = await cluster.replicaOf(master);
+  await caughtUp(cluster, master);
+  master.redis.signal("SIGSTOP");
+  await promoted(replica).finally(() => master.redis.signal("SIGCONT"));
+  await until("the paused master follows", async () =>
+    /^role:slave/m.test(String(await command(master.redis, "INFO", "replication"))),
+  );
+  await command(master.redis, "CLIENT", "UNPAUSE");
   return replica;
 }
 
@@ -65,7 +86,7 @@ export async function failOver(cluster: TestCluster, master: ClusterMember): Pro
 }
 
 /** Waits until a node is a master. */
-export async function promoted({ redis }: ClusterMember): Promise<void> {
+async function promoted({ redis }: ClusterMember): Promise<void> {
   await until("the replica is promoted", async () =>
     /^role:master/m.test(String(await command(redis, "INFO", "replication"))),
   );

@@ -8,6 +8,8 @@ export interface ClusterMember {
   readonly port: number;
   /** The id that the cluster has for it. */
   readonly id: string;
+  /** Whether it follows its masters for ever, and writes down all that they write. */
+  readonly isWitness: boolean;
 }
 
 /** A real Redis Cluster for one test. */
@@ -18,7 +20,9 @@ export interface TestCluster {
   /** The masters that have slots, as most live members see it. */
   masters(): Promise<ClusterMember[]>;
   masterOf(slot: number): Promise<ClusterMember>;
+  /** The replica that can take over. */
   replicaOf(master: ClusterMember): Promise<ClusterMember>;
+  replicasOf(master: ClusterMember): Promise<ClusterMember[]>;
   /** Starts a node without slots, and waits until all know it. */
   add(): Promise<ClusterMember>;
   /** Waits until all live members agree on the slots, and each replica has all data of its master. */
@@ -33,6 +37,8 @@ export interface StartClusterOptions {
   readonly masters?: number;
   /** Further arguments of each redis-server. */
   readonly args?: readonly string[];
+  /** Whether each master also has a replica that is never promoted, with an append-only file. @default false */
+  readonly witnesses?: boolean;
 }
 
 export const SLOTS = 16_384;
@@ -42,34 +48,50 @@ const PORTS = [20_000, 22_000] as const;
 /** How long a node must be silent to be taken for failed, ms. */
 const NODE_TIMEOUT = 1_500;
 const DEADLINE = 30_000;
+/** It must never be resynchronised as a whole, which would rewrite its file. */
+const WITNESS = {
+  "--cluster-replica-no-failover": "yes",
+  "--appendonly": "yes",
+  "--appendfsync": "no",
+  "--auto-aof-rewrite-percentage": "0",
+};
 
 /** Starts masters with one replica each. They end with {@link TestCluster.stop}, or with this process. */
 export async function startCluster({
   masters = 3,
   args = [],
+  witnesses = false,
 }: StartClusterOptions = {}): Promise<TestCluster> {
   const settings = {
     "--cluster-enabled": "yes",
     "--cluster-node-timeout": String(NODE_TIMEOUT),
     "--cluster-require-full-coverage": "no",
     "--repl-diskless-sync-delay": "0",
+    // A replica that has all can go on with the next master where it was with the last.
+    "--repl-backlog-size": "64mb",
+    "--repl-ping-replica-period": "3600",
+    "--repl-timeout": "7200",
     // Each master keeps its replica: the cluster moves none to another master.
     "--cluster-allow-replica-migration": "no",
     "--cluster-replica-validity-factor": "0",
   };
   const all = [...Object.entries(settings).flat(), ...args];
   const members: ClusterMember[] = [];
-  const start = async () => {
-    const redis = await startRedis({ args: all, ports: PORTS });
+  const start = async (isWitness = false) => {
+    const redis = await startRedis({
+      args: isWitness ? [...all, ...Object.entries(WITNESS).flat()] : all,
+      ports: PORTS,
+    });
     const id = String(await command(redis, "CLUSTER", "MYID"));
-    const member = { redis, port: redis.port, id };
+    const member = { redis, port: redis.port, id, isWitness };
     members.push(member);
     return member;
   };
-  const cluster = new Cluster(members, start);
+  const cluster = new Cluster(members, () => start());
   try {
-    const started = await Promise.all(Array.from({ length: 2 * masters }, start));
-    await cluster.form(started.slice(0, masters), started.slice(masters));
+    const started = await Promise.all(Array.from({ length: 2 * masters }, () => start()));
+    const watching = await Promise.all(Array.from({ length: witnesses ? masters : 0 }, () => start(true)));
+    await cluster.form(started.slice(0, masters), [...started.slice(masters), ...watching]);
     return cluster;
   } catch (error) {
     await cluster.stop();
@@ -143,7 +165,13 @@ class Cluster implements TestCluster {
       await command(redis, "CLUSTER", "MEET", "127.0.0.1", String(first.port));
     await this.#known();
     for (const [i, { redis }] of replicas.entries())
-      await command(redis, "CLUSTER", "REPLICATE", (masters[i] as ClusterMember).id);
+      await command(redis, "CLUSTER", "REPLICATE", (masters[i % masters.length] as ClusterMember).id);
+    await until("all replicas follow", async () => {
+      const infos = await Promise.all(replicas.map(({ redis }) => command(redis, "INFO", "replication")));
+      return infos.every((info) => /^master_link_status:up/m.test(String(info)));
+    });
+    // The cluster names a replica only once something was replicated to it.
+    for (const { redis } of masters) await command(redis, "FLUSHALL");
     await this.settled();
   }
 
@@ -157,9 +185,15 @@ class Cluster implements TestCluster {
     return this.#withId(range?.[2]?.[2]);
   }
 
-  async replicaOf({ id }: ClusterMember): Promise<ClusterMember> {
-    const range = (await this.#ranges()).find(([, , master, replica]) => master?.[2] === id && replica);
-    return this.#withId(range?.[3]?.[2]);
+  async replicaOf(master: ClusterMember): Promise<ClusterMember> {
+    const found = (await this.replicasOf(master)).find(({ isWitness }) => !isWitness);
+    if (!found) throw new Error("the master has no replica");
+    return found;
+  }
+
+  async replicasOf({ id }: ClusterMember): Promise<ClusterMember[]> {
+    const range = (await this.#ranges()).find(([, , master]) => master?.[2] === id) ?? [];
+    return range.slice(3).map((replica) => this.#withId((replica as readonly unknown[])[2] as string));
   }
 
   async add(): Promise<ClusterMember> {
@@ -177,11 +211,15 @@ class Cluster implements TestCluster {
           const info = String(await command(redis, "INFO", "replication"));
           const state = String(await command(redis, "CLUSTER", "INFO"));
           const ranges = (await command(redis, "CLUSTER", "SLOTS")) as Range[];
-          const hasReplica = /^role:slave/m.test(info)
+          const isJoined = /^role:slave/m.test(info)
             ? /^master_link_status:up/m.test(info)
-            : ranges.every(([, , master]) => master?.[1] !== redis.port) ||
-              /^slave0:.*state=online/m.test(info);
-          return { ok: hasReplica && /^cluster_state:ok/m.test(state), slots: slotsOf(ranges) };
+            : ranges.every(
+                ([, , master, ...replicas]) =>
+                  master?.[1] !== redis.port ||
+                  (replicas.length > 0 &&
+                    info.match(/^slave\d+:.*state=online/gm)?.length === replicas.length),
+              );
+          return { ok: isJoined && /^cluster_state:ok/m.test(state), slots: slotsOf(ranges) };
         }),
       );
       return views.every(({ ok, slots }) => ok && slots === views[0]?.slots);

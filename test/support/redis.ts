@@ -15,6 +15,8 @@ export interface TestRedis {
   readonly folder: string;
   /** Ends the server with SIGKILL, as a crash does. Its files are kept. */
   kill(): Promise<void>;
+  /** Sends the server a signal, such as `SIGSTOP`. */
+  signal(signal: NodeJS.Signals): void;
   /** After {@link kill}: starts it again with the same arguments, on the same port and data folder. */
   restart(): Promise<void>;
   /** Kills the server and removes its data folder. */
@@ -71,6 +73,7 @@ async function tryPort(port: number, args: readonly string[]): Promise<TestRedis
     port,
     folder,
     kill: async () => server?.kill(),
+    signal: (signal) => server?.signal(signal),
     async restart() {
       server = await launch(port, folder, args);
       if (!server) throw new Error(`port ${port} was taken while redis-server was down`);
@@ -87,7 +90,7 @@ async function launch(
   port: number,
   folder: string,
   args: readonly string[],
-): Promise<{ kill(): Promise<void> } | undefined> {
+): Promise<{ kill(): Promise<void>; signal(signal: NodeJS.Signals): void } | undefined> {
   const own = [
     "--bind",
     "127.0.0.1",
@@ -126,7 +129,8 @@ async function launch(
       throw new Error(`redis-server ended before it was ready:\n${log}`);
     }
     // The process id distinguishes our server from another one that had the port already.
-    if (server.pid !== undefined && (await answeringProcess(port)) === server.pid) return { kill };
+    if (server.pid !== undefined && (await answeringProcess(port)) === server.pid)
+      return { kill, signal: (signal) => void server.kill(signal) };
     if (Date.now() > deadline) {
       await kill();
       throw new Error(`redis-server was not ready within ${startDeadline} ms:\n${log}`);
