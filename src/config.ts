@@ -3,7 +3,7 @@ import { isSigningSecret, SECRET_FORM } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
 import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
 import { keyPrefix } from "./queue/core/validation.ts";
-import { checkedUrl, HTTP, REDIS } from "./url.ts";
+import { checkedUrl, checkRedisUrl, HTTP } from "./url.ts";
 
 export type { Environment } from "./environment.ts";
 
@@ -30,7 +30,7 @@ export interface Config {
  * | variable | meaning |
  * |---|---|
  * | `UPSTASH_REDIS_REST_URL`, `UPSTASH_REDIS_REST_TOKEN` | Redis over HTTP; both or neither |
- * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`; used if the former two are unset |
+ * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`, or a cluster, `cluster://`; used if the former two are unset |
  * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "view", "admin"], "queues": "emails-*"}]` |
  * | `CRON_SECRET` | the bearer token of the platform's cron, at least 16 characters; several, separated by spaces, to rotate it |
  * | `SLUICE_PREFIX` | the prefix of every key, `sluice` by default |
@@ -91,8 +91,11 @@ function readRedis(env: Environment): RedisConfig {
   if (token !== undefined)
     throw invalidArgument("UPSTASH_REDIS_REST_URL", "must be set, because UPSTASH_REDIS_REST_TOKEN is set");
 
-  const redisUrl = address(env, "REDIS_URL", REDIS);
-  if (redisUrl !== undefined) return { redisUrl };
+  const redisUrl = text(env, "REDIS_URL");
+  if (redisUrl !== undefined) {
+    checkRedisUrl(redisUrl, "REDIS_URL");
+    return { redisUrl };
+  }
   throw invalidArgument(
     "UPSTASH_REDIS_REST_URL",
     "and UPSTASH_REDIS_REST_TOKEN must be set, or REDIS_URL if the platform supports TCP",

@@ -97,6 +97,7 @@ export {
   type TotalCounts,
 } from "./queue/operate/statistics.ts";
 export type { QueueEvent } from "./queue/tasks/events.ts";
+export { databases, type DatabasesTransport } from "./queue/partitions/databases.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep/sweep.ts";
 export type { TaskFilter } from "./queue/operate/filters.ts";
 export type {
@@ -111,7 +112,7 @@ export type {
 } from "./queue/operate/task-operator.ts";
 export type { Duration } from "./queue/core/duration.ts";
 export type { Tracing } from "./queue/core/tracing.ts";
-export type * from "./queue/core/counts.ts";
+export type { QueueCounts, SweepCounts } from "./queue/core/counts.ts";
 export type * from "./queue/core/task-info.ts";
 export type * from "./queue/core/types.ts";
 export type {

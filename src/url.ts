@@ -9,6 +9,39 @@ export function parsedUrl(value: unknown, protocols: readonly string[]): URL | u
   return url && protocols.includes(url.protocol) ? url : undefined;
 }
 
+/** The form of a URL of a cluster. */
+export const CLUSTER_FORM = "cluster://[user[:password]@]host[:port][,host[:port]…], or clusters://… for TLS";
+
+/**
+ * The nodes that the URL of a cluster names, each as `redis://` or `rediss://` with the user and password.
+ * @returns undefined if it is not the URL of a cluster
+ */
+export function clusterNodes(value: unknown): URL[] | undefined {
+  const [, tls, user, hosts] = (typeof value === "string" && CLUSTER_URL.exec(value)) || [];
+  const nodes = hosts?.split(",").map((host) => parsedUrl(`redis${tls}://${user ?? ""}${host}`, REDIS));
+  return nodes?.every((node) => node !== undefined && node.hostname !== "") ? (nodes as URL[]) : undefined;
+}
+
+const CLUSTER_URL = /^cluster(s?):\/\/([^@/?#]*@)?([^@/?#]+)\/?$/;
+
+/**
+ * Checks the URL of a Redis or of a cluster. No error repeats the URL.
+ * @param path the option or variable that holds it
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function checkRedisUrl(value: unknown, path: string): void {
+  if (parsedUrl(value, REDIS) || clusterNodes(value)) return;
+  const form = isClusterUrl(value)
+    ? `of the form ${CLUSTER_FORM}`
+    : "a URL that begins with redis://, rediss:// or cluster://";
+  throw invalidArgument(path, `must be ${form}`);
+}
+
+/** Whether a text is meant as the URL of a cluster. It may be invalid. */
+export function isClusterUrl(value: unknown): boolean {
+  return typeof value === "string" && /^clusters?:/.test(value);
+}
+
 /**
  * Checks a URL from options or the environment. No error repeats the URL: it may hold a password.
  * @param path the option or variable that holds it

@@ -112,3 +112,4 @@ await Promise.all([
   // Without a worker name: each call of a worker would also be a heartbeat.
   ...(style === "hand" ? [lookForRecalled()] : []),
 ]);
+await runProcess.close();

@@ -33,3 +33,4 @@ while (!runProcess.ending.aborted) {
   await sleep(100);
 }
 await direct.close();
+await runProcess.close();

@@ -1,5 +1,4 @@
 import { says } from "../support/key-space.ts";
-import { appendedCommands } from "./append-only-file.ts";
 
 /** One lease of a task, from Redis's own file. */
 export interface Lease {
@@ -48,13 +47,13 @@ export const taskKey = (queue: string, id: string) => `${queue} ${id}`;
 const STATES = { w: "working", c: "completed", r: "rejected" } as const;
 const DEFAULT_MAX_ATTEMPTS = 10;
 
-/** Reads what happened to every task, from each record that was ever written. */
-export function readHistory(redisFolder: string): History {
+/** Reads what happened to every task, from each command that ever wrote a record. */
+export function readHistory(commands: Iterable<readonly string[]>): History {
   const tasks = new Map<string, TaskHistory>();
   const faults: string[] = [];
   const numbers = new Set<string>();
   const slots = new Slots();
-  for (const [name = "", key = "", ...rest] of appendedCommands(redisFolder)) {
+  for (const [name = "", key = "", ...rest] of commands) {
     const queue = /^sluice:\{(.+)\}:tasks$/.exec(key)?.[1];
     if (queue === undefined || !/^h(?:set|setnx|mset)$/i.test(name)) continue;
     for (let i = 0; i < rest.length; i += 2) {

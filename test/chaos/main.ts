@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { minutes, readOptions, seed } from "../support/options.ts";
+import { flag, minutes, readOptions, seed } from "../support/options.ts";
 import { written } from "./figures.ts";
 import { chaos } from "./run.ts";
 
@@ -11,12 +11,21 @@ const program = {
   script: "test:chaos",
   does: "Kills and pauses processes and restarts Redis while they work, then checks what they wrote down.",
 };
-const options = readOptions(program, { minutes: minutes("how long (1)"), seed: seed() });
+const options = readOptions(program, {
+  minutes: minutes("how long (1)"),
+  seed: seed(),
+  cluster: flag("on a Redis Cluster: kills and pauses its masters, and moves slots"),
+});
 const long = options.minutes ?? 1;
 const drawn = options.seed ?? Math.floor(Math.random() * 2 ** 31);
 const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
 console.log(`seed ${drawn}, ${long} minutes`);
-const { figures, violations } = await chaos({ seconds: long * 60, seed: drawn, folder });
+const { figures, violations } = await chaos({
+  seconds: long * 60,
+  seed: drawn,
+  folder,
+  cluster: options.cluster,
+});
 console.log(written(figures));
 if (violations.length > 0) {
   console.error(

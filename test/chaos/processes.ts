@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { type Child, startChild } from "../../src/local/stack/child.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunProcessEnvironment } from "./run-process.ts";
@@ -52,9 +54,23 @@ export class Processes {
     this.#options = options;
   }
 
+  get #compiled(): string {
+    return join(this.#options.folder, "compiled");
+  }
+
   /** The roles of some program. */
   of(program: Role["program"]): Role[] {
     return [...this.#players.values()].map(({ role }) => role).filter((role) => role.program === program);
+  }
+
+  /**
+   * Compiles modules before the processes need them. Each process writes what it has compiled when it ends: if
+   * many end at once, those of a large package take longer than they have.
+   */
+  async compile(modules: readonly string[]): Promise<void> {
+    const code = modules.map((module) => `await import(${JSON.stringify(module)});`).join("\n");
+    const env = { ...process.env, NODE_COMPILE_CACHE: this.#compiled };
+    await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { env });
   }
 
   start(role: Role): void {
@@ -72,7 +88,7 @@ export class Processes {
     };
     ledger.write({ what: "started", process: name, through });
     const output = openSync(join(folder, `${name}.out`), "a");
-    const env = { ...process.env, ...environment, ...own, NODE_COMPILE_CACHE: join(folder, "compiled") };
+    const env = { ...process.env, ...environment, ...own, NODE_COMPILE_CACHE: this.#compiled };
     const child = startChild(process.execPath, [fileURLToPath(programs[program])], {
       env,
       stdio: ["ignore", output, output],

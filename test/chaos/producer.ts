@@ -100,3 +100,4 @@ while (!runProcess.ending.aborted) {
   await acts[roll(acts.length)]?.();
   await sleep(40 + roll(200));
 }
+await runProcess.close();

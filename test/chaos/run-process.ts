@@ -2,6 +2,7 @@ import { dice } from "../support/dice.ts";
 import { createClient } from "../../src/client/index.ts";
 import { Queue, SluiceError, type Transport } from "../../src/index.ts";
 import type { ClientQueue } from "../../src/client/queue.ts";
+import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { Ledger } from "./ledger.ts";
 import type { Errand } from "./work.ts";
@@ -15,6 +16,7 @@ export interface RunProcessEnvironment {
   readonly CHAOS_STYLE: string;
   readonly CHAOS_THROUGH: "gateway" | "server";
   readonly CHAOS_REDIS: string;
+  /** Empty if `CHAOS_REDIS` is a cluster. */
   readonly CHAOS_GATEWAY: string;
   readonly CHAOS_SERVER: string;
   readonly CHAOS_TOKEN: string;
@@ -35,6 +37,8 @@ export class RunProcess {
   /** The next random number of this process, from 0 to sides - 1. */
   readonly roll: (sides: number) => number;
 
+  #toCluster: ReturnType<typeof resp> | undefined;
+
   constructor() {
     const next = dice(Number(this.env.CHAOS_SEED));
     this.roll = (sides) => Math.floor(next() * sides);
@@ -48,9 +52,15 @@ export class RunProcess {
     this.#watchTime();
   }
 
-  /** The transport to Redis. */
+  /** The transport to Redis: through the gateway, or to a cluster. */
   transport(): Transport {
-    return upstash({ url: this.env.CHAOS_GATEWAY, token: this.env.CHAOS_TOKEN });
+    const { CHAOS_GATEWAY: url, CHAOS_TOKEN: token, CHAOS_REDIS: redis } = this.env;
+    return url === "" ? (this.#toCluster ??= resp(redis)) : upstash({ url, token });
+  }
+
+  /** Ends the connections of the transport, so that the process can end. */
+  async close(): Promise<void> {
+    await this.#toCluster?.close();
   }
 
   /** A queue, reached as this process does: straight through the gateway, or through the HTTP interface. */

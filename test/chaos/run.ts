@@ -1,5 +1,4 @@
-import { cpSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dice } from "../support/dice.ts";
 import type { Role } from "./processes.ts";
@@ -8,7 +7,8 @@ import { Evidence, type Life } from "./evidence.ts";
 import { counted, type Figures, killed, recovery } from "./figures.ts";
 import { readHistory } from "./history.ts";
 import { Ledger, readLedgers } from "./ledger.ts";
-import { GATEWAY, SERVER, Stack } from "./stack.ts";
+import { ClusterStack } from "./cluster-stack.ts";
+import { SERVER, SingleStack, type Stack, type Trouble } from "./stack.ts";
 import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
@@ -20,6 +20,8 @@ export interface ChaosOptions {
   readonly seed: number;
   /** Folder of the ledgers. After a violation, Redis's file is there too. */
   readonly folder: string;
+  /** Whether on a cluster of three masters and three replicas, in place of a Redis behind a gateway. */
+  readonly cluster?: boolean;
 }
 
 export interface ChaosReport {
@@ -38,32 +40,30 @@ const PEACE = 60_000;
  * paused at random; then compares what they wrote down with what Redis has written. The seed decides what
  * goes wrong; when, depends on the machine too.
  */
-export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<ChaosReport> {
+export async function chaos({ seconds, seed, folder, cluster = false }: ChaosOptions): Promise<ChaosReport> {
   mkdirSync(folder, { recursive: true });
   const ledger = new Ledger(folder, "director");
   const next = dice(seed);
   const roll = (sides: number) => Math.floor(next() * sides);
   const began = Date.now();
   const until = began + seconds * 1_000;
-  const stack = await Stack.open({ folder, ledger, roll }, until);
+  const stack = await (cluster ? ClusterStack : SingleStack).open({ folder, ledger, roll }, until);
   try {
-    const director = new Director(stack, roll);
+    const director = new Director(stack, roll, cluster ? FEW : MANY);
     while (Date.now() < until || director.rounds < 2) {
       await director.trouble();
       await sleep(PAUSE + roll(PAUSE));
     }
     const violations = [...(await director.peace()), ...director.found];
     const evidence = new Evidence(readLedgers(folder));
-    const history = readHistory(stack.redis.folder);
+    const { commands, faults } = await stack.history();
+    const history = readHistory(commands);
     const judgement = judge(history, evidence, new Causes(evidence), stack.ticks);
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
-    violations.push(...judgement.violations);
-    if (violations.length > 0)
-      cpSync(join(stack.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), {
-        recursive: true,
-      });
+    violations.push(...judgement.violations, ...faults);
+    if (violations.length > 0) stack.keepFiles(folder);
     return {
       violations,
       figures: {
@@ -86,6 +86,11 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
 /** Such as `drain` of `drain-1.3`. */
 const roleOf = (process: string) => process.replace(/[-.].*/, "");
 
+/** How often each trouble of the processes is in a deck. */
+const MANY = { kill: 4, pause: 3 };
+/** Beside the troubles of a cluster, which take longer. */
+const FEW = { kill: 2, pause: 1 };
+
 /** Makes trouble. */
 class Director {
   looks = 0;
@@ -97,10 +102,12 @@ class Director {
   readonly #roll: (sides: number) => number;
   /** By process. */
   readonly #pauses = new Map<string, Promise<void>>();
-  #deck: (() => Promise<void>)[] = [];
+  readonly #consumers: typeof MANY;
+  #deck: Trouble[] = [];
 
-  constructor(stack: Stack, roll: (sides: number) => number) {
+  constructor(stack: Stack, roll: (sides: number) => number, consumers: typeof MANY) {
     this.#stack = stack;
+    this.#consumers = consumers;
     this.#roll = roll;
   }
 
@@ -113,7 +120,7 @@ class Director {
     await this.#deck.splice(this.#roll(this.#deck.length), 1)[0]?.();
   }
 
-  #newDeck(): (() => Promise<void>)[] {
+  #newDeck(): Trouble[] {
     const { processes } = this.#stack;
     const any = (program: Role["program"]) => {
       const roles = processes.of(program);
@@ -121,25 +128,23 @@ class Director {
     };
     const kill = (program: Role["program"]) => () => processes.kill(any(program));
     const pause = (program: Role["program"]) => async () => this.#pause(any(program));
-    const restart = (role: Role) => async () => {
-      await processes.kill(role);
-      await processes.settled([role]);
-      await this.#stack.answers(role);
+    const restartServer = async () => {
+      await processes.kill(SERVER);
+      await processes.settled([SERVER]);
+      await this.#stack.answers(SERVER);
     };
     return [
-      ...Array.from({ length: 4 }, () => kill("consumer")),
-      ...Array.from({ length: 3 }, () => pause("consumer")),
+      ...Array.from({ length: this.#consumers.kill }, () => kill("consumer")),
+      ...Array.from({ length: this.#consumers.pause }, () => pause("consumer")),
       kill("producer"),
       pause("producer"),
       kill("sweeper"),
       pause("sweeper"),
       kill("deepSweeper"),
       pause("deepSweeper"),
-      restart(SERVER),
+      restartServer,
       pause("server"),
-      restart(GATEWAY),
-      pause("gateway"),
-      () => this.#stack.killRedis(this.#roll(700)),
+      ...this.#stack.troubles((role) => this.#pause(role)),
       this.#look,
       this.#look,
     ];
@@ -154,14 +159,10 @@ class Director {
     void pause.finally(() => this.#pauses.delete(process));
   }
 
-  /** Stops the gateway, through which all requests go, and checks the raw keys. */
+  /** Checks the raw keys. */
   readonly #look = async (): Promise<void> => {
     await Promise.all(this.#pauses.values());
-    await this.#stack.processes.pause(GATEWAY, async () => {
-      // Requests that it has sent run within a moment.
-      await sleep(100);
-      this.found.push(...(await this.#stack.look()));
-    });
+    this.found.push(...(await this.#stack.look()));
     this.looks++;
   };
 
@@ -170,7 +171,7 @@ class Director {
     const { processes } = this.#stack;
     await Promise.all(this.#pauses.values());
     await processes.settled();
-    processes.signal(GATEWAY, "SIGUSR2");
+    this.#stack.calm();
     await processes.end("producer");
     let left = 1;
     for (const end = Date.now() + PEACE; left > 0 && Date.now() < end; await sleep(300)) {

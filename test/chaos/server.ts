@@ -6,8 +6,9 @@ import { RunProcess } from "./run-process.ts";
 const { env } = new RunProcess();
 await serve({
   env: {
-    UPSTASH_REDIS_REST_URL: env.CHAOS_GATEWAY,
-    UPSTASH_REDIS_REST_TOKEN: env.CHAOS_TOKEN,
+    ...(env.CHAOS_GATEWAY === ""
+      ? { REDIS_URL: env.CHAOS_REDIS }
+      : { UPSTASH_REDIS_REST_URL: env.CHAOS_GATEWAY, UPSTASH_REDIS_REST_TOKEN: env.CHAOS_TOKEN }),
     SLUICE_TOKENS: JSON.stringify([
       { token: env.CHAOS_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
     ]),

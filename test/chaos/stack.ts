@@ -1,10 +1,14 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Operator, Queue, Schedules } from "../../src/index.ts";
 import { freePort } from "../../src/local/stack/port.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { violations } from "../support/invariants.ts";
-import { queueSpace, readKeySpace } from "../support/key-space.ts";
+import { type KeySpace, queueSpace, readKeySpace } from "../support/key-space.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { appendedCommands } from "./append-only-file.ts";
+import type { Ledger } from "./ledger.ts";
 import { Processes, type ProcessesOptions, type Role } from "./processes.ts";
 import { type Errand, QUEUES } from "./work.ts";
 
@@ -14,7 +18,7 @@ const DURABLE = ["--appendonly", "yes", "--appendfsync", "always", "--auto-aof-r
 export const GATEWAY: Role = { name: "gateway", program: "gateway" };
 export const SERVER: Role = { name: "server", program: "server" };
 
-const PLAYERS: readonly Role[] = [
+export const PLAYERS: readonly Role[] = [
   { name: "producer-1", program: "producer" },
   { name: "producer-2", program: "producer" },
   { name: "producer-3", program: "producer", through: "server" },
@@ -31,19 +35,48 @@ const PLAYERS: readonly Role[] = [
   { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
 
-/** Redis, the gateway, the server, and all processes that use them. */
-export class Stack {
+/** What can go wrong, apart from the processes. */
+export type Trouble = () => Promise<void>;
+
+/** Redis, or a cluster, and all processes that use it. */
+export interface Stack {
+  readonly processes: Processes;
+  /** Ids of the tasks that the schedule enqueues until the end of the trouble. */
+  readonly ticks: ReadonlySet<string>;
+  /** Some of each kind of trouble that is not of the processes alone. */
+  troubles(pause: (role: Role) => void): readonly Trouble[];
+  /** Waits until the server answers. */
+  answers(role: Role): Promise<void>;
+  /** Which invariants the raw keys violate, at a moment without writes. */
+  look(): Promise<string[]>;
+  /** Ends what it does to requests. */
+  calm(): void;
+  /** How many tasks have not ended. */
+  left(): Promise<number>;
+  /** Each command that Redis ever carried out on a queue, in order. Read at the end. */
+  history(): Promise<{ readonly commands: Iterable<readonly string[]>; readonly faults: readonly string[] }>;
+  /** Copies Redis's files into a folder. */
+  keepFiles(folder: string): void;
+  /** Ends all that still runs, and removes Redis's files. */
+  close(): Promise<void>;
+}
+
+/** What a stack is opened with. */
+export type StackOptions = Omit<ProcessesOptions, "environment">;
+
+/** One Redis, behind the gateway and the server. */
+export class SingleStack implements Stack {
   readonly redis: TestRedis;
   readonly processes: Processes;
   /** Ids of the tasks that the schedule enqueues until the end of the trouble. */
-  readonly ticks = new Set<string>();
+  ticks: ReadonlySet<string> = new Set();
   readonly #options: ProcessesOptions;
   #redisLives = 0;
 
   /** Starts Redis and the gateway; then the queues are set up, and all others start. */
-  static async open(options: Omit<ProcessesOptions, "environment">, scheduleUntil: number): Promise<Stack> {
+  static async open(options: StackOptions, scheduleUntil: number): Promise<SingleStack> {
     const redis = await startRedis({ args: DURABLE });
-    const stack = new Stack(redis, {
+    const stack = new SingleStack(redis, {
       ...options,
       environment: {
         CHAOS_REDIS: redis.url,
@@ -54,7 +87,7 @@ export class Stack {
     });
     stack.#noteRedis();
     try {
-      await stack.#setUp(scheduleUntil);
+      stack.ticks = await setUp(redis.url, scheduleUntil);
       for (const role of [GATEWAY, SERVER]) {
         stack.processes.start(role);
         await stack.answers(role);
@@ -73,22 +106,25 @@ export class Stack {
     this.processes = new Processes(options);
   }
 
-  /** Waits until the gateway, or the server, answers. */
-  async answers(role: Role): Promise<void> {
+  answers(role: Role): Promise<void> {
     const { CHAOS_GATEWAY, CHAOS_SERVER } = this.#options.environment;
     const url = role === GATEWAY ? CHAOS_GATEWAY : `${CHAOS_SERVER}/openapi.json`;
-    for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
-      const answer = await fetch(url).catch(() => undefined);
-      await answer?.text();
-      if (answer) {
-        this.#options.ledger.write({ what: "ready", process: this.processes.nameOf(role) });
-        return;
-      }
-    }
-    throw new Error(`the ${role.name} does not answer`);
+    return answersAt(url, role, this.processes, this.#options.ledger);
   }
 
-  async killRedis(downFor: number): Promise<void> {
+  troubles(pause: (role: Role) => void): readonly Trouble[] {
+    return [
+      async () => {
+        await this.processes.kill(GATEWAY);
+        await this.processes.settled([GATEWAY]);
+        await this.answers(GATEWAY);
+      },
+      async () => pause(GATEWAY),
+      () => this.#killRedis(this.#options.roll(700)),
+    ];
+  }
+
+  async #killRedis(downFor: number): Promise<void> {
     this.#options.ledger.write({ what: "killed", process: `redis.${this.#redisLives}` });
     await this.redis.kill();
     await sleep(downFor);
@@ -96,55 +132,103 @@ export class Stack {
     this.#noteRedis();
   }
 
-  /** Which invariants the raw keys violate, at a moment without calls. */
-  async look(): Promise<string[]> {
-    const space = await readKeySpace(this.redis.url);
-    return Object.values(QUEUES).flatMap((queue) =>
-      violations(queueSpace(space, queue)).map((violation) => `${queue}: ${violation}`),
-    );
+  /** Stops the gateway meanwhile, through which all requests go. */
+  look(): Promise<string[]> {
+    return this.processes.pause(GATEWAY, async () => {
+      // Requests that it has sent run within a moment.
+      await sleep(100);
+      return brokenInvariants(await readKeySpace(this.redis.url));
+    });
   }
 
-  /** How many tasks have not ended. */
-  async left(): Promise<number> {
-    const transport = resp(this.redis.url);
-    try {
-      const counts = await Promise.all(
-        Object.values(QUEUES).map((name) => new Queue(name, { transport }).counts()),
-      );
-      return counts.reduce((sum, { pending, delayed, working }) => sum + pending + delayed + working, 0);
-    } finally {
-      await transport.close();
-    }
+  calm(): void {
+    this.processes.signal(GATEWAY, "SIGUSR2");
+  }
+
+  left(): Promise<number> {
+    return tasksLeft(this.redis.url);
+  }
+
+  async history() {
+    return { commands: appendedCommands(this.redis.folder), faults: [] };
+  }
+
+  keepFiles(folder: string): void {
+    cpSync(join(this.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), { recursive: true });
   }
 
   /** Ends all that still runs, and removes Redis's files. */
   async close(): Promise<void> {
-    for (const program of ["producer", "consumer", "sweeper", "deepSweeper", "server", "gateway"] as const) {
-      await this.processes.end(program);
-    }
+    await endAll(this.processes);
     await this.redis.stop();
-  }
-
-  async #setUp(until: number): Promise<void> {
-    const transport = resp(this.redis.url);
-    try {
-      const operator = new Operator(QUEUES.shared, { transport });
-      await operator.configure({ maxWorking: 60, events: true, statistics: true });
-      await new Operator(QUEUES.recalled, { transport }).configure({ events: true, statistics: true });
-      await operator.configureGroup("g0", { maxWorking: 5 });
-      await operator.configureGroup("g1", { rate: { most: 30, per: "2s" } });
-      await operator.configureGroup("g2", { weight: 3 });
-      const schedules = new Schedules<Errand>(QUEUES.ticks, { transport });
-      const payload: Errand = { mark: "tick", does: "quick" };
-      const { nextAt } = await schedules.put("tick", { every: "1s", missed: "all", until, payload });
-      if (nextAt === null) throw new Error("the schedule has no occurrence");
-      for (let at = nextAt; at <= until; at += 1_000) this.ticks.add(`tick.${at}`);
-    } finally {
-      await transport.close();
-    }
   }
 
   #noteRedis(): void {
     this.#options.ledger.write({ what: "started", process: `redis.${++this.#redisLives}` });
+  }
+}
+
+/** Waits until the gateway, or the server, answers. */
+export async function answersAt(
+  url: string,
+  role: Role,
+  processes: Processes,
+  ledger: Ledger,
+): Promise<void> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
+    const answer = await fetch(url).catch(() => undefined);
+    await answer?.text();
+    if (answer) {
+      ledger.write({ what: "ready", process: processes.nameOf(role) });
+      return;
+    }
+  }
+  throw new Error(`the ${role.name} does not answer`);
+}
+
+export function brokenInvariants(space: KeySpace): string[] {
+  return Object.values(QUEUES).flatMap((queue) =>
+    violations(queueSpace(space, queue)).map((violation) => `${queue}: ${violation}`),
+  );
+}
+
+/** How many tasks have not ended. */
+export async function tasksLeft(redisUrl: string): Promise<number> {
+  const transport = resp(redisUrl);
+  try {
+    const counts = await Promise.all(
+      Object.values(QUEUES).map((name) => new Queue(name, { transport }).counts()),
+    );
+    return counts.reduce((sum, { pending, delayed, working }) => sum + pending + delayed + working, 0);
+  } finally {
+    await transport.close();
+  }
+}
+
+export async function endAll(processes: Processes): Promise<void> {
+  for (const program of ["producer", "consumer", "sweeper", "deepSweeper", "server", "gateway"] as const) {
+    await processes.end(program);
+  }
+}
+
+/** Configures the queues, and starts a schedule. Returns the ids of the tasks that the schedule enqueues. */
+export async function setUp(redisUrl: string, until: number): Promise<Set<string>> {
+  const ticks = new Set<string>();
+  const transport = resp(redisUrl);
+  try {
+    const operator = new Operator(QUEUES.shared, { transport });
+    await operator.configure({ maxWorking: 60, events: true, statistics: true });
+    await new Operator(QUEUES.recalled, { transport }).configure({ events: true, statistics: true });
+    await operator.configureGroup("g0", { maxWorking: 5 });
+    await operator.configureGroup("g1", { rate: { most: 30, per: "2s" } });
+    await operator.configureGroup("g2", { weight: 3 });
+    const schedules = new Schedules<Errand>(QUEUES.ticks, { transport });
+    const payload: Errand = { mark: "tick", does: "quick" };
+    const { nextAt } = await schedules.put("tick", { every: "1s", missed: "all", until, payload });
+    if (nextAt === null) throw new Error("the schedule has no occurrence");
+    for (let at = nextAt; at <= until; at += 1_000) ticks.add(`tick.${at}`);
+    return ticks;
+  } finally {
+    await transport.close();
   }
 }

@@ -18,3 +18,4 @@ while (!runProcess.ending.aborted) {
   }
   await sleep(300);
 }
+await runProcess.close();

@@ -2,7 +2,9 @@ import { writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
+import { startCluster } from "../support/redis-cluster.ts";
 import { startRedis } from "../support/redis.ts";
 import { startSluice } from "./process.ts";
 import { against, ENQUEUE_TOKEN, runHere, TOKEN, useCli, useFolder } from "./rig.ts";
@@ -32,7 +34,11 @@ describe("the environment", () => {
     [{ SLUICE_URL: "https://example.com", SLUICE_TOKEN: "s3cret token" }, "token must"],
     [
       { REDIS_URL: "http://me:s3cret@example.com" },
-      "REDIS_URL must be a URL that begins with redis:// or rediss://",
+      "REDIS_URL must be a URL that begins with redis://, rediss:// or cluster://",
+    ],
+    [
+      { REDIS_URL: "cluster://:s3cret@a/1" },
+      "REDIS_URL must be of the form cluster://[user[:password]@]host",
     ],
     [{ UPSTASH_REDIS_REST_URL: "https://example.com" }, "UPSTASH_REDIS_REST_TOKEN must be set"],
     [{ REDIS_URL: "redis://x", SLUICE_PREFIX: "s3cret prefix" }, "SLUICE_PREFIX must be"],
@@ -42,6 +48,24 @@ describe("the environment", () => {
     expect(err).toContain(message);
     expect(err).not.toContain("s3cret");
   });
+
+  test("REDIS_URL may name the nodes of a cluster", async () => {
+    const cluster = await startCluster();
+    const transport = resp(cluster.url);
+    for (const name of ["emails", "orders", "reports"]) await new Queue(name, { transport }).enqueue(1);
+    await transport.close();
+    const { code, rows } = await runHere(["queues"], { REDIS_URL: cluster.url });
+    expect(code).toBe(0);
+    expect(rows.map(({ name, pending }) => [name, pending])).toEqual([
+      ["emails", 1],
+      ["orders", 1],
+      ["reports", 1],
+    ]);
+    const gone = await runHere(["queues"], { REDIS_URL: "cluster://:s3cret@127.0.0.1:1,127.0.0.1:2" });
+    expect(gone.err).toContain("the cluster at 127.0.0.1:1, 127.0.0.1:2");
+    expect(gone.err).not.toContain("s3cret");
+    await cluster.stop();
+  }, 60_000);
 
   test("--database uses the database although SLUICE_URL is set, --url another deployment", async () => {
     await rig.queue().enqueue(1);

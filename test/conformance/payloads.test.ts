@@ -6,19 +6,26 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
+import { startCluster, type TestCluster } from "../support/redis-cluster.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
 let redis: SharedRedis;
 let gateway: Gateway;
 let tcp: ReturnType<typeof resp>;
+let cluster: TestCluster;
+let toCluster: ReturnType<typeof resp>;
 
 beforeAll(async () => {
   redis = await sharedRedis();
   gateway = await startGateway({ redisUrl: redis.url });
   tcp = resp(redis.url);
-});
+  cluster = await startCluster();
+  toCluster = resp(cluster.url);
+}, 60_000);
 afterAll(async () => {
   await tcp.close();
+  await toCluster.close();
+  await cluster.stop();
   await gateway.close();
   await redis.stop();
 });
@@ -29,27 +36,30 @@ const transports: [string, () => Transport][] = [
 ];
 const inProcess = embedded(new EmbeddedDatabase());
 
-describe.each([...transports, ["embedded", () => inProcess] as const])(
-  "over %s every payload comes back identical (law 9)",
-  (name, transport) => {
-    test.each(awkwardPayloads)("%s", async (label, payload) => {
-      const queue = new Queue(`${name}-${label.replace(/\W/g, "")}`, { transport: transport() });
-      await queue.enqueue(payload, { id: "one" });
-      await queue.enqueueMany([{ payload }, { payload }]);
-      const batch = await queue.dequeue({ max: 3 });
-      const same = comparable(payload);
-      expect(batch.map((task) => comparable(task.payload))).toStrictEqual([same, same, same]);
-
-      // As a result and, within its limit, as an error too.
-      await batch[0]?.complete(payload);
-      expect(comparable((await queue.get("one"))?.result)).toStrictEqual(same);
-      if (!label.startsWith("1 M")) {
-        await batch[1]?.reject(payload);
-        expect(comparable((await queue.get(batch[1]?.id ?? ""))?.error)).toStrictEqual(same);
-      }
+describe.each([
+  ...transports,
+  ["embedded", () => inProcess] as const,
+  ["resp on a cluster", () => toCluster] as const,
+])("over %s every payload comes back identical (law 9)", (name, transport) => {
+  test.each(awkwardPayloads)("%s", async (label, payload) => {
+    const queue = new Queue(`${name.replace(/\W/g, "")}-${label.replace(/\W/g, "")}`, {
+      transport: transport(),
     });
-  },
-);
+    await queue.enqueue(payload, { id: "one" });
+    await queue.enqueueMany([{ payload }, { payload }]);
+    const batch = await queue.dequeue({ max: 3 });
+    const same = comparable(payload);
+    expect(batch.map((task) => comparable(task.payload))).toStrictEqual([same, same, same]);
+
+    // As a result and, within its limit, as an error too.
+    await batch[0]?.complete(payload);
+    expect(comparable((await queue.get("one"))?.result)).toStrictEqual(same);
+    if (!label.startsWith("1 M")) {
+      await batch[1]?.reject(payload);
+      expect(comparable((await queue.get(batch[1]?.id ?? ""))?.error)).toStrictEqual(same);
+    }
+  });
+});
 
 describe("what one transport wrote the other reads", () => {
   test.each(awkwardPayloads)("%s", async (label, payload) => {

@@ -5,9 +5,16 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { script } from "../transport/script.ts";
 import { call, count, echo, reply, store, useTransports } from "./transports.ts";
 
-const { its, transports, inProcess, overTcp, run: runOnRedis } = useTransports();
+const {
+  its,
+  transports,
+  inProcess,
+  onCluster,
+  overTcp,
+  run: runOnRedis,
+} = useTransports({ withCluster: true });
 
-describe.each([...transports, inProcess])("%s", (_, connect, run) => {
+describe.each([...transports, inProcess, onCluster])("%s", (_, connect, run) => {
   let transport: Transport;
   beforeAll(() => {
     transport = connect();

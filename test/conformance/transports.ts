@@ -6,19 +6,22 @@ import type { Command, CommandOutcome, Reply, Script, Transport } from "../../sr
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import { slotOf } from "../../src/transport/hash-slot.ts";
+import { startCluster, type TestCluster } from "../support/redis-cluster.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
 
 // One suite for every transport: what a queue may rely on with any of them.
 
-/** Registers a Redis for a test file, emptied before each test, and every transport that reaches it. */
-export function useTransports() {
+/** Registers a Redis for a test file, emptied before each test, and every transport that reaches it; on request also a cluster. */
+export function useTransports({ withCluster = false } = {}) {
   const its = {} as {
     redis: SharedRedis;
     /** The gateway in front of that Redis, for every transport. */
     proxy: Proxy;
     gateway: Gateway;
+    cluster: TestCluster;
   };
   const open: ReturnType<typeof resp>[] = [];
 
@@ -26,16 +29,19 @@ export function useTransports() {
     its.redis = await sharedRedis();
     its.proxy = await startProxy(its.redis.port);
     its.gateway = await startGateway({ redisUrl: its.proxy.url });
-  });
+    if (withCluster) its.cluster = await startCluster();
+  }, 60_000);
   beforeEach(async () => {
     await run(empty);
     await runEmbedded(empty);
+    await its.cluster?.empty();
   });
   afterAll(async () => {
     await Promise.all(open.map((each) => each.close()));
     await its.gateway.close();
     await its.proxy.stop();
     await its.redis.stop();
+    await its.cluster?.stop();
   });
 
   const transports: readonly TransportUnderTest[] = [
@@ -45,6 +51,12 @@ export function useTransports() {
   // It has no network whose faults could be tested, and reaches a database of its own.
   const database = new EmbeddedDatabase();
   const inProcess: TransportUnderTest = ["embedded", (retry) => embedded(database, { retry }), runEmbedded];
+
+  const onCluster: TransportUnderTest = [
+    "resp on a cluster",
+    (retry) => overTcp({ url: its.cluster.url, retry }),
+    runOnCluster,
+  ];
 
   function overTcp(options: Parameters<typeof resp>[0]) {
     const transport = resp(options);
@@ -60,11 +72,25 @@ export function useTransports() {
     return outcomes;
   }
 
+  /** As {@link run}. A command without a key runs on all masters. */
+  async function runOnCluster(commands: readonly Command[]): Promise<CommandOutcome[]> {
+    const all = resp(its.cluster.url);
+    const outcomes = await all.send(commands);
+    await all.close();
+    const keyless = commands.filter((one) => slotOf(one) === undefined);
+    for (const { redis } of keyless.length > 0 ? await its.cluster.masters() : []) {
+      const direct = resp(redis.url);
+      await direct.send(keyless);
+      await direct.close();
+    }
+    return outcomes;
+  }
+
   async function runEmbedded(commands: readonly Command[]): Promise<CommandOutcome[]> {
     return await embedded(database).send(commands);
   }
 
-  return { its, transports, inProcess, overTcp, run };
+  return { its, transports, inProcess, onCluster, overTcp, run };
 }
 
 /** A name, a function that makes the transport, and one that runs commands on its database without it. */

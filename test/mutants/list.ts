@@ -1,5 +1,6 @@
 import { alerting } from "./alerting.ts";
 import { attempts } from "./attempts.ts";
+import { clusters } from "./clusters.ts";
 import { commanding } from "./commanding.ts";
 import { consuming } from "./consuming.ts";
 import { declaring } from "./declaring.ts";
@@ -42,6 +43,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   tracing,
   embedded,
   reporting,
+  clusters,
   interfaces,
   commanding,
 };

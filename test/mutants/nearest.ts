@@ -1,6 +1,8 @@
 import { nearestLib } from "./nearest-lib.ts";
 import { nearestScripts } from "./nearest-scripts.ts";
 
+const CLUSTER = ["fault/cluster-resends", "transport/resp-cluster", "transport/resp-cluster-changes"];
+
 /**
  * The tests that are most likely to notice a fault in a file, by that file: paths under test/, without
  * `.test.ts`.
@@ -231,6 +233,10 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/http/routes/task-operation.ts": ["http/hidden-payloads", "http/task-operation"],
   "src/http/routes/tasks.ts": ["http/access", "http/tasks", "http/auth"],
   "src/http/request/validate.ts": ["http/fields", "http/bodies", "http/tasks"],
+  "src/queue/redis/transport.ts": ["transport/resp-cluster"],
+  "src/transport/cluster-nodes.ts": CLUSTER,
+  "src/transport/hash-slot.ts": ["transport/resp-cluster"],
+  "src/transport/resp-cluster.ts": CLUSTER,
   "src/transport/redis-error.ts": ["transport/redis-error", "transport/send", "conformance/transport-faults"],
   "src/transport/resp.ts": ["fault/transport-resp", "conformance/transport-faults"],
   "src/retry.ts": ["transport/retry", "client/deadline", "consumer/wake-request", "transport/send"],

@@ -15,6 +15,8 @@ export interface TestRedis {
   readonly folder: string;
   /** Ends the server with SIGKILL, as a crash does. Its files are kept. */
   kill(): Promise<void>;
+  /** Sends the server a signal, such as `SIGSTOP`. */
+  signal(signal: NodeJS.Signals): void;
   /** After {@link kill}: starts it again with the same arguments, on the same port and data folder. */
   restart(): Promise<void>;
   /** Kills the server and removes its data folder. */
@@ -24,6 +26,8 @@ export interface TestRedis {
 export interface StartRedisOptions {
   /** Further arguments of redis-server, such as `["--maxmemory", "10mb"]`. */
   readonly args?: readonly string[];
+  /** The range of its port. @default 20,000 to 32,000 */
+  readonly ports?: readonly [first: number, last: number];
 }
 
 /** Below the range of ephemeral ports, so that no outgoing connection takes one away. */
@@ -35,13 +39,16 @@ const startDeadline = 20_000;
  * Starts a redis-server on a free loopback port, with an empty data folder and no persistence.
  * It ends with {@link TestRedis.stop}, or with this process, however that ends.
  */
-export async function startRedis({ args = [] }: StartRedisOptions = {}): Promise<TestRedis> {
+export async function startRedis({
+  args = [],
+  ports: [first, last] = [firstPort, lastPort],
+}: StartRedisOptions = {}): Promise<TestRedis> {
   for (let tries = 0; tries < 20; tries++) {
-    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    const port = first + Math.floor(Math.random() * (last - first));
     const redis = await tryPort(port, args);
     if (redis) return redis;
   }
-  throw new Error(`no free port found between ${firstPort} and ${lastPort}`);
+  throw new Error(`no free port found between ${first} and ${last}`);
 }
 
 async function tryPort(port: number, args: readonly string[]): Promise<TestRedis | undefined> {
@@ -66,6 +73,7 @@ async function tryPort(port: number, args: readonly string[]): Promise<TestRedis
     port,
     folder,
     kill: async () => server?.kill(),
+    signal: (signal) => server?.signal(signal),
     async restart() {
       server = await launch(port, folder, args);
       if (!server) throw new Error(`port ${port} was taken while redis-server was down`);
@@ -82,7 +90,7 @@ async function launch(
   port: number,
   folder: string,
   args: readonly string[],
-): Promise<{ kill(): Promise<void> } | undefined> {
+): Promise<{ kill(): Promise<void>; signal(signal: NodeJS.Signals): void } | undefined> {
   const own = [
     "--bind",
     "127.0.0.1",
@@ -121,7 +129,8 @@ async function launch(
       throw new Error(`redis-server ended before it was ready:\n${log}`);
     }
     // The process id distinguishes our server from another one that had the port already.
-    if (server.pid !== undefined && (await answeringProcess(port)) === server.pid) return { kill };
+    if (server.pid !== undefined && (await answeringProcess(port)) === server.pid)
+      return { kill, signal: (signal) => void server.kill(signal) };
     if (Date.now() > deadline) {
       await kill();
       throw new Error(`redis-server was not ready within ${startDeadline} ms:\n${log}`);

@@ -99,7 +99,7 @@ describe("upstash refuses", () => {
 });
 
 describe("resp refuses", () => {
-  const form = "redis://[user[:password]@]host[:port][/database] or rediss://…";
+  const form = "redis://[user[:password]@]host[:port][/database], rediss://… or cluster://…";
   test.each(["", "secret", "http://secret@host", "redis://host/secret", "redis://:sec%ret@host"])(
     "%j",
     (address) => {
@@ -113,5 +113,102 @@ describe("resp refuses", () => {
 
   test("unknown retry options", () => {
     expect(refusal(() => resp({ url: "redis://localhost", retry: { tries: 0 } })).path).toBe("retry.tries");
+  });
+});
+
+describe("resp of a cluster takes", () => {
+  test.each([
+    "cluster://host",
+    "cluster://a:1,b:2,[::1]:3/",
+    "clusters://user:secret@a,b",
+    "cluster://:s%40cret@a",
+  ])("%j", (url) => {
+    expect(resp(url)).toMatchObject({ cluster: true });
+    const natMap = { "10.0.0.1:6379": { host: "example.com", port: 7001 } };
+    expect(resp({ url, natMap, retry: { tries: 1 } })).toMatchObject({ cluster: true });
+  });
+
+  test("nodes, and a database that is not a cluster has no such mark", () => {
+    expect(resp({ nodes: ["rediss://user:secret@a:1", "rediss://user:secret@b"] })).toMatchObject({
+      cluster: true,
+    });
+    expect(resp("redis://a").cluster).toBe(undefined);
+  });
+});
+
+describe("resp of a cluster refuses", () => {
+  const form =
+    "must be of the form cluster://[user[:password]@]host[:port][,host[:port]…], or clusters://… for TLS";
+  test.each([
+    "cluster:",
+    "cluster://",
+    "cluster://a,",
+    "cluster://secret:x",
+    "cluster://user:secret@a,user:secret@b",
+    "cluster://a:secret,b",
+    "cluster://secret@a/1",
+    "cluster://a:99999",
+    "cluster://:sec%ret@a",
+    "cluster://:secret@a?x=1",
+  ])("%j", (url) => {
+    expect(refusal(() => resp(url))).toEqual({
+      code: "invalid_argument",
+      message: `url ${form}`,
+      path: "url",
+    });
+  });
+
+  const nodeForm = "must be of the form redis://[user[:password]@]host[:port] or rediss://…";
+  const same = "must have the protocol, user and password of nodes[0]";
+  test.each([
+    [[], "nodes", 'must be a list of URLs of nodes, such as ["redis://a:6379"]'],
+    ["redis://secret@a", "nodes", 'must be a list of URLs of nodes, such as ["redis://a:6379"]'],
+    [["secret"], "nodes[0]", nodeForm],
+    [["redis://a", "http://secret@b"], "nodes[1]", nodeForm],
+    [["redis://a", "redis://:sec%ret@b"], "nodes[1]", nodeForm],
+    [["redis://a", "redis://b/secret"], "nodes[1]", nodeForm],
+    [["redis://:secret@a/2"], "nodes[0]", "must have no database: a cluster has only database 0"],
+    [["redis://a/0"], "nodes[0]", "must have no database: a cluster has only database 0"],
+    [["redis://:secret@a", "redis://b"], "nodes[1]", same],
+    [["redis://:secret@a", "redis://:secret2@b"], "nodes[1]", same],
+    [["redis://x:secret@a", "redis://y:secret@b"], "nodes[1]", same],
+    [["redis://a", "rediss://b"], "nodes[1]", same],
+  ])("nodes %j", (nodes, path, problem) => {
+    const message = `${path} ${problem}`;
+    expect(refusal(() => resp({ nodes: nodes as string[] }))).toEqual({
+      code: "invalid_argument",
+      message,
+      path,
+    });
+  });
+
+  test.each([
+    null,
+    "10.0.0.1:6379",
+    { "10.0.0.1": { host: "a", port: 1 } },
+    { "10.0.0.1:1": { host: "", port: 1 } },
+    { "10.0.0.1:1": { host: "a", port: 0 } },
+    { "10.0.0.1:1": { host: "a", port: "1" } },
+    { "10.0.0.1:1": undefined },
+  ])("a natMap %j", (natMap) => {
+    expect(refusal(() => resp({ nodes: ["redis://a"], natMap: natMap as never }))).toMatchObject({
+      path: "natMap",
+    });
+  });
+
+  test("what is for a cluster with another Redis, and nodes with a URL", () => {
+    expect(refusal(() => resp({ url: "redis://a", natMap: {} }))).toEqual({
+      code: "invalid_argument",
+      message: "natMap must only be given for a cluster",
+      path: "natMap",
+    });
+    const both = { url: "redis://a", nodes: ["redis://a"] };
+    expect(refusal(() => resp(both))).toMatchObject({
+      path: "nodes",
+      message: "nodes must not be given with url",
+    });
+    expect(refusal(() => resp({ nodes: ["redis://a"], retry: { tries: 0 } }))).toMatchObject({
+      path: "retry.tries",
+    });
   });
 });

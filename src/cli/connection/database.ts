@@ -6,6 +6,7 @@ import { createApp } from "../../http/app.ts";
 import type { Transport } from "../../queue/redis/transport.ts";
 import { resp } from "../../transport/resp.ts";
 import { upstash } from "../../transport/upstash.ts";
+import { clusterNodes } from "../../url.ts";
 import { requirePackages } from "../serving/packages.ts";
 import { Api } from "./api.ts";
 
@@ -40,7 +41,10 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });
-  const name = `the database at ${new URL("redisUrl" in redis ? redis.redisUrl : redis.url).host}`;
+  const nodes = "redisUrl" in redis ? clusterNodes(redis.redisUrl) : undefined;
+  const name = nodes
+    ? `the cluster at ${nodes.map(({ host }) => host).join(", ")}`
+    : `the database at ${new URL("redisUrl" in redis ? redis.redisUrl : redis.url).host}`;
   return new Api({
     url: "http://database",
     token,

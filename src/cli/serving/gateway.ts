@@ -5,6 +5,7 @@ import { Command, Option } from "commander";
 import { EmbeddedDatabase, startGateway } from "../../local/index.ts";
 import { refuseOtherData } from "../../local/stack/database.ts";
 import { type KeptDatabase, openKeptDatabase } from "../../local/stack/embedded.ts";
+import { isClusterUrl } from "../../url.ts";
 import { UsageError } from "../exit.ts";
 import type { Io } from "../io.ts";
 import { requirePackages } from "./packages.ts";
@@ -85,6 +86,8 @@ async function redisOf(
   if (embedded && redis !== undefined) throw new UsageError("--embedded must not be given with --redis");
   const url = embedded ? undefined : (redis ?? (env["REDIS_URL"] || (await runningRedis())));
   if (url === undefined) return undefined;
+  if (isClusterUrl(url))
+    throw new UsageError("the gateway serves no cluster; --redis or REDIS_URL must name one Redis");
   if (data !== undefined)
     throw new UsageError(
       `--data is for the embedded store, and ${withoutPassword(url)} would be served; add --embedded`,

@@ -5,7 +5,7 @@ import { queueKeys, registryKey } from "../../queue/core/keys.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { loadRedisClient } from "../../transport/resp-client.ts";
 import { resp } from "../../transport/resp.ts";
-import { parsedUrl, REDIS } from "../../url.ts";
+import { isClusterUrl, parsedUrl, REDIS } from "../../url.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../gateway/gateway.ts";
 import { RedisUnavailable } from "../gateway/redis-client.ts";
 import { openKeptDatabase, SNAPSHOT } from "./embedded.ts";
@@ -59,6 +59,7 @@ async function startStore(running: Running, options: DatabaseOptions): Promise<S
   const { redisUrl, folder, keepData = true, log } = options;
   if (redisUrl !== undefined) {
     if (parsedUrl(redisUrl, REDIS)) return { redisUrl };
+    if (isClusterUrl(redisUrl)) throw new StackError("the local stack runs on one Redis, not on a cluster");
     throw new StackError("the URL of Redis must begin with redis:// or rediss://");
   }
   if (await canStartRedis()) {

@@ -39,11 +39,10 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
   const names = all.map(({ database }) => database);
   /** When each may be asked again, on the clock of `performance.now()`. */
   const downUntil = all.map(() => Number.NEGATIVE_INFINITY);
-  const isDown = (at: number) => performance.now() < (downUntil[at] as number);
+  const isUnreachable = (at: number) => performance.now() < (downUntil[at] as number);
 
   const sendTo = async (at: number, commands: readonly Command[], options: SendOptions) => {
-    if (isDown(at)) return commands.map((): CommandOutcome => ({ error: notReached(at) }));
-    // Until it answers, other calls must not wait for it in vain.
+    if (isUnreachable(at)) return commands.map((): CommandOutcome => ({ error: notReached(at) }));
     try {
       const outcomes = await (all[at] as Transport).send(commands, options);
       downUntil[at] = Number.NEGATIVE_INFINITY;
@@ -58,7 +57,7 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
   return {
     database: names.every((name) => name !== undefined) ? names.join(" ") : undefined,
     cluster: true,
-    isDown: (partition) => isDown(partition % all.length),
+    isDown: (partition) => isUnreachable(partition % all.length),
     async send(commands, options = {}) {
       const places = new Map<number, number[]>();
       for (const [i, command] of commands.entries()) {
@@ -84,6 +83,11 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
       subscribe: (channel, options) => subscribeToAll(all, channel, options),
     }),
   };
+}
+
+/** Whether a transport knows that the database of a partition cannot be reached. */
+export function isDown(transport: Transport | DatabasesTransport, partition: number): boolean {
+  return "isDown" in transport && transport.isDown(partition);
 }
 
 function partitionOf(command: Command): number {

@@ -4,6 +4,7 @@ import { nameOfPartition, queueKeys, type Keys } from "../core/keys.ts";
 import { namedPartition, slotOf } from "../core/partition-slots.ts";
 import { InstanceMemory } from "../redis/instance-memory.ts";
 import type { Transport } from "../redis/transport.ts";
+import { isDown } from "./databases.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
 import { fetchMap, type PartitionedQueue, resizeQueue, setOwned } from "./resize.ts";
 
@@ -99,6 +100,11 @@ export class Partitions {
     // any: that is found out when they enqueue tasks with a group.
     const anywhere = /^[0-9A-Za-z]{20}$/.test(id) ? owning(map) : [];
     return [...new Set([map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere])];
+  }
+
+  /** Whether the database of a partition could not be reached a short time ago. */
+  isDown(partition: number): boolean {
+    return isDown(this.#transport, partition);
   }
 
   /** All partitions that may have tasks. */

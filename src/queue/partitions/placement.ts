@@ -16,8 +16,10 @@ export class NewTaskPlacement {
    * The partition for some tasks. An instance that adds few tasks stays at one partition, because each
    * partition costs it a note in the registry.
    */
-  #partitionFor(count: number, map: PartitionMap): number {
-    const partitions = owning(map);
+  #partitionFor(count: number, map: PartitionMap, isDown: (partition: number) => boolean): number {
+    const owners = owning(map);
+    const reachable = owners.filter((partition) => !isDown(partition));
+    const partitions = reachable.length > 0 ? reachable : owners;
     if (this.#left < count) {
       this.#turn++;
       this.#left = Math.max(count, TASKS_PER_PARTITION);
@@ -27,13 +29,13 @@ export class NewTaskPlacement {
   }
 
   /** Where the tasks of one call go. Those without a slot go to one partition. */
-  placing(count: number, map: PartitionMap) {
+  placing(count: number, map: PartitionMap, isDown: (partition: number) => boolean) {
     let partition: number | undefined;
     return {
       slotOf: slotOfTask,
       newId: (slot: number | undefined) => {
         if (slot !== undefined) return newTaskId() + tagOf(slot);
-        return newTaskId() + partitionSuffix((partition ??= this.#partitionFor(count, map)));
+        return newTaskId() + partitionSuffix((partition ??= this.#partitionFor(count, map, isDown)));
       },
       endOf: tagOf,
     };

@@ -51,9 +51,16 @@ export interface Transport {
    */
   readonly database?: string | undefined;
   /**
+   * Whether commands of one `send` on different hash slots may run in any order, and some of them even if
+   * others fail. Commands on the same slot run in order, and one without a key where the first with a key
+   * does.
+   * @default false
+   */
+  readonly cluster?: boolean | undefined;
+  /**
    * Sends the commands in one request, in order, and resends it after faults that may pass, until the
    * transport's deadline. The commands of a request are not atomic together. A command whose script Redis
-   * does not have runs after the others.
+   * does not have, or that a node of a cluster redirects, runs after the others.
    * @returns one outcome per command, in order
    * @throws {SluiceError} if the request as a whole failed
    */
@@ -67,6 +74,22 @@ export interface Transport {
    *   ends
    */
   subscribe?(channel: string, options?: SendOptions): Promise<AsyncIterable<string>>;
+}
+
+/**
+ * Sends commands that must run in order, even if they are on different hash slots: in one request, or on a
+ * cluster each in a request of its own.
+ * @throws {SluiceError} if a request failed as a whole. The commands after it are then not sent
+ */
+export async function sendInOrder(
+  transport: Transport,
+  commands: readonly Command[],
+  options?: SendOptions,
+): Promise<CommandOutcome[]> {
+  if (!transport.cluster) return transport.send(commands, options);
+  const outcomes: CommandOutcome[] = [];
+  for (const command of commands) outcomes.push(...(await transport.send([command], options)));
+  return outcomes;
 }
 
 /** @throws {SluiceError} `invalid_argument` if it is not a transport */

@@ -15,6 +15,7 @@ import {
   requestKey,
 } from "../core/validation.ts";
 import { replyAt } from "../redis/replies.ts";
+import { sendInOrder } from "../redis/transport.ts";
 import {
   listedSchedule,
   NEVER,
@@ -270,7 +271,7 @@ export class Schedules<T = unknown> extends QueueBase {
       const reminder = { queue: this.name, before: "", at: String(draft.at) };
       const setReminder = callOf(setReminderScript, this.keys, { testNow }, [reminder]);
       const put = callOf(putScheduleScript, this.keys, args);
-      const outcomes = await this.transport.send([setReminder, put, setReminder], options);
+      const outcomes = await sendInOrder(this.transport, [setReminder, put, setReminder], options);
       reply = putScheduleScript.decode(replyAt(outcomes, 1));
       if (reply.status === "changed") continue;
       for (const index of [0, 2]) setReminderScript.decode(replyAt(outcomes, index));

@@ -145,10 +145,10 @@ class SweepPass {
       more: this.#counts.more || this.#schedules.more || more,
       scheduled: this.#schedules.scheduled,
       woken: this.#toWake.size,
-      failed: Array.from(new Map([...this.#schedules.failed, ...this.#failed]), ([name, code]) => ({
-        queue: queueOf(name),
-        code,
-      })),
+      failed: Array.from(
+        new Map([...this.#schedules.failed, ...this.#failed].map(([name, code]) => [queueOf(name), code])),
+        ([queue, code]) => ({ queue, code }),
+      ),
     };
   }
 

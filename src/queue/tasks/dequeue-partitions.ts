@@ -6,7 +6,7 @@ import { headCall, type PartitionHead, type PartitionTurns } from "../partitions
 import { headScript, listWorkScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { dequeueScript, repliesInside, settleAndDequeueCall } from "../redis/task-scripts.ts";
-import type { Command, CommandOutcome, Reply, ScriptCall, Transport } from "../redis/transport.ts";
+import type { Command, CommandOutcome, ScriptCall, Transport } from "../redis/transport.ts";
 import type { DequeueCall } from "./dequeue.ts";
 import type { Batch } from "./leased-task.ts";
 import { pollForTasks, waitMilliseconds } from "./long-poll.ts";
@@ -83,10 +83,21 @@ export class PartitionedDequeue<Out> {
     const all = await partitions.all(this.#options.signal);
     const seen = new Map<number, PartitionHead>();
     const tried = new Set<number>();
-    const untried = () => turns.order(all, this.#token).filter((partition) => !tried.has(partition));
+    const untried = () =>
+      turns
+        .order(all, this.#token)
+        .filter((partition) => !tried.has(partition) && !partitions.isDown(partition));
+    let failure: unknown;
     const from = async (partition: number, second?: number, beside?: FirstRequest) => {
       tried.add(partition);
-      return this.#request(partition, second, all, isLast, seen, beside);
+      const batch = await this.#request(partition, second, all, isLast, seen, beside).catch(
+        (error: unknown) => {
+          // One database that is down does not keep back the tasks of others.
+          if (beside || !partitions.isDown(partition)) throw error;
+          failure = error;
+        },
+      );
+      return batch ?? Object.assign([], { nextDueAt: null, paused: false, invalid: 0 });
     };
     const [home = 0, ...others] = untried();
     let batch = await from(home, turns.leastKnown(others), first);
@@ -102,6 +113,7 @@ export class PartitionedDequeue<Out> {
       batch = await from(next);
       invalid += batch.invalid;
     }
+    if (failure !== undefined && seen.size === 0) throw failure;
     const nextDueAt = this.#nextDue(all, seen);
     if (batch.length === 0 && !batch.paused) await this.#noteIdle(seen);
     return Object.assign(batch, { nextDueAt, invalid });
@@ -138,8 +150,8 @@ export class PartitionedDequeue<Out> {
     );
     for (const [i, note] of notes.entries()) if (noted[i]) note.done();
     const reply = this.#dequeued(outcomes, settle, own, first);
-    if (second !== undefined) this.#noteHead(second, headScript.decode(replyAt(outcomes, from)), seen);
-    if (work) this.#noteWork(all, replyAt(outcomes, outcomes.length - 1));
+    if (second !== undefined) this.#readHead(second, outcomes[from], seen);
+    if (work) this.#noteWork(all, outcomes.at(-1));
     const batch = await call.batchOf(reply);
     const last = batch.at(-1);
     const nextDueAt = batch.nextDueAt ?? 0;
@@ -173,15 +185,21 @@ export class PartitionedDequeue<Out> {
     if (work) commands.push(work);
     if (commands.length === 0) return;
     const outcomes = await this.#send(commands);
-    for (const [i, partition] of unknown.entries()) {
-      this.#noteHead(partition, headScript.decode(replyAt(outcomes, i)), seen);
-    }
-    if (work) this.#noteWork(all, replyAt(outcomes, unknown.length));
+    for (const [i, partition] of unknown.entries()) this.#readHead(partition, outcomes[i], seen);
+    if (work) this.#noteWork(all, outcomes.at(-1));
   }
 
-  #noteWork(all: readonly number[], reply: Reply): void {
+  /** If the registry cannot be reached, all partitions count as active. */
+  #noteWork(all: readonly number[], outcome: CommandOutcome | undefined): void {
     const { partitions, turns } = this.#source;
-    if (turns.noteWork(all, listWorkScript.decode(reply))) partitions.forget();
+    if (outcome && "error" in outcome && partitions.isDown(0)) return;
+    if (turns.noteWork(all, listWorkScript.decode(replyAt([outcome as CommandOutcome], 0))))
+      partitions.forget();
+  }
+
+  #readHead(partition: number, outcome: CommandOutcome | undefined, seen: Map<number, PartitionHead>): void {
+    if (outcome && "error" in outcome && this.#source.partitions.isDown(partition)) return;
+    this.#noteHead(partition, headScript.decode(replyAt([outcome as CommandOutcome], 0)), seen);
   }
 
   #noteHead(partition: number, head: PartitionHead, seen: Map<number, PartitionHead>): void {
@@ -197,8 +215,9 @@ export class PartitionedDequeue<Out> {
 
   /** When to dequeue again: at once if a partition may have tasks. */
   #nextDue(all: readonly number[], seen: ReadonlyMap<number, PartitionHead>): number | null {
-    const { turns, scriptTime } = this.#source;
+    const { partitions, turns, scriptTime } = this.#source;
     const due = all.flatMap((partition) => {
+      if (partitions.isDown(partition)) return [];
       const head = seen.get(partition);
       if (head) return head.oldestAt > 0 ? scriptTime() : head.nextDueAt || [];
       return turns.mayHaveWork(partition) ? scriptTime() : turns.idleUntil(partition) || [];
@@ -215,7 +234,7 @@ export class PartitionedDequeue<Out> {
   async #check() {
     const { partitions, turns, keysOf, testNow } = this.#source;
     const all = await partitions.all(this.#options.signal);
-    const active = all.filter((partition) => turns.mayHaveWork(partition));
+    const active = all.filter((partition) => turns.mayHaveWork(partition) && !partitions.isDown(partition));
     const work = turns.workCall(all, testNow());
     const commands: Command[] = active.map((partition) => {
       const { pending, fair } = keysOf(partition);
@@ -223,9 +242,11 @@ export class PartitionedDequeue<Out> {
     });
     if (work) commands.push(work);
     const outcomes = commands.length > 0 ? await this.#send(commands) : [];
-    let hasPending = active.some((_, i) => Number(replyAt(outcomes, i)) > 0);
+    let hasPending = active.some((partition, i) => {
+      return !partitions.isDown(partition) && Number(replyAt(outcomes, i)) > 0;
+    });
     if (work) {
-      this.#noteWork(all, replyAt(outcomes, active.length));
+      this.#noteWork(all, outcomes.at(-1));
       hasPending ||= all.some((partition) => !active.includes(partition) && turns.mayHaveWork(partition));
     }
     return { hasPending };

@@ -289,8 +289,10 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   }
 
   async #placing(count: number, signal: AbortSignal | undefined): Promise<Placing> {
-    const map = await this.foundPartitions().map(signal);
-    return (this.#placement ??= new NewTaskPlacement()).placing(count, map);
+    const partitions = this.foundPartitions();
+    const map = await partitions.map(signal);
+    const isDown = (partition: number) => partitions.isDown(partition);
+    return (this.#placement ??= new NewTaskPlacement()).placing(count, map, isDown);
   }
 
   /** Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */

@@ -70,7 +70,8 @@ export function registration(
 }
 
 /**
- * Sends commands behind notes in the registry, in one request.
+ * Sends commands behind notes in the registry: in one request, or on a cluster in a second one. A sweep finds only
+ * the tasks of registered queues.
  * @returns whether each note was written, and the outcomes of the commands
  */
 export async function sendNoted(
@@ -81,7 +82,9 @@ export async function sendNoted(
 ): Promise<{ readonly noted: readonly boolean[]; readonly outcomes: readonly CommandOutcome[] }> {
   const before = notes.filter((note): note is Command => note !== undefined);
   if (before.length === 0) return { noted: [], outcomes: await transport.send(commands, options) };
-  const outcomes = await transport.send([...before, ...commands], options);
+  const outcomes = transport.cluster
+    ? (await transport.send(before, options)).concat(await transport.send(commands, options))
+    : await transport.send([...before, ...commands], options);
   let next = 0;
   const noted = notes.map((note) => {
     const outcome = note && outcomes[next++];

@@ -1,0 +1,103 @@
+import { invalidArgument } from "../errors.ts";
+import { CLUSTER_FORM, clusterNodes, isClusterUrl, parsedUrl, REDIS } from "../url.ts";
+import type { RespClusterOptions, RespOptions } from "./resp.ts";
+
+/** Where a node of a cluster is reached. */
+export interface NodeAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How to reach the nodes of a cluster. */
+export interface ClusterAddress {
+  /** The nodes that are asked for all others. */
+  readonly seeds: readonly NodeAddress[];
+  /** The URL of a node, with the credentials of all. */
+  readonly urlOf: (node: NodeAddress) => string;
+  /** Where to reach a node that the cluster names. */
+  readonly translate: (node: NodeAddress) => NodeAddress;
+}
+
+/** The URL of one Redis, or the address of a cluster. */
+export type RespAddress = string | ClusterAddress;
+
+/** @throws {SluiceError} `invalid_argument`, without the URL: it may hold a password */
+export function respAddress(options: RespOptions | RespClusterOptions): RespAddress {
+  const { natMap } = options;
+  if (!("nodes" in options)) {
+    const { url } = options;
+    if (isClusterUrl(url)) {
+      const nodes = clusterNodes(url);
+      if (!nodes?.every(hasValidCredentials))
+        throw invalidArgument("url", `must be of the form ${CLUSTER_FORM}`);
+      return clusterAddress(nodes, natMap);
+    }
+    if (natMap !== undefined) throw invalidArgument("natMap", "must only be given for a cluster");
+    return redisAddress(url);
+  }
+  if ("url" in options && options.url !== undefined)
+    throw invalidArgument("nodes", "must not be given with url");
+  if (!Array.isArray(options.nodes) || options.nodes.length === 0)
+    throw invalidArgument("nodes", 'must be a list of URLs of nodes, such as ["redis://a:6379"]');
+  return clusterAddress(options.nodes.map(nodeUrl), natMap);
+}
+
+function redisAddress(value: unknown): string {
+  const url = parsedUrl(value, REDIS);
+  if (url && /^(?:\/\d*)?$/.test(url.pathname) && hasValidCredentials(url)) return url.href;
+  throw invalidArgument(
+    "url",
+    "must be of the form redis://[user[:password]@]host[:port][/database], rediss://… or cluster://…",
+  );
+}
+
+function nodeUrl(value: unknown, index: number, all: readonly unknown[]): URL {
+  const [url, first] = [parsedUrl(value, REDIS), parsedUrl(all[0], REDIS)];
+  if (!url || url.hostname === "" || !hasValidCredentials(url) || !/^\/?\d*$/.test(url.pathname))
+    throw invalidArgument(
+      `nodes[${index}]`,
+      "must be of the form redis://[user[:password]@]host[:port] or rediss://…",
+    );
+  if (url.pathname.length > 1)
+    throw invalidArgument(`nodes[${index}]`, "must have no database: a cluster has only database 0");
+  if (first && (["protocol", "username", "password"] as const).some((part) => url[part] !== first[part]))
+    throw invalidArgument(`nodes[${index}]`, "must have the protocol, user and password of nodes[0]");
+  return url;
+}
+
+function clusterAddress(nodes: readonly URL[], natMap: RespClusterOptions["natMap"]): ClusterAddress {
+  const [{ protocol, username, password }] = nodes as [URL, ...URL[]];
+  const user = username + (password && `:${password}`);
+  const translations = checkedNatMap(natMap);
+  return {
+    seeds: nodes.map(({ hostname, port }) => ({
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: port === "" ? 6_379 : Number(port),
+    })),
+    urlOf: ({ host, port }) =>
+      `${protocol}//${user && `${user}@`}${host.includes(":") ? `[${host}]` : host}:${port}`,
+    translate: (node) => translations.get(`${node.host}:${node.port}`) ?? node,
+  };
+}
+
+function checkedNatMap(natMap: RespClusterOptions["natMap"] = {}): Map<string, NodeAddress> {
+  const isMap = typeof natMap === "object" && natMap !== null;
+  for (const [address, to] of isMap ? Object.entries(natMap) : []) {
+    const isPort = Number.isInteger(to?.port) && to.port > 0 && to.port <= 65_535;
+    if (!/:\d+$/.test(address) || typeof to?.host !== "string" || to.host === "" || !isPort)
+      throw invalidArgument("natMap", NAT_MAP_FORM);
+  }
+  if (!isMap) throw invalidArgument("natMap", NAT_MAP_FORM);
+  return new Map(Object.entries(natMap));
+}
+
+const NAT_MAP_FORM = 'must be an object such as { "10.0.0.1:6379": { host: "example.com", port: 7001 } }';
+
+function hasValidCredentials({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { drain, Operator, Queue, Schedules, sweep } from "../../src/index.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { hashSlot, slotOf } from "../../src/transport/hash-slot.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { command, startCluster, type TestCluster } from "../support/redis-cluster.ts";
+import { startRedis } from "../support/redis.ts";
+import { script } from "./script.ts";
+
+let cluster: TestCluster;
+let transport: ReturnType<typeof resp>;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  transport = resp(cluster.url);
+}, 60_000);
+beforeEach(() => cluster.empty());
+afterAll(async () => {
+  await transport.close();
+  await cluster.stop();
+});
+
+/** Keys of which each master has some. */
+const keys = Array.from({ length: 30 }, (_, i) => `key-${i}`);
+const note = script("note", "redis.call('RPUSH', KEYS[1], ARGV[1]) return ARGV[1]");
+
+describe("hash slots", () => {
+  test("of keys are those of Redis", async () => {
+    const all = [
+      ...keys,
+      "",
+      "{",
+      "}",
+      "{}",
+      "{}{a}",
+      "a{b}c",
+      "{a}{b}",
+      "{ö}x",
+      "🎺",
+      "a{b",
+      "}{a}",
+      "foo{}{bar}",
+    ];
+    for (const key of all) {
+      const known = await command(cluster.members[0]!.redis, "CLUSTER", "KEYSLOT", key);
+      expect([key, hashSlot(key)]).toEqual([key, known]);
+    }
+  });
+
+  test("all keys of a queue have one", () => {
+    const { queues: _, ...own } = queueKeys("emails");
+    expect(new Set(Object.values(own).map(hashSlot)).size).toBe(1);
+  });
+
+  test("of commands are those of their first key", () => {
+    const slot = hashSlot("k");
+    expect(slotOf({ script: note, keys: ["k", "l"], args: [] })).toBe(slot);
+    expect(slotOf({ script: note, keys: [], args: [] })).toBe(undefined);
+    expect(slotOf(["hget", "k", "x"])).toBe(slot);
+    expect(slotOf(["MEMORY", "USAGE", "k"])).toBe(slot);
+    expect(slotOf(["EVAL", "return 1", "1", "k"])).toBe(slot);
+    expect(slotOf(["EVAL", "return 1", "0", "k"])).toBe(undefined);
+    expect(slotOf(["INFO", "server"])).toBe(undefined);
+  });
+});
+
+describe("a send", () => {
+  test("reaches the node of each command, and keeps the order of the outcomes", async () => {
+    const writes = keys.map((key, i) => ["SET", key, String(i)] as const);
+    expect(await transport.send(writes)).toEqual(keys.map(() => ({ reply: "OK" })));
+    const reads = keys.map((key) => ["GET", key] as const);
+    expect(await transport.send(reads)).toEqual(keys.map((_, i) => ({ reply: String(i) })));
+    const sizes = await Promise.all(
+      (await cluster.masters()).map(({ redis }) => command(redis, "DBSIZE") as Promise<number>),
+    );
+    expect(sizes.every((size) => size > 0)).toBe(true);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(keys.length);
+  });
+
+  test("runs commands of one slot in order, those without a key on the node of the first key", async () => {
+    const calls = Array.from({ length: 50 }, (_, i) => ({ script: note, keys: ["list"], args: [String(i)] }));
+    await transport.send(calls.slice(0, 1));
+    await transport.send(calls.slice(1));
+    const owner = await cluster.masterOf(hashSlot("list"));
+    const [list, info] = await transport.send([
+      ["LRANGE", "list", "0", "-1"],
+      ["INFO", "server"],
+    ]);
+    expect(list).toEqual({ reply: calls.map(({ args }) => args[0]) });
+    expect((info as { reply: string }).reply).toContain(`tcp_port:${owner.port}\r\n`);
+  });
+
+  test("a script that a node does not know is sent with its text to that node alone", async () => {
+    const calls = keys.map((key) => ({ script: note, keys: [key], args: ["x"] }));
+    expect(await transport.send(calls)).toEqual(keys.map(() => ({ reply: "x" })));
+    expect(await transport.send(keys.map((key) => ["LLEN", key] as const))).toEqual(
+      keys.map(() => ({ reply: 1 })),
+    );
+  });
+
+  test("an error of one command is its outcome alone", async () => {
+    await transport.send([["SET", "key-1", "text"]]);
+    const outcomes = await transport.send([
+      ["GET", "key-2"],
+      ["LPUSH", "key-1", "x"],
+      ["GET", "key-1"],
+    ]);
+    expect(outcomes).toMatchObject([{ reply: null }, { error: { code: "redis_error" } }, { reply: "text" }]);
+  });
+
+  test("keys of several slots in one command are refused", async () => {
+    const [outcome] = await transport.send([["EXISTS", ...keys] as ["EXISTS", ...string[]]]);
+    expect(outcome).toMatchObject({
+      error: { code: "redis_error", message: expect.stringContaining("CROSSSLOT") },
+    });
+  });
+
+  test("begins with any one node that answers, and finds the others", async () => {
+    for (const { port } of cluster.members) {
+      const one = resp({ nodes: [`redis://127.0.0.1:${port}`, "redis://127.0.0.1:1"] });
+      expect(one.cluster).toBe(true);
+      await one.send(keys.map((key) => ["SET", key, "1"] as const));
+      await one.close();
+    }
+  });
+
+  test("commands reach no replica", async () => {
+    await transport.send(keys.map((key) => ["SET", key, "1"] as const));
+    await transport.send(keys.map((key) => ["GET", key] as const));
+    const masters = (await cluster.masters()).map(({ id }) => id);
+    for (const { redis } of cluster.members.filter(({ id }) => !masters.includes(id))) {
+      const stats = String(await command(redis, "INFO", "commandstats"));
+      // Replicated writes count, reads are a client's.
+      expect(stats).not.toContain("cmdstat_get:");
+    }
+  });
+
+  test("goes through addresses that only the client can reach", async () => {
+    const [first] = cluster.members;
+    const natMap = Object.fromEntries(
+      cluster.members.map(({ port }) => [`127.0.0.1:${port}`, { host: "localhost", port }]),
+    );
+    const one = resp({ nodes: [`redis://localhost:${first?.port}`], natMap });
+    expect(await one.send(keys.map((key) => ["SET", key, "1"] as const))).toEqual(
+      keys.map(() => ({ reply: "OK" })),
+    );
+    await one.close();
+    const astray = resp({
+      nodes: [`redis://localhost:${first?.port}`],
+      natMap: Object.fromEntries(Object.keys(natMap).map((name) => [name, { host: "127.0.0.1", port: 1 }])),
+      retry: { tries: 2 },
+    });
+    await expect(astray.send([["GET", "k"]])).rejects.toMatchObject({ code: "redis_unreachable" });
+    await astray.close();
+  });
+});
+
+describe("queues", () => {
+  const names = Array.from({ length: 12 }, (_, i) => `queue-${i}`);
+
+  test("on all nodes work, are swept and are found in the registry", async () => {
+    for (const name of names) {
+      const queue = new Queue<number>(name, { transport });
+      await queue.enqueueMany([{ payload: 1 }, { payload: 2, delay: 1 }]);
+    }
+    const report = await sweep(transport);
+    expect(report).toMatchObject({ queues: names.length, failed: [] });
+    for (const name of names) {
+      const queue = new Queue<number>(name, { transport });
+      const seen: number[] = [];
+      await drain(queue, async ({ payload }) => void seen.push(payload), { budget: "2s", wait: 0 });
+      expect(seen.toSorted((one, other) => one - other)).toEqual([1, 2]);
+    }
+  });
+
+  test("a queue is registered before its first task is there (law 10)", async () => {
+    const order: string[] = [];
+    const watched: typeof transport = {
+      ...transport,
+      async send(commands, options) {
+        order.push(commands.map((one) => ("script" in one ? one.script.name : one[0])).join("+"));
+        return transport.send(commands, options);
+      },
+    };
+    const queue = new Queue("emails", { transport: watched });
+    await queue.enqueue(1);
+    await queue.enqueue(2);
+    await new Operator("orders", { transport: watched }).configure({ maxWorking: 5 });
+    await new Schedules("nightly", { transport: watched }).put("s", { every: "1h", payload: 1 });
+    expect(order).toEqual([
+      "register",
+      "enqueue",
+      "enqueue",
+      "register",
+      "configure",
+      "putSchedule",
+      "setReminder",
+      "putSchedule",
+      "setReminder",
+    ]);
+  });
+
+  test("an enqueue whose queue cannot be registered adds no task", async () => {
+    const refusing: typeof transport = {
+      ...transport,
+      async send(commands, options) {
+        if (commands.some((one) => "script" in one && one.script.name === "register"))
+          return resp({ nodes: ["redis://127.0.0.1:1"], retry: { tries: 1 } }).send(commands, options);
+        return transport.send(commands, options);
+      },
+    };
+    const queue = new Queue("emails", { transport: refusing });
+    await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "redis_unreachable" });
+    expect(await new Queue("emails", { transport }).counts()).toMatchObject({ pending: 0 });
+  });
+});
+
+describe("subscriptions", () => {
+  test("get what scripts publish on any node", async () => {
+    const messages = await transport.subscribe!("news");
+    for (const { redis } of await cluster.masters()) await command(redis, "PUBLISH", "news", "hello");
+    const got: string[] = [];
+    for await (const message of messages) if (got.push(message) === 3) break;
+    expect(got).toEqual(["hello", "hello", "hello"]);
+  });
+
+  test("go to another node if one is down", async () => {
+    const nodes = ["redis://127.0.0.1:1", `redis://127.0.0.1:${cluster.members[0]?.port}`];
+    const one = resp({ nodes, retry: { tries: 2 } });
+    const messages = await one.subscribe!("news");
+    await transport.send([["PUBLISH", "news", "hello"]]);
+    for await (const message of messages) {
+      expect(message).toBe("hello");
+      break;
+    }
+    await one.close();
+  });
+});
+
+test("a Redis that is no cluster is refused at once", async () => {
+  const single = await startRedis();
+  const one = resp({ nodes: [single.url], retry: { deadline: 1e9, firstWait: 1e9 } });
+  await expect(one.send([["GET", "k"]])).rejects.toMatchObject({
+    code: "redis_error",
+    message: expect.stringContaining("cluster support disabled"),
+  });
+  await one.close();
+  await single.stop();
+});
