@@ -1,6 +1,36 @@
 import { invalidArgument } from "../errors.ts";
 import { CLUSTER_FORM, clusterNodes, isClusterUrl, parsedUrl, REDIS } from "../url.ts";
-import type { RespClusterOptions, RespOptions } from "./resp.ts";
+import type { RetryOptions } from "./retry.ts";
+
+export interface RespOptions {
+  /**
+   * `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS. Of a cluster
+   * `cluster://[user[:password]@]host[:port][,host[:port]…]`, or `clusters://…` for TLS.
+   */
+  readonly url: string;
+  /**
+   * Where to reach the nodes of a cluster, by the address that the cluster has for them:
+   * `{ "10.0.0.1:6379": { host: "example.com", port: 7001 } }`.
+   * @default at the addresses that the cluster has for them
+   */
+  readonly natMap?: Readonly<Record<string, NodeAddress>> | undefined;
+  /** When and how long to resend requests. */
+  readonly retry?: RetryOptions | undefined;
+  /**
+   * Whether the server supports the script flag `allow-key-locking`. Open-source Redis does not.
+   * @default false
+   */
+  readonly keyLocking?: boolean | undefined;
+}
+
+/** A Redis Cluster, by some of its nodes. */
+export interface RespClusterOptions extends Omit<RespOptions, "url"> {
+  /**
+   * URLs of some nodes, which name all others: `redis://[user[:password]@]host[:port]`, or `rediss://…` for
+   * TLS. User, password and TLS are the same for all nodes.
+   */
+  readonly nodes: readonly string[];
+}
 
 /** Where a node of a cluster is reached. */
 export interface NodeAddress {

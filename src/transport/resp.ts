@@ -2,44 +2,16 @@ import { SluiceError } from "../errors.ts";
 import { Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { ReplyPacer } from "./reply-pacer.ts";
-import { type NodeAddress, respAddress, type RespAddress } from "./resp-address.ts";
+import { type RespAddress, respAddress, type RespClusterOptions, type RespOptions } from "./resp-address.ts";
 import { type Client, loadRedisClient, newClient, type RedisPackage } from "./resp-client.ts";
 import { clusterWire } from "./resp-cluster.ts";
 import { Connection, type RespWire, sendCommand, throwConnectError } from "./resp-connection.ts";
-import { retryPolicy, type RetryOptions } from "./retry.ts";
+import { retryPolicy } from "./retry.ts";
 import { type Exchange, sender, type SenderOptions } from "./send.ts";
 import { openOverTcp } from "./subscribe-resp.ts";
 import { subscriber, type OpenSubscription } from "./subscriber.ts";
 
-export interface RespOptions {
-  /**
-   * `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS. Of a cluster
-   * `cluster://[user[:password]@]host[:port][,host[:port]…]`, or `clusters://…` for TLS.
-   */
-  readonly url: string;
-  /**
-   * Where to reach the nodes of a cluster, by the address that the cluster has for them:
-   * `{ "10.0.0.1:6379": { host: "example.com", port: 7001 } }`.
-   * @default at the addresses that the cluster has for them
-   */
-  readonly natMap?: Readonly<Record<string, NodeAddress>> | undefined;
-  /** When and how long to resend requests. */
-  readonly retry?: RetryOptions | undefined;
-  /**
-   * Whether the server supports the script flag `allow-key-locking`. Open-source Redis does not.
-   * @default false
-   */
-  readonly keyLocking?: boolean | undefined;
-}
-
-/** A Redis Cluster, by some of its nodes. */
-export interface RespClusterOptions extends Omit<RespOptions, "url"> {
-  /**
-   * URLs of some nodes, which name all others: `redis://[user[:password]@]host[:port]`, or `rediss://…` for
-   * TLS. User, password and TLS are the same for all nodes.
-   */
-  readonly nodes: readonly string[];
-}
+export type { RespClusterOptions, RespOptions } from "./resp-address.ts";
 
 /**
  * Reaches Redis over TCP: for servers, tests and benchmarks. All requests share one connection, or

@@ -1,5 +1,4 @@
 import { cpSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { queueKeys, registryKey } from "../../src/queue/core/keys.ts";
@@ -30,13 +29,6 @@ import {
 } from "./stack.ts";
 import { QUEUES } from "./work.ts";
 
-/** What most processes load. */
-const MODULES = [
-  createRequire(import.meta.url).resolve("@redis/client"),
-  ...["run-process.ts", "noted-source.ts", "beating-worker.ts", "work.ts", "../../src/index.ts"].map(
-    (file) => new URL(file, import.meta.url).href,
-  ),
-];
 /** How long a node must be silent to be replaced, ms: longer than a busy machine keeps it waiting. */
 const NODE_TIMEOUT = 2_500;
 /** A pause after which a master is still the master, ms. */
@@ -94,7 +86,7 @@ export class ClusterStack implements Stack {
     for (const member of this.#witnesses()) this.#files.set(member, manifestOf(member));
     this.#note("started");
     this.ticks = await setUp(this.#cluster.url, scheduleUntil);
-    await this.processes.compile(MODULES);
+    await this.processes.compile();
     this.processes.start(SERVER);
     await this.answers();
     for (const role of PLAYERS) this.processes.start(role);

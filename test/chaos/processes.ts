@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { openSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -17,6 +18,13 @@ const programs = {
   sweeper: new URL("sweeper.ts", import.meta.url),
   deepSweeper: new URL("deep-sweeper.ts", import.meta.url),
 };
+
+const MODULES = [
+  createRequire(import.meta.url).resolve("@redis/client"),
+  ...["run-process.ts", "noted-source.ts", "beating-worker.ts", "work.ts", "../../src/index.ts"].map(
+    (file) => new URL(file, import.meta.url).href,
+  ),
+];
 
 /** A role in the run. One process after another has it. */
 export interface Role {
@@ -64,11 +72,11 @@ export class Processes {
   }
 
   /**
-   * Compiles modules before the processes need them. Each process writes what it has compiled when it ends: if
-   * many end at once, those of a large package take longer than they have.
+   * Compiles what the processes load. Each process writes what it has compiled when it ends. If many end at
+   * once, that takes longer than they have.
    */
-  async compile(modules: readonly string[]): Promise<void> {
-    const code = modules.map((module) => `await import(${JSON.stringify(module)});`).join("\n");
+  async compile(): Promise<void> {
+    const code = MODULES.map((module) => `await import(${JSON.stringify(module)});`).join("\n");
     const env = { ...process.env, NODE_COMPILE_CACHE: this.#compiled };
     await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { env });
   }

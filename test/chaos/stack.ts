@@ -88,6 +88,7 @@ export class SingleStack implements Stack {
     stack.#noteRedis();
     try {
       stack.ticks = await setUp(redis.url, scheduleUntil);
+      await stack.processes.compile();
       for (const role of [GATEWAY, SERVER]) {
         stack.processes.start(role);
         await stack.answers(role);

@@ -56,7 +56,7 @@ describe("the environment", () => {
     await transport.close();
     const { code, rows } = await runHere(["queues"], { REDIS_URL: cluster.url });
     expect(code).toBe(0);
-    expect(rows.map(({ name, pending }) => [name, pending])).toEqual([
+    expect(rows.map(({ name, counts }) => [name, counts.pending])).toEqual([
       ["emails", 1],
       ["orders", 1],
       ["reports", 1],

@@ -195,3 +195,10 @@ export async function operating() {
   await operator.purge({ state: "pending", group: "tenant-7" });
   await operator.failWorker("mailer-1"); // its tasks are pending again: at the front, or the back of their group
 }
+
+export async function onCluster() {
+  const byUrl = resp("cluster://user:password@10.0.0.1:6379,10.0.0.2:6379"); // clusters:// for TLS
+  const byNodes = resp({
+    nodes: ["rediss://user:password@a.example.com", "rediss://user:password@b.example.com"],
+  });
+}
