@@ -82,16 +82,16 @@ async function isSearched(
 ): Promise<boolean> {
   const { name, prefix, transport, signal } = queue;
   const field = `${name}/${partition}`;
+  const keys = queueKeys(nameOfPartition(name, partition), prefix);
   const text = replyAt(await transport.send([["HGET", mapsKey(prefix), field]], { signal }), 0) as
     | string
     | null;
-  let search = readSearch(text ?? "", version);
+  const search = readSearch(text ?? "", version);
   if (search.notBefore > now) return false;
   let { cursor } = search;
   let isForeign = false;
   for (let pages = 0; pages < MAX_PAGES && performance.now() < until && !isForeign; pages++) {
-    const keys = queueKeys(field, prefix);
-    const call = callOf(findForeignScript, partition === 0 ? queueKeys(name, prefix) : keys, {
+    const call = callOf(findForeignScript, keys, {
       cursor,
       size: String(PAGE),
     });

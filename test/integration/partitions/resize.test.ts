@@ -152,6 +152,33 @@ describe("a queue that gets more or fewer partitions", () => {
   });
 });
 
+test("sweeps search a partition that keeps some of its slots, until it knows nothing of others", async () => {
+  await resize(2);
+  const producer = queueOf(instance(), 2);
+  const keys = Array.from({ length: 30 }, (_, i) => `key-${i}`);
+  await producer.enqueueMany(keys.map((key) => ({ payload: 1, dedup: { key, window: "3h" } })));
+  await producer.enqueueMany(Array.from({ length: 300 }, (_, i) => ({ payload: i, id: `t${i}` })));
+  await resize(4);
+  expect((await map()).former).toEqual([0, 1]);
+  const passes = async (minutes: number) => {
+    for (let i = 0; i < minutes; i += 15) {
+      rig.now += 900_000;
+      const { failed } = await sweep(rig.transport, { now: () => rig.now });
+      expect(failed).toEqual([]);
+    }
+  };
+  await passes(120);
+  expect((await map()).former).toEqual([0, 1]);
+  await drainAll(queueOf(instance(), 4));
+  await passes(45);
+  // The dedup keys are still in use.
+  expect((await map()).former).toEqual([0, 1]);
+  await passes(120);
+  expect((await map()).former).toEqual([]);
+  expect(await rig.command("HKEYS", "{sluice:queues}:maps")).toEqual([QUEUE]);
+  expect(await queueOf(instance(), 4).enqueue(1, { id: "t3" })).toEqual({ id: "t3", created: true });
+});
+
 test("a queue that is in use is partitioned after its producers could learn of it", async () => {
   const unaware = queueOf(instance());
   await unaware.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `old-${i}` })));
