@@ -144,6 +144,14 @@ test("the code of the page on deployments is the one that is type checked", () =
 /** Code without its layout, which differs by indentation. */
 const tokensOf = (code: string) => code.replaceAll(/\s+/g, "").replaceAll(/,(?=[)}\]])/g, "");
 
+test("the code of the page on partitions is the one that is type checked", () => {
+  const page = readFileSync(join(root, "docs/partitions.md"), "utf8");
+  const codes = Array.from(page.matchAll(/```ts\n([\s\S]*?)\n *```/g), ([, code = ""]) => tokensOf(code));
+  const checked = tokensOf(readFileSync(join(root, "test/documents/partitions.ts"), "utf8"));
+  expect(codes.length).toBe(4);
+  expect(codes.filter((code) => !checked.includes(code))).toEqual([]);
+});
+
 test("the code of the page on the library is the one that is type checked, except the first use, which runs", () => {
   const page = readFileSync(join(root, "docs/library.md"), "utf8");
   const [first, ...codes] = Array.from(page.matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code = ""]) => code);

@@ -32,7 +32,7 @@ export function queueFindings(
     );
   if (bytes !== null && bytes > 0.8 * MAX_KEY) {
     const size = `its tasks have about ${Math.round(bytes / 1e6)} MB; Upstash allows 100 MB a key`;
-    const advice = `purge what is not needed: sluice purge ${queue} --state completed. Then use several queues`;
+    const advice = `purge what is not needed: sluice purge ${queue} --state completed. Then give the queue partitions`;
     found.push(bytes > 0.95 * MAX_KEY ? problem(queue, size, advice) : warning(queue, size, advice));
   }
   if (paused) found.push(warning(queue, `paused, with ${pending} pending`, `sluice resume ${queue}`));
