@@ -24,6 +24,8 @@ export interface TestRedis {
 export interface StartRedisOptions {
   /** Further arguments of redis-server, such as `["--maxmemory", "10mb"]`. */
   readonly args?: readonly string[];
+  /** The range of its port. @default 20,000 to 32,000 */
+  readonly ports?: readonly [first: number, last: number];
 }
 
 /** Below the range of ephemeral ports, so that no outgoing connection takes one away. */
@@ -35,13 +37,16 @@ const startDeadline = 20_000;
  * Starts a redis-server on a free loopback port, with an empty data folder and no persistence.
  * It ends with {@link TestRedis.stop}, or with this process, however that ends.
  */
-export async function startRedis({ args = [] }: StartRedisOptions = {}): Promise<TestRedis> {
+export async function startRedis({
+  args = [],
+  ports: [first, last] = [firstPort, lastPort],
+}: StartRedisOptions = {}): Promise<TestRedis> {
   for (let tries = 0; tries < 20; tries++) {
-    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    const port = first + Math.floor(Math.random() * (last - first));
     const redis = await tryPort(port, args);
     if (redis) return redis;
   }
-  throw new Error(`no free port found between ${firstPort} and ${lastPort}`);
+  throw new Error(`no free port found between ${first} and ${last}`);
 }
 
 async function tryPort(port: number, args: readonly string[]): Promise<TestRedis | undefined> {
