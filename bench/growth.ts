@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { compareClusters } from "./growth/cluster.ts";
 import { type Growth, grow } from "./growth/one-queue.ts";
 import { plot } from "./growth/plot.ts";
-import { printGoals, printGrowth } from "./growth/print-growth.ts";
+import { printGoals, printGrowth, printSummary } from "./growth/print-growth.ts";
 import { STATES } from "./growth/states.ts";
 import { only, quick, words } from "./report.ts";
 
@@ -19,6 +19,7 @@ async function growQueues(): Promise<void> {
     printGrowth(growth);
     grown.push(growth);
   }
+  printSummary(grown);
   printGoals(grown);
   if (!quick && words.length === 0) {
     writeFileSync(fileURLToPath(new URL("../docs/growth.svg", import.meta.url)), plot(grown));

@@ -103,12 +103,8 @@ export class GrowingQueue {
     if (!results.every(({ ok }) => ok)) throw new Error(`not all tasks of a ${outcome} were settled`);
   }
 
-  /**
-   * The tasks that a settle is measured with: these; or if the queue grows by working tasks, as many of any
-   * age, while these go on working in their place.
-   */
-  toSettle(tasks: readonly LeasedTask[]): readonly { readonly receipt: string }[] {
-    if (this.state.by !== "dequeue") return tasks;
+  /** For tasks that were just leased, as many that were leased at any time: these go on working instead. */
+  exchange(tasks: readonly LeasedTask[]): readonly { readonly receipt: string }[] {
     this.#remember(tasks);
     return tasks.map(() => {
       const index = Math.floor(Math.random() * this.#receipts.length);

@@ -7,7 +7,7 @@ import { OPERATIONS } from "./round.ts";
 const WIDTH = 240;
 const HEIGHT = 200;
 const COLUMNS = 3;
-const [LEFT, RIGHT, TOP, BOTTOM] = [40, 14, 34, 36];
+const [LEFT, RIGHT, TOP, BOTTOM] = [40, 18, 34, 36];
 const GOAL = 1.5;
 const BLUE = "#00658a";
 const RED = "#b3261e";
@@ -47,23 +47,30 @@ function draw({ title, top, ticks, goal, lines }: Panel, sizes: readonly number[
       (size) => `<text x="${x(size)}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${short(size)}</text>`,
     ),
     ...(goal === undefined ? [] : [across(goal, 'stroke="#8a6d00" stroke-dasharray="4 3"')]),
-    ...lines.flatMap(({ color, values, label }) => {
+    ...lines.map(({ color, values }) => {
       const points = values.map(({ size, value }) => `${x(size)},${y(value)}`).join(" ");
-      const end = Number(y(values.at(-1)?.value ?? 0)) - 6;
-      return [
-        `<polyline points="${points}" fill="none" stroke="${color}" stroke-width="1.5"/>`,
-        ...(label === undefined
-          ? []
-          : [
-              `<text x="${WIDTH - RIGHT}" y="${end.toFixed(1)}" text-anchor="end" fill="${color}">${label}</text>`,
-            ]),
-      ];
+      return `<polyline points="${points}" fill="none" stroke="${color}" stroke-width="1.5"/>`;
     }),
+    ...labelsOf(lines, (value) => Number(y(value))),
   ];
 }
 
-function timesOf({ name, sizes }: Growth, top: number): Panel {
-  const lines = OPERATIONS.map((operation): Line => {
+/** The labels above the ends of lines, one above the other if they are close. */
+function labelsOf(lines: readonly Line[], y: (value: number) => number): string[] {
+  let lowest = Number.POSITIVE_INFINITY;
+  return lines
+    .map(({ color, values, label }) => ({ color, label, end: values.at(-1)?.value ?? 0 }))
+    .toSorted((a, b) => a.end - b.end)
+    .flatMap(({ color, label, end }) => {
+      if (label === undefined) return [];
+      lowest = Math.min(y(end) - 5, lowest - 12);
+      return `<text x="${WIDTH - RIGHT}" y="${lowest.toFixed(1)}" text-anchor="end" fill="${color}">${label}</text>`;
+    });
+}
+
+function timesOf({ name, sizes, moving }: Growth, top: number): Panel {
+  const measured = OPERATIONS.filter((operation) => moving.has(operation));
+  const lines = measured.map((operation): Line => {
     const ratios = sizes.map(({ size, compared }) => ({ size, value: compared.get(operation)?.ratio ?? 0 }));
     const steep = (ratios.at(-1)?.value ?? 0) > GOAL;
     return {

@@ -11,10 +11,18 @@ const LONGEST = 10;
 const ratioOf = (found: Comparison | undefined, operation: Operation) =>
   found?.get(operation)?.ratio ?? Number.NaN;
 
+const operationsOf = ({ moving }: Growth) => OPERATIONS.filter((operation) => moving.has(operation));
+
+/** A ratio; a dash if the operation was not measured. */
+const shown = (ratio: number) => (Number.isNaN(ratio) ? "–" : ratio.toFixed(2));
+
 function longestOf({ sizes, moving }: Growth, operation: Operation): number {
   const found = [...sizes.map(({ compared }) => compared), moving].map((one) => one.get(operation));
   return Math.max(...found.map((compared) => compared?.longest ?? 0)) / 1_000;
 }
+
+const longestOfAll = (growth: Growth) =>
+  Math.max(...operationsOf(growth).map((operation) => longestOf(growth, operation)));
 
 /** Prints the times of one state. */
 export function printGrowth(growth: Growth): void {
@@ -24,14 +32,35 @@ export function printGrowth(growth: Growth): void {
   printTable(
     [name, `${whole(SMALL)}, µs`, ...SIZES.map(whole), "while tables grow", "longest, ms"],
     [
-      ...OPERATIONS.map((operation) => [
+      ...operationsOf(growth).map((operation) => [
         operation,
         whole(last?.compared.get(operation)?.small ?? Number.NaN),
-        ...sizes.map(({ compared }) => ratioOf(compared, operation).toFixed(2)),
-        ratioOf(moving, operation).toFixed(2),
+        ...sizes.map(({ compared }) => shown(ratioOf(compared, operation))),
+        shown(ratioOf(moving, operation)),
         longestOf(growth, operation).toFixed(1),
       ]),
       ["bytes a task", "", ...sizes.map(({ bytes }) => whole(bytes)), "", ""],
+    ],
+  );
+}
+
+/** Prints the ratios of all states with the most tasks. */
+export function printSummary(grown: readonly Growth[]): void {
+  const most = whole(SIZES.at(-1) ?? 0);
+  const cells = (of: (growth: Growth) => string) => grown.map(of);
+  const worst = (growth: Growth) =>
+    Math.max(...operationsOf(growth).map((operation) => ratioOf(growth.moving, operation)));
+  console.log(`\ntimes as long with ${most} tasks as with ${whole(SMALL)}\n`);
+  printTable(
+    ["", ...cells(({ name }) => name)],
+    [
+      ...OPERATIONS.map((operation) => [
+        operation,
+        ...cells(({ sizes }) => shown(ratioOf(sizes.at(-1)?.compared, operation))),
+      ]),
+      ["the most of these while tables grow", ...cells((growth) => worst(growth).toFixed(2))],
+      ["the longest call, ms", ...cells((growth) => longestOfAll(growth).toFixed(1))],
+      ["bytes a task", ...cells(({ sizes }) => whole(sizes.at(-1)?.bytes ?? Number.NaN))],
     ],
   );
 }
@@ -41,14 +70,13 @@ export function printGoals(grown: readonly Growth[]): void {
   console.log();
   for (const growth of grown) {
     const last = growth.sizes.at(-1)?.compared;
-    const ratios = OPERATIONS.map((operation) => ({ operation, ratio: ratioOf(last, operation) }));
+    const ratios = operationsOf(growth).map((operation) => ({ operation, ratio: ratioOf(last, operation) }));
     const steep = ratios.filter(({ ratio }) => ratio > MOST_RATIO);
-    const shown = (steep.length > 0 ? steep : ratios.toSorted((a, b) => b.ratio - a.ratio).slice(0, 1))
+    const most = (steep.length > 0 ? steep : ratios.toSorted((a, b) => b.ratio - a.ratio).slice(0, 1))
       .map(({ operation, ratio }) => `${operation} ${ratio.toFixed(2)}×`)
       .join(", ");
-    printGoal(`${growth.name}: times as long, the most`, shown, `≤ ${MOST_RATIO}×`, steep.length === 0);
+    printGoal(`${growth.name}: times as long, the most`, most, `≤ ${MOST_RATIO}×`, steep.length === 0);
   }
-  const calls = grown.flatMap((growth) => OPERATIONS.map((operation) => longestOf(growth, operation)));
-  const longest = Math.max(...calls);
+  const longest = Math.max(...grown.map(longestOfAll));
   printGoal("longest call", `${longest.toFixed(1)} ms`, `≤ ${LONGEST} ms`, longest <= LONGEST);
 }

@@ -12,6 +12,7 @@ export const OPERATIONS = [
   "dequeue 100",
   "settle 1",
   "settle 100",
+  "settle 100 of any age",
   "sweep that finds nothing",
   "sweep: promote 100",
   "sweep: reclaim 100",
@@ -73,12 +74,18 @@ async function passTasks(growing: GrowingQueue, measure: Measure): Promise<void>
       leased = await queue.dequeue({ max: count, lease: FAR });
       return leased.length;
     });
-    const settled = growing.toSettle(leased);
     await measure(`settle ${count}`, "settle", count, async () => {
-      await growing.settle(settled, "complete");
-      return settled.length;
+      await growing.settle(leased, "complete");
+      return leased.length;
     });
   }
+  if (growing.state.by !== "dequeue") return;
+  await queue.enqueueMany(newTasks(BATCH));
+  const settled = growing.exchange(await queue.dequeue({ max: BATCH, lease: FAR }));
+  await measure("settle 100 of any age", "settle", BATCH, async () => {
+    await growing.settle(settled, "complete");
+    return settled.length;
+  });
 }
 
 /** Of each kind of sweep just so many tasks are due as it is to move. */
