@@ -8,7 +8,8 @@ export const COPIES = 9;
 /** A generated id begins with a `0`, the first digit of its time; that of a copy with a digit from 1 to 9. */
 export const copiedId = (id: string, copy: number) => `${copy}${id.slice(1)}`;
 
-// Scores differ by as much as 1,000 tasks between a copy and the next, so that instants stay different.
+// The instants of the first copies come after those of all tasks, those of the second after these, and so on:
+// so no more of them are the same than in a queue without copies.
 const SCRIPT = `
 local tasks = KEYS[1] -- hash
 local places = { unpack(KEYS, 2) } -- zsets, or the list
@@ -40,7 +41,7 @@ for copy = 1, tonumber(ARGV[1]) do
     else
       local scores, members = redis.call('ZMSCORE', place, unpack(ids)), {}
       for i, id in ipairs(new) do
-        members[2 * i - 1] = string.format('%.0f', tonumber(scores[i]) + 1000 * copy)
+        members[2 * i - 1] = string.format('%.0f', tonumber(scores[i]) + 1e10 * copy)
         members[2 * i] = id
       end
       redis.call('ZADD', place, unpack(members))

@@ -67,6 +67,7 @@ export class GrowingQueue {
   /** Dequeues that many tasks and does with them what gives them their state. */
   async #work(count: number, copying: boolean): Promise<void> {
     const batch = async (max: number) => {
+      this.now++;
       const tasks = await this.queue.dequeue({ max, lease: FAR });
       const { by } = this.state;
       if (by === "dequeue") this.#remember(tasks.slice(0, REMEMBERED), copying);
