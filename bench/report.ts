@@ -4,11 +4,14 @@ import { parseArgs } from "node:util";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean", default: false } },
+  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
 });
 
 /** `--quick`: a tenth of the work, to see that a bench runs. Its figures are not to be quoted. */
 export const quick = values.quick;
+
+/** `--only`: the one part of a bench that is to run. */
+export const only = values.only;
 
 /** The other arguments, which select cases of a bench. */
 export const words = positionals;

@@ -69,9 +69,9 @@ local function place_from(from)
   return (from or '0') .. ' -'
 end
 
--- The members of a zset after a place, `<score> <member>`, and of a lower score than `before`; at most LOOK.
--- The member at the place may have been removed.
-local function entries_after(key, place, before)
+-- The members of a zset after a place, `<score> <member>`, and of a lower score than `before`; no more than
+-- `most`. The member at the place may have been removed.
+local function entries_after(key, place, most, before)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
   local high = redis.call('ZCOUNT', key, '-inf', score)
@@ -83,7 +83,7 @@ local function entries_after(key, place, before)
       low = middle + 1
     end
   end
-  local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
+  local found = redis.call('ZRANGE', key, int(low), int(low + most - 1), 'WITHSCORES')
   local entries = {}
   for i = 1, #found, 2 do
     if before and tonumber(found[i + 1]) >= tonumber(before) then

@@ -22,17 +22,16 @@ local keys = { working = working, delayed = delayed, expiry = expiry, dead = dea
 local wanted = parse_filter(filter)
 local states = { working = STATE.working, completed = STATE.completed, rejected = STATE.rejected }
 local recorded_state = states[state] or STATE.waiting
-local entries
 
 -- Reads pending tasks in the order of delivery: the list and `fair` by their tags, then `limited`.
--- Returns entries, and a function that returns the place after a number of them.
-local function read_pending(place)
+-- Returns at most so many entries, and a function that returns the place after a number of them.
+local function read_pending(place, most)
   local index, fair_place, limited_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
   index = tonumber(index)
   local control = redis.call('HGET', tasks, '~fair')
   local times = parse_clock(control)
-  local ids = redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))
-  local sharing = control and entries_after(fair, fair_place) or {}
+  local ids = redis.call('LRANGE', pending, int(-index - most), int(-index - 1))
+  local sharing = control and entries_after(fair, fair_place, most) or {}
   local tag = 9 * BAND + (times.list_tag or (times[0] or 0) + SHARE) + index * SHARE
   local found, i, j = {}, #ids, 1
   while ids[i] or sharing[j] do
@@ -45,8 +44,11 @@ local function read_pending(place)
     end
   end
   local waiting = #found
-  for _, entry in ipairs(control and waiting < LOOK and entries_after(limited, limited_place) or {}) do
+  for _, entry in ipairs(control and waiting < most and entries_after(limited, limited_place, most) or {}) do
     found[#found + 1] = entry
+  end
+  for k = #found, most + 1, -1 do
+    found[k] = nil
   end
   return found,
     function(done)
@@ -101,20 +103,32 @@ local function show(entry)
   reply[#reply + 1] = record
 end
 
-local place, place_of = cursor, nil
-if state == 'pending' then
-  place = place ~= '' and place or '0 0 - 0 -'
-  entries, place_of = read_pending(place)
-else
+-- The same for members of a zset.
+local function read_members(place, most)
   local key = zset_of_state(keys, state, wanted)
   place = place ~= '' and place or place_from(key == dead and wanted.ended_from)
-  entries = entries_after(key, place, key == dead and wanted.ended_before)
+  local entries = entries_after(key, place, most, key == dead and wanted.ended_before)
+  return entries, function(done)
+    return done > 0 and entries[done].place or place
+  end
 end
-local done = visit_entries(tasks, entries, show)
-if place_of and (done < #entries or done >= LOOK) then
-  reply[2] = place_of(done)
-elseif not place_of then
-  reply[2] = place_after(entries, done, place)
+
+-- Without a filter a page seldom needs more entries than it has tasks, and one to know that there are more.
+local most = filter == '' and math.min(tonumber(size) + 1, LOOK) or LOOK
+local place, left = cursor, LOOK
+while left > 0 do
+  local entries, place_of
+  if state == 'pending' then
+    entries, place_of = read_pending(place ~= '' and place or '0 0 - 0 -', most)
+  else
+    entries, place_of = read_members(place, most)
+  end
+  local done = visit_entries(tasks, entries, show)
+  reply[3] = reply[3] + count_left_alone(entries, done)
+  place = done < most and done == #entries and '' or place_of(done)
+  local more = done == most
+  most = left - done
+  left = more and most or 0
 end
-reply[3] = count_left_alone(entries, done)
+reply[2] = place
 return reply

@@ -33,6 +33,7 @@ local function purge_zset(key, place)
     by_group and turns_after(fair_by_group, wanted.group, place) or entries_after(
       key,
       place,
+      LOOK,
       key == dead and wanted.ended_before
     )
   local done = visit_entries(tasks, entries, function(entry, number)

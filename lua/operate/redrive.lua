@@ -92,7 +92,8 @@ local by_id = #entries > 0
 began = began or int(now)
 if not by_id then
   place = place or place_from(wanted.ended_from)
-  entries = entries_after(dead, place, math.min(tonumber(wanted.ended_before or began + 1), began + 1))
+  local before = math.min(tonumber(wanted.ended_before or began + 1), began + 1)
+  entries = entries_after(dead, place, LOOK, before)
 end
 local done = visit_entries(tasks, entries, by_id and choose_by_id or choose_matching)
 local count = #chosen

@@ -21,10 +21,18 @@ export const operating: readonly Mutant[] = [
   {
     name: "list reads the list from its wrong end",
     file: "lua/operate/list.lua",
-    find: "redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))",
-    replace: "redis.call('LRANGE', pending, int(index), int(index + LOOK - 1))",
+    find: "redis.call('LRANGE', pending, int(-index - most), int(-index - 1))",
+    replace: "redis.call('LRANGE', pending, int(index), int(index + most - 1))",
     breaks: "listing",
     because: "beyond a thousand the pages are not in the order of delivery",
+  },
+  {
+    name: "list reads no more entries than a page has tasks",
+    file: "lua/operate/list.lua",
+    find: "left = more and most or 0",
+    replace: "left = 0",
+    breaks: "listing",
+    because: "a page behind cancelled tasks is short or empty",
   },
   {
     name: "list ignores the bound on bytes",

@@ -2590,27 +2590,27 @@ const $GK = `local function GK(a)
 return(a or'0')..' -'
 end
 `;
-const $GL = `local function GL(a,b,c)
-local d,e=string.match(b,'^(%S+) (.+)$')
-local f=redis.call('ZCOUNT',a,'-inf','('..d)
-local g=redis.call('ZCOUNT',a,'-inf',d)
-while f<g do
-local h=math.floor((f+g)/2)
-if GJ(e,redis.call('ZRANGE',a,C(h),C(h))[1])then
-g=h
+const $GL = `local function GL(a,b,c,d)
+local e,f=string.match(b,'^(%S+) (.+)$')
+local g=redis.call('ZCOUNT',a,'-inf','('..e)
+local h=redis.call('ZCOUNT',a,'-inf',e)
+while g<h do
+local i=math.floor((g+h)/2)
+if GJ(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
+h=i
 else
-f=h+1
+g=i+1
 end
 end
-local h=redis.call('ZRANGE',a,C(f),C(f+GC-1),'WITHSCORES')
-local i={}
-for m=1,#h,2 do
-if c and tonumber(h[m+1])>=tonumber(c)then
+local i=redis.call('ZRANGE',a,C(g),C(g+c-1),'WITHSCORES')
+local j={}
+for n=1,#i,2 do
+if d and tonumber(i[n+1])>=tonumber(d)then
 break
 end
-i[#i+1]={id=h[m],score=h[m+1],place=h[m+1]..' '..h[m]}
+j[#j+1]={id=i[n],score=i[n+1],place=i[n+1]..' '..i[n]}
 end
-return i
+return j
 end
 `;
 const $GM = `local function GM(a,b,c)
@@ -3948,14 +3948,13 @@ local o={working=d,delayed=e,expiry=g,dead=h}
 ${$AW}${$GE}${$GF}local p=GF(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
-local s
-${$C}${$BJ}${$BK}${$BV}${$BW}${$GC}${$GJ}${$GL}local function t(u)
-local v,w,x=string.match(u,'^(%d+) (%S+ %S+) (%S+ %S+)$')
+${$C}${$BJ}${$BK}${$BV}${$BW}${$GJ}${$GL}local function s(t,u)
+local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BW(y)
-local aa=redis.call('LRANGE',a,C(-v-GC),C(-v-1))
-local ab=y and GL(b,w)or{}
+local aa=redis.call('LRANGE',a,C(-v-u),C(-v-1))
+local ab=y and GL(b,w,u)or{}
 local ac=9*BK+(z.list_tag or(z[0]or 0)+BJ)+v*BJ
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -3968,8 +3967,11 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<GC and GL(c,x)or{})do
+for ak,al in ipairs(y and ag<u and GL(c,x,u)or{})do
 ad[#ad+1]=al
+end
+for ak=#ad,u+1,-1 do
+ad[ak]=nil
 end
 return ad,
 function(ah)
@@ -3985,60 +3987,69 @@ end
 return C(v)..' '..w..' '..x
 end
 end
-local u={}
-${$BQ}local function v(w)
-local x=w.task
-if not w.listed or tonumber(x.ghosts or 0)==0 then
+local t={}
+${$BQ}local function u(v)
+local w=v.task
+if not v.listed or tonumber(w.ghosts or 0)==0 then
 return false
 end
-local y=u[w.id]or BQ(x)or redis.call('ZSCORE',e,w.id)
-u[w.id]=true
-return y
+local x=t[v.id]or BQ(w)or redis.call('ZSCORE',e,v.id)
+t[v.id]=true
+return x
 end
-local w,x={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GG}${$GH}local function y(z)
-local aa=z.task
-if aa.state~=r or not GH(p,aa,z.text)or v(z)then
+local v,w={'ok','',0},0
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GG}${$GH}local function x(y)
+local z=y.task
+if z.state~=r or not GH(p,z,y.text)or u(y)then
 return false
 elseif
-z.fixed==''and r==AD.waiting
-or not(AK(z.fixed)or z.fixed=='')
+y.fixed==''and r==AD.waiting
+or not(AK(y.fixed)or y.fixed=='')
 then
-z.left_alone=true
+y.left_alone=true
 return false
 end
-local ab,ac=AL(z.fixed),z.record or''
-local ad=m=='1'and string.sub(z.fixed,#ab+1)or''
-x=x+#ab+#ad+#ac
-if#w>3 and(x>tonumber(n)or#w>=3+5*tonumber(k))then
+local aa,ab=AL(y.fixed),y.record or''
+local ac=m=='1'and string.sub(y.fixed,#aa+1)or''
+w=w+#aa+#ac+#ab
+if#v>3 and(w>tonumber(n)or#v>=3+5*tonumber(k))then
 return true
 end
-local ae=i=='working'or i=='delayed'
-F(w,z.id,ae and math.floor(tonumber(z.score))or 0)
-F(w,ab,ad)
-w[#w+1]=ac
+local ad=i=='working'or i=='delayed'
+F(v,y.id,ad and math.floor(tonumber(y.score))or 0)
+F(v,aa,ac)
+v[#v+1]=ab
 end
-local z,aa=j,nil
+${$GI}${$GK}local function y(z,aa)
+local ab=GI(o,i,p)
+z=z~=''and z or GK(ab==h and p.ended_from)
+local ac=GL(ab,z,aa,ab==h and p.ended_before)
+return ac,function(ad)
+return ad>0 and ac[ad].place or z
+end
+end
+${$GC}local z=l==''and math.min(tonumber(k)+1,GC)or GC
+local aa,ab=j,GC
+${$AC}${$AF}${$AM}${$AN}${$GD}${$GN}${$GO}while ab>0 do
+local ac,ad
 if i=='pending'then
-z=z~=''and z or'0 0 - 0 -'
-s,aa=t(z)
+ac,ad=s(aa~=''and aa or'0 0 - 0 -',z)
 else
-${$GI}local ab=GI(o,i,p)
-${$GK}z=z~=''and z or GK(ab==h and p.ended_from)
-s=GL(ab,z,ab==h and p.ended_before)
+ac,ad=y(aa,z)
 end
-${$AC}${$AF}${$AM}${$AN}${$GD}${$GN}local ab=GN(f,s,y)
-if aa and(ab<#s or ab>=GC)then
-w[2]=aa(ab)
-elseif not aa then
-${$GP}w[2]=GP(s,ab,z)
+local ae=GN(f,ac,x)
+v[3]=v[3]+GO(ac,ae)
+aa=ae<z and ae==#ac and''or ad(ae)
+local af=ae==z
+z=ab-ae
+ab=af and z or 0
 end
-${$GO}w[3]=GO(s,ab)
-return w
+v[2]=aa
+return v
 `;
   },
-  sha1: "de8733d183e1cf19a95b973b779a17863d360f30",
-  keyLockingSha1: "5a4a2a586851b6c28c36b5432382778b41bdbf2c",
+  sha1: "c5c50940ad5dfbd8ebf27c00fd21466251ce7511",
+  keyLockingSha1: "1e167bdbb992e7fcd05fb11a186ce4d6f27858e4",
 };
 
 export const purge: Script = {
@@ -4072,6 +4083,7 @@ local y,z=
 x and GM(c,q.group,w)or GL(
 v,
 w,
+GC,
 v==h and q.ended_before
 )
 local aa=GN(f,z,function(aa,ab)
@@ -4179,8 +4191,8 @@ end
 return y or t
 `;
   },
-  sha1: "71077fda1f9e32a444151a52d19f6903298498a8",
-  keyLockingSha1: "ea08f1ba0818e16cd5eca3c409b71890d4c29624",
+  sha1: "c04f162505cb59d59fa9b570446bf8732ee564f9",
+  keyLockingSha1: "320fc70b1a7af9ff8c714865acce983d60f65d1a",
 };
 
 export const redrive: Script = {
@@ -4264,7 +4276,8 @@ local af=#ae>0
 s=s or C(r)
 if not af then
 ${$GK}u=u or GK(v.ended_from)
-${$GC}${$GJ}${$GL}ae=GL(h,u,math.min(tonumber(v.ended_before or s+1),s+1))
+local ag=math.min(tonumber(v.ended_before or s+1),s+1)
+${$GC}${$GJ}${$GL}ae=GL(h,u,GC,ag)
 end
 ${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GC}${$GD}${$GN}local ag=GN(f,ae,af and ab or ac)
 local ah=#w
@@ -4294,8 +4307,8 @@ end
 return ak
 `;
   },
-  sha1: "6d17e6b5108ba3131ff4155fd573cc4556b8dba3",
-  keyLockingSha1: "a9d95cf623a7f9c1118b10e8bf39e5d9ffebbead",
+  sha1: "e750b4e7136b2aa332418738b719bf5c40e50a4e",
+  keyLockingSha1: "c1e837fe69d1598759318728001d5581b22c5796",
 };
 
 export const remove: Script = {

@@ -34,6 +34,13 @@ describe("pending tasks are listed in the order of delivery", () => {
     expect(await listed({ state: "delayed" })).toEqual([]);
   });
 
+  test("a page is full although more entries than it has tasks come before", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(named(["a", "b", "c", "d", "e", "f"]));
+    for (const id of ["a", "b", "c", "d"]) await queue.cancel(id);
+    expect(await pages({ state: "pending", size: 2 })).toEqual([["e", "f"]]);
+  });
+
   test("a grouped task behind its own ghost is listed once", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(named(["a", "b"]));

@@ -32,6 +32,15 @@ describe("the tasks of a state", () => {
     },
   );
 
+  test("fill a page, although records of other states come before them", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(named(["a", "b", "c", "d", "e", "f"]));
+    for (const id of ["a", "b", "c", "d"]) await queue.cancel(id);
+    for (const task of await queue.dequeue({ max: 2 })) await task.complete();
+    expect(await pages({ state: "completed", size: 1 })).toEqual([["e"], ["f"]]);
+    expect(await pages({ state: "completed", size: 2 })).toEqual([["e", "f"]]);
+  });
+
   test("with payloads on request, beside headers, results and errors", async () => {
     await oneOfEach();
     await rig.queue().enqueue(new Uint8Array([0, 255]), { id: "bytes", headers: { a: "ü\n" } });
