@@ -79,6 +79,12 @@ export class ClusterNodes {
     return this.#reachedAt(this.#address.translate(address));
   }
 
+  /** Notes the end of a request. A node that has left the cluster meanwhile is closed with its last one. */
+  release(node: ClusterNode): void {
+    node.uses--;
+    if (node.uses === 0 && this.#nodes.get(nameOf(node.address)) !== node) node.connection.drop();
+  }
+
   /** The URL of a node for a subscription. Each call returns another one: messages reach all nodes. */
   nextUrl(): string {
     const masters = this.#masters();
@@ -101,7 +107,7 @@ export class ClusterNodes {
   }
 
   #reachedAt(address: NodeAddress): ClusterNode {
-    const name = `${address.host}:${address.port}`;
+    const name = nameOf(address);
     let node = this.#nodes.get(name);
     if (!node) {
       const url = this.#address.urlOf(address);
@@ -180,3 +186,5 @@ export class ClusterNodes {
     }
   }
 }
+
+const nameOf = ({ host, port }: NodeAddress) => `${host}:${port}`;

@@ -60,7 +60,9 @@ function bySlot(commands: readonly Command[]): Map<number | undefined, number[]>
   const groups = new Map<number | undefined, number[]>();
   for (const [i, own] of slots.entries()) {
     const slot = own ?? first;
-    groups.set(slot, [...(groups.get(slot) ?? []), i]);
+    const group = groups.get(slot);
+    if (group) group.push(i);
+    else groups.set(slot, [i]);
   }
   return groups;
 }
@@ -123,7 +125,7 @@ function exchangeOver(nodes: ClusterNodes, slot: number | undefined, pacer: Repl
         // The commands that a node has answered before a redirection keep their answers.
         for (const i of left) results[i] = { lost: error.message };
       } finally {
-        node.uses--;
+        nodes.release(node);
       }
       if (left.some((i) => hasFailed(results[i]))) node.suspect = true;
       const redirected = left.flatMap((i) => redirectionOf(results[i], i, node));

@@ -14,7 +14,7 @@ const {
   run: runOnRedis,
 } = useTransports({ withCluster: true });
 
-describe.each([...transports, inProcess, onCluster])("%s", (_, connect, run) => {
+describe.each([...transports, inProcess, ...onCluster])("%s", (_, connect, run) => {
   let transport: Transport;
   beforeAll(() => {
     transport = connect();

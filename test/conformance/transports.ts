@@ -7,7 +7,7 @@ import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { slotOf } from "../../src/transport/hash-slot.ts";
-import { startCluster, type TestCluster } from "../support/redis-cluster.ts";
+import { hasClusters, startCluster, type TestCluster } from "../support/redis-cluster.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
@@ -21,7 +21,7 @@ export function useTransports({ withCluster = false } = {}) {
     /** The gateway in front of that Redis, for every transport. */
     proxy: Proxy;
     gateway: Gateway;
-    cluster: TestCluster;
+    cluster: TestCluster | undefined;
   };
   const open: ReturnType<typeof resp>[] = [];
 
@@ -29,7 +29,7 @@ export function useTransports({ withCluster = false } = {}) {
     its.redis = await sharedRedis();
     its.proxy = await startProxy(its.redis.port);
     its.gateway = await startGateway({ redisUrl: its.proxy.url });
-    if (withCluster) its.cluster = await startCluster();
+    if (withCluster && hasClusters) its.cluster = await startCluster();
   }, 60_000);
   beforeEach(async () => {
     await run(empty);
@@ -52,11 +52,9 @@ export function useTransports({ withCluster = false } = {}) {
   const database = new EmbeddedDatabase();
   const inProcess: TransportUnderTest = ["embedded", (retry) => embedded(database, { retry }), runEmbedded];
 
-  const onCluster: TransportUnderTest = [
-    "resp on a cluster",
-    (retry) => overTcp({ url: its.cluster.url, retry }),
-    runOnCluster,
-  ];
+  const onCluster: readonly TransportUnderTest[] = hasClusters
+    ? [["resp on a cluster", (retry) => overTcp({ url: its.cluster!.url, retry }), runOnCluster]]
+    : [];
 
   function overTcp(options: Parameters<typeof resp>[0]) {
     const transport = resp(options);
@@ -74,11 +72,12 @@ export function useTransports({ withCluster = false } = {}) {
 
   /** As {@link run}. A command without a key runs on all masters. */
   async function runOnCluster(commands: readonly Command[]): Promise<CommandOutcome[]> {
-    const all = resp(its.cluster.url);
+    const cluster = its.cluster!;
+    const all = resp(cluster.url);
     const outcomes = await all.send(commands);
     await all.close();
     const keyless = commands.filter((one) => slotOf(one) === undefined);
-    for (const { redis } of keyless.length > 0 ? await its.cluster.masters() : []) {
+    for (const { redis } of keyless.length > 0 ? await cluster.masters() : []) {
       const direct = resp(redis.url);
       await direct.send(keyless);
       await direct.close();

@@ -41,7 +41,10 @@ export interface StartClusterOptions {
   readonly witnesses?: boolean;
 }
 
-export const SLOTS = 16_384;
+const SLOTS = 16_384;
+
+/** False on the embedded store, which forms no cluster: see `test/embedded`. */
+export const hasClusters = process.env["SLUICE_TEST_STORE"] !== "embedded";
 
 /** The bus of a node listens 10,000 above its port, and must be below the range of ephemeral ports too. */
 const PORTS = [20_000, 22_000] as const;
