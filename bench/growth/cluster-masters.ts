@@ -1,9 +1,9 @@
-// A Redis Cluster of masters alone, which share the slots evenly, and a transport that sends each command to
-// the master of its keys.
+// A Redis Cluster of masters alone, which share the slots evenly.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@redis/client";
-import type { Command, CommandOutcome, Transport } from "../../src/index.ts";
+import type { Transport } from "../../src/index.ts";
+import { hashSlot } from "../../src/transport/hash-slot.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis } from "../../test/support/redis.ts";
 
@@ -22,8 +22,8 @@ export interface Used {
 
 export interface Masters {
   readonly count: number;
-  /** Which of the masters has the keys of this queue. */
-  masterOf(queue: string): number;
+  /** Which of the masters has this key. */
+  masterOf(key: string): number;
   readonly transport: Transport;
   /** By server. */
   used(): Promise<Used[]>;
@@ -31,25 +31,12 @@ export interface Masters {
   stop(): Promise<void>;
 }
 
-/** The slot of a key: CRC16 (XMODEM) of its hash tag, or of all of it. */
-function slotOf(key: string): number {
-  const tag = /\{([^}]+)\}/.exec(key)?.[1] ?? key;
-  let crc = 0;
-  for (const byte of new TextEncoder().encode(tag)) {
-    crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
-  }
-  return crc % SLOTS;
-}
-
 async function startMaster() {
   const redis = await startRedis({ args: ["--cluster-enabled", "yes"], ports: PORTS });
   const control = await createClient({ url: redis.url, RESP: 2 }).connect();
-  const transport = resp(redis.url);
   return {
     redis,
     control,
-    transport,
     async used(): Promise<Used> {
       const text: string = await control.sendCommand(["INFO", "cpu", "commandstats"]);
       const sum = (pattern: RegExp) =>
@@ -60,7 +47,6 @@ async function startMaster() {
       };
     },
     async stop() {
-      await transport.close();
       control.destroy();
       await redis.stop();
     },
@@ -94,29 +80,17 @@ export async function startMasters(count: number): Promise<Masters> {
   for (let i = 0; i < count; i++) masters.push(await startMaster());
   const bounds = masters.map((_, i) => Math.floor((i * SLOTS) / count));
   await form(masters, bounds);
-  const masterOf = (key: string) => bounds.findLastIndex((first) => first <= slotOf(key));
-  const keyOf = (command: Command) => ("script" in command ? command.keys[0] : command[1]) ?? "";
+  const transport = resp({ nodes: masters.map(({ redis }) => redis.url) });
   return {
     count,
-    masterOf,
-    transport: {
-      async send(commands, options) {
-        const outcomes: CommandOutcome[] = [];
-        const places = commands.map((command) => masterOf(keyOf(command)));
-        for (const place of new Set(places)) {
-          const mine = [...commands.keys()].filter((i) => places[i] === place);
-          const part = commands.filter((_, i) => places[i] === place);
-          const found = (await masters[place]?.transport.send(part, options)) ?? [];
-          for (const [j, outcome] of found.entries()) outcomes[mine[j] ?? 0] = outcome;
-        }
-        return outcomes;
-      },
-    },
+    masterOf: (key) => bounds.findLastIndex((first) => first <= hashSlot(key)),
+    transport,
     used: () => Promise.all(masters.map((master) => master.used())),
     async empty() {
       for (const { control } of masters) await control.flushAll();
     },
     async stop() {
+      await transport.close();
       for (const master of masters) await master.stop();
     },
   };

@@ -1,17 +1,20 @@
-// Clusters of 1, 3 and 6 masters under equal load: as many queues, producers, consumers and tasks on each. The
-// clusters run at the same time and take turns.
+// One queue in partitions under equal load, with as many producers, consumers and tasks: on clusters of 1, 3 and
+// 6 masters, and with 1 to 24 partitions. The clusters run at the same time and take turns.
 
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "../../src/index.ts";
+import { nameOfPartition, queueKeys } from "../../src/queue/core/keys.ts";
 import { median, payload, printTable, quick, whole } from "../report.ts";
 import { type Masters, startMasters } from "./cluster-masters.ts";
 
 const MASTERS = [1, 3, 6];
+/** How many partitions, on one master. */
+const COUNTS = [1, 4, 12, 24];
 /** Divisible by each number of masters. */
-const QUEUES = 6;
-/** Of each kind, for each queue. */
-const CALLERS = 4;
+const PARTITIONS = 12;
+/** Of each kind. */
+const CALLERS = 24;
 const ROUNDS = quick ? 2 : 7;
 const CORES = cpus().length;
 
@@ -42,15 +45,17 @@ function coreTimes(): { readonly worked: number; readonly all: number } {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0);
 
-/** Names of queues, so many on each master. */
-function queuesOn(masters: Masters): string[] {
-  const found = Array.from({ length: masters.count }, (): string[] => []);
-  for (let i = 0; found.flat().length < QUEUES; i++) {
+/** A name of a queue whose partitions are spread evenly over the masters. */
+function evenName({ count, masterOf }: Masters, partitions: number): string {
+  for (let i = 0; ; i++) {
     const name = `queue-${i}`;
-    const own = found[masters.masterOf(name)] ?? [];
-    if (own.length < QUEUES / masters.count) own.push(name);
+    const on = Array<number>(count).fill(0);
+    for (let p = 0; p < partitions; p++) {
+      const master = masterOf(queueKeys(nameOfPartition(name, p)).tasks);
+      on[master] = (on[master] ?? 0) + 1;
+    }
+    if (partitions < count || Math.max(...on) - Math.min(...on) === 0) return name;
   }
-  return found.flat();
 }
 
 /** Enqueues that many tasks into a queue, and at the same time takes them through it. */
@@ -76,16 +81,18 @@ async function pass(queue: Queue, tasks: number, batch: number): Promise<void> {
   await Promise.all(Array.from({ length: CALLERS }, () => [produce(), consume()]).flat());
 }
 
-async function run(masters: Masters, { batch, tasks }: Load): Promise<Took> {
+async function run({ masters, partitions }: Place, { batch, tasks }: Load): Promise<Took> {
   await masters.empty();
-  const queues = queuesOn(masters).map(
-    (name) => new Queue(name, { transport: masters.transport, coalesce: false }),
-  );
+  // New transports, so that no queue remembers an earlier round.
+  const { cluster, send } = masters.transport;
+  const transport = { cluster, send };
+  const queue = new Queue(evenName(masters, partitions), { transport, partitions, coalesce: false });
+  await queue.counts();
   const before = await masters.used();
   const cpuBefore = process.cpuUsage();
   const coresBefore = coreTimes();
   const start = performance.now();
-  await Promise.all(queues.map((queue) => pass(queue, tasks / QUEUES, batch)));
+  await pass(queue, tasks, batch);
   const seconds = (performance.now() - start) / 1_000;
   const { user, system } = process.cpuUsage(cpuBefore);
   const cores = coreTimes();
@@ -118,43 +125,67 @@ function row(name: string, took: readonly Took[], first: readonly Took[], tasks:
   ];
 }
 
-/** Measures and prints the clusters. */
+/** Where the queue is, and in how many partitions. */
+interface Place {
+  readonly name: string;
+  readonly masters: Masters;
+  readonly partitions: number;
+}
+
+/** Measures and prints the clusters, and what partitions cost. */
 export async function compareClusters(): Promise<void> {
   const clusters: Masters[] = [];
   for (const count of MASTERS) clusters.push(await startMasters(count));
+  const [first] = clusters;
+  if (!first) return;
+  const onMasters = clusters.map((masters) => {
+    return { name: String(masters.count), masters, partitions: PARTITIONS };
+  });
+  const inPartitions = COUNTS.map((partitions) => ({ name: String(partitions), masters: first, partitions }));
   for (const one of LOADS) {
-    const took = clusters.map((): Took[] => []);
-    // The first round warms up.
-    for (let i = -1; i < ROUNDS; i++) {
-      for (const [j, masters] of clusters.entries()) {
-        const result = await run(masters, one);
-        if (i >= 0) took[j]?.push(result);
-      }
-    }
-    console.log(`\n${one.name}, ${QUEUES} queues with ${CALLERS} producers and consumers each\n`);
-    printTable(
-      [
-        "masters",
-        "tasks /s",
-        "against 1",
-        "CPU µs a task, all servers",
-        "busiest server, % of a core",
-        "CPU µs a task, callers",
-        "callers, % of a core",
-        `machine, % of ${CORES} cores`,
-        "commands a task",
-      ],
-      took.map((times, i) => row(String(MASTERS[i]), times, took[0] ?? [], one.tasks)),
+    const clients = `${CALLERS} producers and consumers each`;
+    await compare(
+      `${one.name}, a queue with ${PARTITIONS} partitions, ${clients}`,
+      "masters",
+      onMasters,
+      one,
     );
-    const machine = median(took.flat().map((result) => result.machine));
-    const callers = median(took.flat().map((result) => result.callers / result.seconds));
-    const limit =
-      machine > 0.9
-        ? `the limit: the ${CORES} cores of this machine`
-        : callers > 0.9
-          ? "the limit: the callers, which have one core"
-          : "no core was the limit";
-    console.log(`\n${limit}`);
+    await compare(`${one.name}, on one master, ${clients}`, "partitions", inPartitions, one);
   }
   for (const masters of clusters) await masters.stop();
+}
+
+async function compare(title: string, what: string, places: readonly Place[], load: Load): Promise<void> {
+  const took = places.map((): Took[] => []);
+  // The first round warms up.
+  for (let i = -1; i < ROUNDS; i++) {
+    for (const [j, place] of places.entries()) {
+      const result = await run(place, load);
+      if (i >= 0) took[j]?.push(result);
+    }
+  }
+  console.log(`\n${title}\n`);
+  printTable(
+    [
+      what,
+      "tasks /s",
+      `against ${places[0]?.name}`,
+      "CPU µs a task, all servers",
+      "busiest server, % of a core",
+      "CPU µs a task, callers",
+      "callers, % of a core",
+      `machine, % of ${CORES} cores`,
+      "commands a task",
+    ],
+    took.map((times, i) => row(places[i]?.name ?? "", times, took[0] ?? [], load.tasks)),
+  );
+  const machine = median(took.flat().map((result) => result.machine));
+  const callers = median(took.flat().map((result) => result.callers / result.seconds));
+  const limit =
+    machine > 0.9
+      ? `the limit: the ${CORES} cores of this machine`
+      : callers > 0.9
+        ? "the limit: the callers, which have one core"
+        : "no core was the limit";
+  console.log(`\n${limit}`);
 }

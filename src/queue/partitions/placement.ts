@@ -7,19 +7,25 @@ import { owning, type PartitionMap } from "./map.ts";
 /** After how many tasks without a slot a producer goes on to the next partition. */
 const TASKS_PER_PARTITION = 100;
 
-/** Chooses partitions for new tasks that have no slot, in turns. */
-export class NewTaskPlacement {
-  #turn = Math.floor(Math.random() * 2 ** 20);
-  #left = TASKS_PER_PARTITION;
+/** For how long all producers begin with the same partition, ms. */
+const PERIOD = 600_000;
 
-  /**
-   * The partition for some tasks. An instance that adds few tasks stays at one partition, because each
-   * partition costs it a note in the registry.
-   */
+/**
+ * Chooses partitions for new tasks that have no slot. Producers that add few tasks all add them to the same
+ * partition, so that the others are idle. One that adds many goes on to the next partition from time to time.
+ */
+export class NewTaskPlacement {
+  #period = 0;
+  #turn = 0;
+  #left = 0;
+
   #partitionFor(count: number, map: PartitionMap, isDown: (partition: number) => boolean): number {
     const owners = owning(map);
     const reachable = owners.filter((partition) => !isDown(partition));
     const partitions = reachable.length > 0 ? reachable : owners;
+    const period = Math.floor(Date.now() / PERIOD);
+    if (period !== this.#period)
+      [this.#period, this.#turn, this.#left] = [period, period, TASKS_PER_PARTITION];
     if (this.#left < count) {
       this.#turn++;
       this.#left = Math.max(count, TASKS_PER_PARTITION);

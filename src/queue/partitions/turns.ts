@@ -11,6 +11,9 @@ const WORK_AGE = 1_000;
 /** How long what a consumer has seen of a partition says how old its next task is, ms. */
 const HEAD_AGE = 5_000;
 
+/** How long a consumer does not look at a partition again, ms. */
+const LOOK_EVERY = 250;
+
 /**
  * How old the note of an idle partition must be, ms. A producer renews its note before an enqueue if it is a
  * minute old. So after a note of this age no enqueue comes without a newer one in front of it.
@@ -29,20 +32,29 @@ export interface PartitionHead {
 export class PartitionTurns {
   readonly #queue: string;
   readonly #keys: Pick<Keys, "queues">;
+  readonly #clock: () => number;
   readonly #scores = new Map<number, number>();
   readonly #heads = new Map<number, PartitionHead & { readonly seenAt: number }>();
   #readAt = Number.NEGATIVE_INFINITY;
   /** The registry's time when it was read, epoch ms. */
   #now = 0;
 
-  constructor(queue: string, keys: Pick<Keys, "queues">) {
+  /** @param clock Redis's time, epoch ms, as nearly as it is known */
+  constructor(queue: string, keys: Pick<Keys, "queues">, clock: () => number) {
     this.#queue = queue;
     this.#keys = keys;
+    this.#clock = clock;
   }
 
   /** The call that reads which partitions have work; undefined if this was read a short time ago. */
   workCall(partitions: readonly number[], testNow: string): ScriptCall | undefined {
-    if (performance.now() - this.#readAt < WORK_AGE) return undefined;
+    return Math.abs(this.#clock() - this.#readAt) < WORK_AGE
+      ? undefined
+      : this.freshWorkCall(partitions, testNow);
+  }
+
+  /** The call that reads which partitions have work. */
+  freshWorkCall(partitions: readonly number[], testNow: string): ScriptCall {
     const names = partitions.map((partition) => ({ name: nameOfPartition(this.#queue, partition) }));
     return callOf(listWorkScript, this.#keys, { testNow }, [...names, { name: `/${this.#queue}` }]);
   }
@@ -54,12 +66,12 @@ export class PartitionTurns {
   ): boolean {
     for (const [i, partition] of partitions.entries()) this.#scores.set(partition, scores[i] ?? 0);
     this.#now = now;
-    this.#readAt = performance.now();
+    this.#readAt = this.#clock();
     return (scores.at(-1) ?? 0) > Math.max(...partitions) + 1;
   }
 
   noteHead(partition: number, head: PartitionHead): void {
-    this.#heads.set(partition, { ...head, seenAt: performance.now() });
+    this.#heads.set(partition, { ...head, seenAt: this.#clock() });
   }
 
   /** Whether a partition may have tasks that are ready or due. */
@@ -87,17 +99,27 @@ export class PartitionTurns {
     return turned.toSorted((one, other) => this.#age(one) - this.#age(other));
   }
 
-  /** The partition of which the least is known, to look at beside the first. */
+  /** The partition of which the least is known, to look at beside the first; undefined if all are well known. */
   leastKnown(partitions: readonly number[]): number | undefined {
-    const seenAt = (partition: number) => this.#heads.get(partition)?.seenAt ?? 0;
-    return partitions.toSorted((one, other) => seenAt(one) - seenAt(other))[0];
+    const seenAt = (partition: number) => this.#heads.get(partition)?.seenAt ?? Number.NEGATIVE_INFINITY;
+    const [least] = partitions.toSorted((one, other) => seenAt(one) - seenAt(other));
+    return least !== undefined && Math.abs(this.#clock() - seenAt(least)) > LOOK_EVERY ? least : undefined;
+  }
+
+  /** Whether a partition had ready tasks when this consumer last saw it, a short time ago. */
+  hadTasks(partition: number): boolean {
+    return (this.#recent(partition)?.oldestAt ?? 0) > 0;
   }
 
   /** When the first task of a partition was enqueued; later than any instant if none is known. */
   #age(partition: number): number {
+    const head = this.#recent(partition);
+    return head ? head.oldestAt || Number.MAX_SAFE_INTEGER : 0;
+  }
+
+  #recent(partition: number): PartitionHead | undefined {
     const head = this.#heads.get(partition);
-    if (!head || performance.now() - head.seenAt > HEAD_AGE) return 0;
-    return head.oldestAt || Number.MAX_SAFE_INTEGER;
+    return head && Math.abs(this.#clock() - head.seenAt) <= HEAD_AGE ? head : undefined;
   }
 
   /** The call that records partitions as idle that were seen without ready tasks, and with an old note. */

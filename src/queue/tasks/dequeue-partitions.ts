@@ -28,13 +28,26 @@ export interface PartitionedSource<Out> {
   readonly callFor: (partition: number, options: DequeueOptions) => Promise<DequeueCall<Out>>;
 }
 
-/** One request that dequeues from one partition, and what it does beside it. */
+/** What a dequeue has found out so far. */
+interface Round {
+  readonly all: readonly number[];
+  readonly isLast: boolean;
+  readonly seen: Map<number, PartitionHead>;
+  /** The partitions from which it has dequeued. */
+  readonly tried: Set<number>;
+  /** Whether it has read which partitions have work. */
+  hasWork: boolean;
+  /** The error of a database that is down. */
+  failure?: unknown;
+}
+
+/** What the first request of a dequeue does beside it. */
 interface FirstRequest {
   readonly settle: SettleParts;
   /** What goes before the settlements. */
   readonly notes: readonly ReturnType<typeof registration>[];
   /** The outcomes of the settlements. */
-  onSettled: (outcomes: readonly CommandOutcome[]) => void;
+  readonly onSettled: (outcomes: readonly CommandOutcome[]) => void;
 }
 
 /**
@@ -81,66 +94,103 @@ export class PartitionedDequeue<Out> {
   async #round(isLast: boolean, first?: FirstRequest): Promise<Batch<Out>> {
     const { partitions, turns } = this.#source;
     const all = await partitions.all(this.#options.signal);
-    const seen = new Map<number, PartitionHead>();
-    const tried = new Set<number>();
+    const round: Round = { all, isLast, seen: new Map(), tried: new Set(), hasWork: false };
     const untried = () =>
       turns
         .order(all, this.#token)
-        .filter((partition) => !tried.has(partition) && !partitions.isDown(partition));
-    let failure: unknown;
-    const from = async (partition: number, second?: number, beside?: FirstRequest) => {
-      tried.add(partition);
-      const batch = await this.#request(partition, second, all, isLast, seen, beside).catch(
-        (error: unknown) => {
-          // One database that is down does not keep back the tasks of others.
-          if (beside || !partitions.isDown(partition)) throw error;
-          failure = error;
-        },
-      );
-      return batch ?? Object.assign([], { nextDueAt: null, paused: false, invalid: 0 });
-    };
-    const [home = 0, ...others] = untried();
-    let batch = await from(home, turns.leastKnown(others), first);
+        .filter((partition) => !round.tried.has(partition) && !partitions.isDown(partition));
+    const [home, ...others] = untried();
+    const second = turns.leastKnown(others);
+    let batch = await this.#exchange(round, home, second === undefined ? [] : [second], first);
     let { invalid } = batch;
-    // A dequeue that may be a resend goes on in its order, so that each copy visits the same partitions.
-    if (batch.length === 0 && !batch.paused && this.#token === undefined)
-      await this.#look(untried(), all, seen);
-    while (batch.length === 0 && !batch.paused) {
-      const next = untried().find(
-        (partition) => this.#token !== undefined || !this.#isEmpty(seen.get(partition)),
-      );
-      if (next === undefined) break;
-      batch = await from(next);
+    for (let looked = false; batch.length === 0 && !batch.paused;) {
+      const next = this.#next(untried(), round.seen, looked);
+      if (next === undefined && looked) break;
+      if (next === undefined) {
+        looked = true;
+        const unknown = this.#token === undefined ? untried().filter((one) => !round.seen.has(one)) : [];
+        batch = await this.#exchange(round, undefined, unknown);
+      } else {
+        batch = await this.#exchange(round, next, []);
+      }
       invalid += batch.invalid;
     }
-    if (failure !== undefined && seen.size === 0) throw failure;
-    const nextDueAt = this.#nextDue(all, seen);
-    if (batch.length === 0 && !batch.paused) await this.#noteIdle(seen);
+    if (round.failure !== undefined && round.seen.size === 0) throw round.failure;
+    const nextDueAt = this.#nextDue(round);
+    if (batch.length === 0 && !batch.paused) await this.#noteIdle(round.seen);
     return Object.assign(batch, { nextDueAt, invalid });
   }
 
-  /** Dequeues from a partition, and looks at a second one. */
-  async #request(
-    partition: number,
-    second: number | undefined,
-    all: readonly number[],
-    isLast: boolean,
-    seen: Map<number, PartitionHead>,
-    first: FirstRequest | undefined,
+  /**
+   * The partition to visit next: one that had tasks, or after a look at all of them one that may have some. A
+   * dequeue that may be a resend keeps to its order, so that each copy visits the same partitions.
+   */
+  #next(
+    untried: readonly number[],
+    seen: ReadonlyMap<number, PartitionHead>,
+    looked: boolean,
+  ): number | undefined {
+    if (this.#token !== undefined) return untried[0];
+    if (looked) return untried.find((partition) => !this.#isEmpty(seen.get(partition)));
+    return untried.find((partition) => this.#source.turns.hadTasks(partition));
+  }
+
+  /**
+   * One request: dequeues from a partition, looks at others, and reads which have work, if the round has not.
+   * @param partition to dequeue from. @default none: the batch is empty
+   * @param first what the request does beside that. @default nothing
+   */
+  async #exchange(
+    round: Round,
+    partition: number | undefined,
+    looks: readonly number[],
+    first?: FirstRequest,
   ): Promise<Batch<Out>> {
-    const { turns, keysOf, callFor, testNow } = this.#source;
-    const call = await callFor(partition, this.#options);
-    const dequeue = call.callBefore(isLast);
+    const { all, seen, tried } = round;
+    const { partitions, turns, keysOf, callFor, testNow } = this.#source;
+    const call = partition === undefined ? undefined : await callFor(partition, this.#options);
+    const dequeue = call?.callBefore(round.isLast);
+    if (partition !== undefined) tried.add(partition);
     const settle = first?.settle ?? [];
-    const own = settle.findIndex((part) => part.partition === partition);
+    const own = dequeue ? settle.findIndex((part) => part.partition === partition) : -1;
     const commands: Command[] = settle.map((part, i) =>
-      i === own ? settleAndDequeueCall(part.call, dequeue) : part.call,
+      i === own && dequeue ? settleAndDequeueCall(part.call, dequeue) : part.call,
     );
-    if (own < 0) commands.push(dequeue);
-    const work = turns.workCall(all, testNow());
+    if (dequeue && own < 0) commands.push(dequeue);
     const from = commands.length;
-    const more = [second === undefined ? undefined : headCall(keysOf(second)), work];
-    commands.push(...more.filter((command): command is ScriptCall => command !== undefined));
+    commands.push(...looks.map((other) => headCall(keysOf(other))));
+    // A round that finds nothing must have read it, because a producer may just have noted a partition.
+    const work = dequeue
+      ? turns.workCall(all, testNow())
+      : round.hasWork
+        ? undefined
+        : turns.freshWorkCall(all, testNow());
+    if (work) commands.push(work);
+    const none = () => Object.assign([], { nextDueAt: null, paused: false, invalid: 0 });
+    if (commands.length === 0) return none();
+    const outcomes = await this.#sendNoted(commands, first).catch((error: unknown) => {
+      // One database that is down does not keep back the tasks of others.
+      if (first || !partitions.isDown(partition ?? 0)) throw error;
+      round.failure = error;
+    });
+    if (!outcomes) return none();
+    for (const [i, other] of looks.entries()) this.#readHead(other, outcomes[from + i], seen);
+    if (work) this.#noteWork(round, outcomes.at(-1));
+    if (!call || partition === undefined) {
+      first?.onSettled(outcomes.slice(0, settle.length));
+      return none();
+    }
+    const reply = this.#dequeued(outcomes, settle, own, first);
+    const batch = await call.batchOf(reply);
+    const last = batch.at(-1);
+    const isFull = batch.length >= (this.#options.max ?? 1);
+    const head = { oldestAt: isFull && last ? last.enqueuedAt : 0, nextDueAt: batch.nextDueAt ?? 0 };
+    this.#noteHead(partition, head, seen);
+    return batch;
+  }
+
+  /** Sends commands behind the notes of the first request. */
+  async #sendNoted(commands: readonly Command[], first: FirstRequest | undefined) {
     const notes = first?.notes ?? [];
     const { noted, outcomes } = await sendNoted(
       this.#source.transport,
@@ -149,15 +199,7 @@ export class PartitionedDequeue<Out> {
       { signal: this.#options.signal },
     );
     for (const [i, note] of notes.entries()) if (noted[i]) note.done();
-    const reply = this.#dequeued(outcomes, settle, own, first);
-    if (second !== undefined) this.#readHead(second, outcomes[from], seen);
-    if (work) this.#noteWork(all, outcomes.at(-1));
-    const batch = await call.batchOf(reply);
-    const last = batch.at(-1);
-    const nextDueAt = batch.nextDueAt ?? 0;
-    const isFull = batch.length >= (this.#options.max ?? 1);
-    this.#noteHead(partition, { oldestAt: isFull && last ? last.enqueuedAt : 0, nextDueAt }, seen);
-    return batch;
+    return outcomes;
   }
 
   /** The reply to the dequeue of a request that may also settle. */
@@ -176,25 +218,13 @@ export class PartitionedDequeue<Out> {
     return dequeueScript.decode(dequeued);
   }
 
-  /** Looks at the first tasks of partitions, in one request. */
-  async #look(others: readonly number[], all: readonly number[], seen: Map<number, PartitionHead>) {
-    const { turns, keysOf, testNow } = this.#source;
-    const unknown = others.filter((partition) => !seen.has(partition));
-    const work = turns.workCall(all, testNow());
-    const commands = unknown.map((partition) => headCall(keysOf(partition)));
-    if (work) commands.push(work);
-    if (commands.length === 0) return;
-    const outcomes = await this.#send(commands);
-    for (const [i, partition] of unknown.entries()) this.#readHead(partition, outcomes[i], seen);
-    if (work) this.#noteWork(all, outcomes.at(-1));
-  }
-
   /** If the registry cannot be reached, all partitions count as active. */
-  #noteWork(all: readonly number[], outcome: CommandOutcome | undefined): void {
+  #noteWork(round: Pick<Round, "all" | "hasWork">, outcome: CommandOutcome | undefined): void {
     const { partitions, turns } = this.#source;
+    round.hasWork = true;
     if (outcome && "error" in outcome && partitions.isDown(0)) return;
-    if (turns.noteWork(all, listWorkScript.decode(replyAt([outcome as CommandOutcome], 0))))
-      partitions.forget();
+    const reply = listWorkScript.decode(replyAt([outcome as CommandOutcome], 0));
+    if (turns.noteWork(round.all, reply)) partitions.forget();
   }
 
   #readHead(partition: number, outcome: CommandOutcome | undefined, seen: Map<number, PartitionHead>): void {
@@ -214,7 +244,7 @@ export class PartitionedDequeue<Out> {
   }
 
   /** When to dequeue again: at once if a partition may have tasks. */
-  #nextDue(all: readonly number[], seen: ReadonlyMap<number, PartitionHead>): number | null {
+  #nextDue({ all, seen }: Round): number | null {
     const { partitions, turns, scriptTime } = this.#source;
     const due = all.flatMap((partition) => {
       if (partitions.isDown(partition)) return [];
@@ -246,7 +276,7 @@ export class PartitionedDequeue<Out> {
       return !partitions.isDown(partition) && Number(replyAt(outcomes, i)) > 0;
     });
     if (work) {
-      this.#noteWork(all, outcomes.at(-1));
+      this.#noteWork({ all, hasWork: true }, outcomes.at(-1));
       hasPending ||= all.some((partition) => !active.includes(partition) && turns.mayHaveWork(partition));
     }
     return { hasPending };

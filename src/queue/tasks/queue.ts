@@ -288,7 +288,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   #partitionedDequeue(partitions: Partitions, options: DequeueOptions): Promise<PartitionedDequeue<Out>> {
     const { name, transport } = this;
-    this.#turns ??= new PartitionTurns(name, this.keys);
+    this.#turns ??= new PartitionTurns(name, this.keys, () => this.scriptTime());
     const source = {
       name,
       partitions,

@@ -44,10 +44,14 @@ describe("partitions without work", () => {
     await poll.queue.dequeue();
     poll.sent.length = 0;
     expect([...(await poll.queue.dequeue())]).toEqual([]);
-    expect(poll.sent).toEqual(["dequeue"]);
+    expect(poll.sent).toEqual(["listWork"]);
 
-    const other = instance(8);
-    await other.queue.enqueue(7);
+    // Also by a consumer that has just seen that there is none.
+    for (let i = 0; i < 5; i++) {
+      await instance(8).queue.enqueue(i, { id: `later-${i}` });
+      expect((await poll.queue.dequeue()).map(({ payload }) => payload)).toEqual([i]);
+    }
+    await instance(8).queue.enqueue(7);
     const [task] = await instance(8).queue.dequeue();
     expect(task?.payload).toBe(7);
   });
