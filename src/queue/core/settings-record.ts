@@ -21,6 +21,11 @@ const SETTING_LETTERS = {
   events: "e",
   statistics: "s",
   weight: "k",
+  /** Of a queue with partitions: the limits of the whole queue, and the version of the partitions' shares. */
+  totalWorking: "M",
+  totalRate: "R",
+  totalPending: "B",
+  shares: "v",
 } as const;
 
 /** A setting of a queue or a group. */

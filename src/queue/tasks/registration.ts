@@ -2,7 +2,7 @@ import type { Keys } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { InstanceMemory } from "../redis/instance-memory.ts";
 import { registerScript } from "../redis/sweep-scripts.ts";
-import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
+import type { Command, CommandOutcome, ScriptCall, Transport } from "../redis/transport.ts";
 
 /** How often one function instance notes a queue as in use, ms. */
 const REGISTER_EVERY = 60_000;
@@ -65,4 +65,31 @@ export function registration(
   };
   if (fresh) return { commands: [], readSettings: known, done };
   return { commands: [registerCall(keys, [queue], testNow)], readSettings: true, done };
+}
+
+/** The commands that note partitions in front of a call that is not an enqueue, as {@link registration}. */
+export function registrations(
+  transport: Transport,
+  partitions: readonly { readonly keys: Keys; readonly name: string }[],
+  testNow: string,
+): {
+  readonly commands: readonly Command[];
+  /** Call it with the outcomes of the request, and with whether enqueues must read the settings, if that is known. */
+  readonly done: (outcomes: readonly CommandOutcome[], mustReadSettings?: boolean) => void;
+} {
+  const notes = partitions.map(({ keys, name }) => ({
+    keys,
+    name,
+    ...registration(transport, keys, name, testNow),
+  }));
+  const old = notes.filter(({ commands }) => commands.length > 0);
+  const names = old.map(({ name }) => name);
+  const [first] = old;
+  return {
+    commands: first ? [registerCall(first.keys, names, testNow)] : [],
+    done: (outcomes, mustReadSettings) => {
+      if (first && !(outcomes[0] && "reply" in outcomes[0])) return;
+      for (const { done } of notes) done(mustReadSettings);
+    },
+  };
 }
