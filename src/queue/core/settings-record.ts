@@ -28,6 +28,13 @@ const SETTING_LETTERS = {
   shares: "v",
 } as const;
 
+/** The letters of the limits of which each partition of a queue has a share. */
+export const SHARED_LETTERS: readonly string[] = [
+  SETTING_LETTERS.maxWorking,
+  SETTING_LETTERS.rate,
+  SETTING_LETTERS.maxPending,
+];
+
 /** A setting of a queue or a group. */
 export type SettingName = keyof typeof SETTING_LETTERS;
 
