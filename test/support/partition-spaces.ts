@@ -19,9 +19,11 @@ export function unregistered(space: KeySpace, queue: string): string[] {
   if (partitionSpaces(space, queue).size === 1) return [];
   const registry = space["sluice:queues"];
   const names = new Set(registry && "zset" in registry ? registry.zset.map(([name]) => name) : []);
-  const spaces = [...partitionSpaces(space, queue)].filter(([, { pending, fair, limited, working, delayed }]) => {
-    return pending.length + fair.size + limited.size + working.size + delayed.size > 0;
-  });
+  const spaces = [...partitionSpaces(space, queue)].filter(
+    ([, { pending, fair, limited, working, delayed }]) => {
+      return pending.length + fair.size + limited.size + working.size + delayed.size > 0;
+    },
+  );
   const missing = spaces.map(([partition]) => nameOfPartition(queue, partition));
   return missing.filter((name) => !names.has(name)).map((name) => `the registry lacks ${name}`);
 }

@@ -3,6 +3,7 @@ import { queueOverviews, queueTotals } from "../../queue/operate/count-queues.ts
 import { countCommands } from "../../queue/operate/estimated-commands.ts";
 import { matches } from "../../queue/core/queue-pattern.ts";
 import { slicesOf } from "../../queue/core/slices.ts";
+import { withoutPartitions } from "../../queue/partitions/registered.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { json, respond } from "../../respond.ts";
 import { readQuery } from "../request/read.ts";
@@ -58,7 +59,7 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
     let pages = 0;
     while (cursor !== null && pages < MOST_PAGES && names.size <= MOST_QUEUES) {
       const page = await listQueues(transport, { prefix, size: PAGE, cursor });
-      for (const { name } of page.queues) if (isWanted(name)) names.add(name);
+      for (const { name } of withoutPartitions(page.queues)) if (isWanted(name)) names.add(name);
       cursor = page.cursor;
       pages++;
     }

@@ -1,5 +1,6 @@
 import { Operator } from "../../queue/operate/operator.ts";
 import { countQueues, type CountedQueue } from "../../queue/operate/count-queues.ts";
+import { withoutPartitions } from "../../queue/partitions/registered.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { json } from "../../respond.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
@@ -13,12 +14,12 @@ import * as schemas from "../request-schemas/queues.ts";
 export function queueRoutes(app: App, services: Services): void {
   const { transport, prefix, allow, wakerOf } = services;
   const operator = (c: RequestContext) =>
-    new Operator(c.get("queue").name, { ...services, wake: wakerOf(c) });
+    new Operator(c.get("queue").name, { ...services, partitions: c.get("partitions"), wake: wakerOf(c) });
 
   app.get("/v1/queues", allow("view"), async (c) => {
     const { counts: wanted, ...query } = readQuery(c, schemas.queuesQuery);
     const page = await listQueues(transport, { prefix, ...query });
-    const queues = page.queues.filter(({ name }) => c.get("grants").allows("view", name));
+    const queues = withoutPartitions(page.queues).filter(({ name }) => c.get("grants").allows("view", name));
     const names = queues.map(({ name }) => name);
     const counted = wanted ? await countQueues(transport, names, { prefix }) : [];
     const reply: ReplyOf<typeof replies.queues> = {

@@ -220,7 +220,8 @@ export class Operator extends WorkerOperator {
       force: trueOrFalse(options.force ?? false, "force") ? "1" : "",
     };
     const partitions = await this.allPartitions(options);
-    const found = partitions.length > 1 && !options.force ? await this.#working(partitions, args.token, options) : 0;
+    const found =
+      partitions.length > 1 && !options.force ? await this.#working(partitions, args.token, options) : 0;
     if (found > 0) return { ok: false, code: "still_working", working: found };
     const calls = partitions.map((partition) => ({ partition, args }));
     const replies = await this.runIn(deleteQueueScript, calls, options);
@@ -257,7 +258,9 @@ export class Operator extends WorkerOperator {
     const args = { testNow: this.testNow(), token, group: "", wake: this.wakeWindow };
     // Partition 0 has the limits of the whole queue. The partitions get shares of them.
     const unshared = changes.filter(({ letter }) => !SHARED_LETTERS.includes(letter));
-    const calls = names.map(({ keys }, i) => callOf(configureScript, keys, args, i === 0 ? changes : unshared));
+    const calls = names.map(({ keys }, i) =>
+      callOf(configureScript, keys, args, i === 0 ? changes : unshared),
+    );
     const outcomes = await this.transport.send([...note.commands, ...calls], options);
     const replies = calls.map((_, i) => configureScript.decode(replyAt(outcomes, note.commands.length + i)));
     const settings = queueSettings(replies[0]?.settings ?? {});

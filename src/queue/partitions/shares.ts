@@ -104,10 +104,14 @@ export async function rebalanceShares(
     }
     wake ||= reply?.wake ?? false;
     const usesBy = eachKind((kind) => usesOf(kind, shares, limits, all, partitions, reply?.loads));
-    const target = (wanted ??= eachKind((kind) => {
-      const limit = limits[kind]?.limit;
-      return limit === undefined ? undefined : divide(limit, usesBy[kind], shares.limits[kind]?.first ?? 0);
-    }));
+    const target =
+      wanted ??
+      eachKind((kind) => {
+        const limit = limits[kind]?.limit;
+        return limit === undefined ? undefined : divide(limit, usesBy[kind], shares.limits[kind]?.first ?? 0);
+      });
+    // Divided by what the partitions hold, as soon as that is known, and once: else a rotation would not end.
+    if (reply) wanted = target;
     const next = eachKind((kind): LimitShares | undefined => {
       const [limit, division, first = 0] = [limits[kind], target[kind], shares.limits[kind]?.first];
       return limit && division && { ...limit, ...stepTowards(limit.limit, usesBy[kind], division, first) };

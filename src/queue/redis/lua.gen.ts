@@ -3634,8 +3634,8 @@ end
 end
 return v
 end
-local t=10
-local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set'}
+local t=11
+local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set','~slots'}
 local v={}
 if j~=''then
 ${$F}F(u,'~lease')
@@ -3692,6 +3692,7 @@ am or 0,
 BH(aa,'~broken','~checked'),
 w and redis.call('ZCARD',h)or 0,
 aj.paused and 1 or 0,
+aa['~slots']and 1 or 0,
 }
 if j~=''then
 F(an,m,C(aa['~lease']or 0))
@@ -3701,8 +3702,8 @@ end
 return an
 `;
   },
-  sha1: "ee5df17f8ad8f22bf0a428ea2fe7ed7066f47425",
-  keyLockingSha1: "64bfdad60ab37f76e755d280da9a05056d5addb1",
+  sha1: "b5ba8e9ec59df3ee050b839507133983885b3ca2",
+  keyLockingSha1: "5655a38b2f370e7b6c9b4b542184b28150806216",
 };
 
 export const declare: Script = {

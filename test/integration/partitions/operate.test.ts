@@ -48,8 +48,12 @@ describe("an operator of a queue with partitions", () => {
     } while (cursor !== undefined);
     expect(listed.toSorted()).toEqual(ids.toSorted());
     expect(sizes.filter((size) => size > 0)).toEqual([25, 25, 10]);
-    await expect(operator().list({ state: "pending", cursor: "3:x" })).rejects.toMatchObject({ path: "cursor" });
-    await expect(operator().list({ state: "pending", cursor: "62:" })).rejects.toMatchObject({ path: "cursor" });
+    await expect(operator().list({ state: "pending", cursor: "3:x" })).rejects.toMatchObject({
+      path: "cursor",
+    });
+    await expect(operator().list({ state: "pending", cursor: "62:" })).rejects.toMatchObject({
+      path: "cursor",
+    });
   });
 
   test("an operator that knows only the name sees all partitions", async () => {
@@ -99,7 +103,9 @@ describe("an operator of a queue with partitions", () => {
     expect(await operator().redrive({ rate: 1 })).toMatchObject({ redriven: 40 });
     const { tasks } = await operator().list({ state: "delayed" });
     const pending = (await operator().list({ state: "pending" })).tasks.length;
-    const due = tasks.map((task) => (task.state === "delayed" ? task.dueAt : 0) - rig.now).toSorted((a, b) => a - b);
+    const due = tasks
+      .map((task) => (task.state === "delayed" ? task.dueAt : 0) - rig.now)
+      .toSorted((a, b) => a - b);
     expect(pending).toBe(1);
     expect(due).toEqual(Array.from({ length: 39 }, (_, i) => 1_000 * (i + 1)));
   });
@@ -145,7 +151,16 @@ describe("an operator of a queue with partitions", () => {
     expect(await operator().groupSettings("g3")).toMatchObject({ working: 1, limited: 2, ready: 0 });
     expect(await operator().groups()).toEqual({
       groups: [
-        { queue: "emails", group: "g3", weight: 5, maxWorking: 1, rate: null, ready: 0, working: 1, limited: 2 },
+        {
+          queue: "emails",
+          group: "g3",
+          weight: 5,
+          maxWorking: 1,
+          rate: null,
+          ready: 0,
+          working: 1,
+          limited: 2,
+        },
       ],
       cursor: null,
     });
@@ -169,7 +184,9 @@ describe("an operator of a queue with partitions", () => {
     await work("complete");
     const { minutes, totals, on, queue: name } = await operator().statistics();
     expect([name, on, minutes.length]).toEqual(["emails", true, 60]);
-    expect(minutes.slice(-2).map(({ enqueued, dequeued, completed }) => [enqueued, dequeued, completed])).toEqual([
+    expect(
+      minutes.slice(-2).map(({ enqueued, dequeued, completed }) => [enqueued, dequeued, completed]),
+    ).toEqual([
       [40, 0, 0],
       [0, 40, 40],
     ]);
@@ -242,6 +259,7 @@ describe("an operator of a queue with partitions", () => {
       names.map((name) => [`sluice:{${name}}:tasks`, ["~slots"]]),
     );
     expect(await rig.command("ZCARD", "sluice:queues")).toBe(0);
+    rig.now += 1_000;
     await enqueue(40);
     await queue().dequeue();
     // A copy of the call does nothing.

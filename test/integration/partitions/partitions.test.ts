@@ -11,7 +11,9 @@ describe("a queue with partitions", () => {
     const queue = partitioned();
     const enqueued: string[] = [];
     for (let i = 0; i < 10; i++) {
-      const added = await queue.enqueueMany(Array.from({ length: 100 }, (_, j) => ({ payload: 100 * i + j })));
+      const added = await queue.enqueueMany(
+        Array.from({ length: 100 }, (_, j) => ({ payload: 100 * i + j })),
+      );
       enqueued.push(...added.map(({ id }) => id));
     }
     expect(new Set(enqueued.map((id) => id.at(-1))).size).toBe(8);
@@ -20,7 +22,9 @@ describe("a queue with partitions", () => {
     for (;;) {
       const tasks = await queue.dequeue({ max: 64 });
       if (tasks.length === 0) break;
-      const settled = await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
+      const settled = await queue.settle(
+        tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })),
+      );
       expect(settled.every(({ ok }) => ok)).toBe(true);
       done.push(...tasks.map(({ id }) => id));
     }
@@ -94,6 +98,7 @@ describe("a queue with partitions", () => {
     const unaware = new Queue("emails", { transport: rig.transport, now: () => rig.now });
     expect(await unaware.enqueue(1, { id: "known" })).toEqual({ id: "known", created: false });
     for (let i = 0; i < 20; i++) expect((await unaware.enqueue(i, { id: `id${i}` })).created).toBe(true);
-    for (let i = 0; i < 20; i++) expect((await partitioned(4).enqueue(i, { id: `id${i}` })).created).toBe(false);
+    for (let i = 0; i < 20; i++)
+      expect((await partitioned(4).enqueue(i, { id: `id${i}` })).created).toBe(false);
   });
 });
