@@ -40,6 +40,18 @@ function storedPartitions(transport: Transport, names: readonly string[], prefix
   return { found, command, read };
 }
 
+/** The partitions of queues, as this instance has read within a minute. At most one command. */
+export async function findPartitions(
+  transport: Transport,
+  names: readonly string[],
+  prefix: string | undefined,
+  options: SendOptions,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const { found, command, read } = storedPartitions(transport, names, prefix);
+  if (command) read((await transport.send([command], options))[0]);
+  return found;
+}
+
 /** Whether a queue has partitions, as this instance has read within a minute. At most one command. */
 export async function isPartitioned(
   name: string,
@@ -48,8 +60,7 @@ export async function isPartitioned(
 ): Promise<boolean> {
   // The queue refuses an invalid name.
   if (!QUEUE.test(name)) return false;
-  const { found, command, read } = storedPartitions(transport, [name], prefix);
-  if (command) read((await transport.send([command], {}))[0]);
+  const found = await findPartitions(transport, [name], prefix, {});
   return (found.get(name) ?? [0]).some((partition) => partition > 0);
 }
 
