@@ -45,7 +45,9 @@ export async function measure(
 ): Promise<Map<string, MeasuredQueue>> {
   const measured = new Map<string, MeasuredQueue>();
   const testNow = now ? String(now()) : "";
-  const readers = new Map(queues.map((queue) => [queue.name, new QueueReader(queue, since, prefix, testNow)]));
+  const readers = new Map(
+    queues.map((queue) => [queue.name, new QueueReader(queue, since, prefix, testNow)]),
+  );
   if ([...readers.values()].every((reader) => reader.commandsOf(0).length === 0)) return measured;
   const watched = [...readers.keys()];
   const commandsOf = (name: string, partition: number) => readers.get(name)?.commandsOf(partition) ?? [];

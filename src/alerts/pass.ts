@@ -49,7 +49,8 @@ export async function runPass(configured: PassRules, context: PassContext): Prom
   const roundBefore = roundBeforeOf(pass);
   const since: Since = (within) => Math.min(begun.now - within, roundBefore ?? begun.now);
   // If the registry was read, it shows whether any queue has partitions.
-  const partitioned = named !== undefined || seen.get(context.transport, registryKey(context.prefix)) === true;
+  const partitioned =
+    named !== undefined || seen.get(context.transport, registryKey(context.prefix)) === true;
   const [records, measured] = await Promise.all([
     readRecords([...queues.map(({ name }) => name), ...oldPasses], context),
     measureAll(queues, since, end, { ...context, partitioned }),

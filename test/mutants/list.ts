@@ -15,6 +15,7 @@ import { repairing } from "./repairing.ts";
 import { reporting } from "./reporting.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
+import { sharing } from "./sharing.ts";
 import { sweeping } from "./sweeping.ts";
 import { tracing } from "./tracing.ts";
 import { uniqueIds } from "./unique-ids.ts";
@@ -44,4 +45,5 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   reporting,
   interfaces,
   commanding,
+  sharing,
 };

@@ -8,6 +8,7 @@ import { nearestScripts } from "./nearest-scripts.ts";
 export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   ...nearestLib,
+  "src/queue/partitions/share-targets.ts": ["integration/partitions/shares"],
   "src/cli/commands/redrive.ts": ["cli/redrive"],
   "src/cli/commands/deploy.ts": ["cli/deploy"],
   "src/cli/commands/doctor.ts": ["cli/doctor"],

@@ -56,7 +56,9 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
       `\n${nameOfPartition(of, partition ?? 0)}: ${fault} ${count} (${ids.join(" ")})`,
   );
   const repaired = faults.reduce((sum, { count }) => sum + count, 0);
-  const wrong = failed.map(({ queue: of, partition, code }) => `\n${nameOfPartition(of, partition ?? 0)}: not checked, ${code}`);
+  const wrong = failed.map(
+    ({ queue: of, partition, code }) => `\n${nameOfPartition(of, partition ?? 0)}: not checked, ${code}`,
+  );
   const what = repaired === 0 ? "no fault" : `repaired ${counted(repaired, "fault")}`;
   const checked = `${counted(entries, "entry", "entries")} of ${counted(queues, "queue")}`;
   out.value(

@@ -141,11 +141,24 @@ async function countEach<Counted extends object>(
     const { reply } = outcome;
     return Array.isArray(reply) && reply[0] === "ok" && countScript.decode(reply).isPartition;
   };
-  const counted = await sendToStored(checkedTransport(transport), names, prefix, callsOf, { signal }, hasOthers);
+  const counted = await sendToStored(
+    checkedTransport(transport),
+    names,
+    prefix,
+    callsOf,
+    { signal },
+    hasOthers,
+  );
   return names.map((queue) => {
     try {
       const parts = counted.get(queue) ?? [];
-      return { queue, ...read(parts.map(({ outcomes }) => countScript.decode(lastReply(outcomes))), queue) };
+      return {
+        queue,
+        ...read(
+          parts.map(({ outcomes }) => countScript.decode(lastReply(outcomes))),
+          queue,
+        ),
+      };
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       return { queue, code: error.code };

@@ -83,12 +83,7 @@ export class DeepPass extends QueueBase {
 
   readonly #partition: number;
 
-  constructor(
-    name: string,
-    options: QueueBaseOptions & SendOptions,
-    findings: Findings,
-    partition: number,
-  ) {
+  constructor(name: string, options: QueueBaseOptions & SendOptions, findings: Findings, partition: number) {
     super(name, options);
     this.#findings = findings;
     this.#options = options;

@@ -176,12 +176,7 @@ async function sweepQueue(
     if (check?.valid === true) {
       findings.checked(check.entries);
     } else {
-      const pass = new DeepPass(
-        queue,
-        { transport, prefix, now, signal, onDeadLetter },
-        findings,
-        partition,
-      );
+      const pass = new DeepPass(queue, { transport, prefix, now, signal, onDeadLetter }, findings, partition);
       const rest = await pass.continueFrom(from, timeIsUp);
       if (rest !== null) return rest;
     }
@@ -272,7 +267,13 @@ class Report {
 
   done(cursor: string | null): DeepSweepReport {
     const { checked, failed } = this;
-    return { queues: checked.size, entries: this.#entries, faults: [...this.#faults.values()], failed, cursor };
+    return {
+      queues: checked.size,
+      entries: this.#entries,
+      faults: [...this.#faults.values()],
+      failed,
+      cursor,
+    };
   }
 }
 

@@ -20,7 +20,8 @@ beforeEach(async () => {
   await rig.operator({ partitions }).configure({ statistics: true, maxWorking: 20 });
   await queue.enqueueMany(Array.from({ length: 40 }, (_, i) => ({ payload: i, id: `t${i}` })));
   for (let i = 0; i < 4; i++) {
-    for (const task of await queue.dequeue({ max: 2, worker: { name: "w1" } })) await task.reject(new Error("no"));
+    for (const task of await queue.dequeue({ max: 2, worker: { name: "w1" } }))
+      await task.reject(new Error("no"));
   }
   rig.now += 1_000;
   sent = [];
@@ -76,7 +77,9 @@ describe("a queue with partitions, by its name", () => {
       { name: QUEUE, counts: { pending: 32, rejected: 8 } },
     ]);
     expect(await get(`/v1/queues/${QUEUE}`)).toMatchObject({ pending: 32, rejected: 8 });
-    expect(await get(`/v1/overview?queues=${QUEUE}`)).toMatchObject({ queues: [{ queue: QUEUE, pending: 32 }] });
+    expect(await get(`/v1/overview?queues=${QUEUE}`)).toMatchObject({
+      queues: [{ queue: QUEUE, pending: 32 }],
+    });
     expect(await get(`/v1/queues/${QUEUE}/load`)).toMatchObject({ pending: 32, workers: 1 });
     expect(await get(`/v1/queues/${QUEUE}/settings`)).toMatchObject({ maxWorking: 20, statistics: true });
     const page = await get(`/v1/queues/${QUEUE}/tasks?state=pending&size=20`);

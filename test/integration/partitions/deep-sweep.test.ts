@@ -9,7 +9,9 @@ const names = [QUEUE, `${QUEUE}/1`, `${QUEUE}/2`];
 const now = () => rig.now;
 
 async function fill(): Promise<void> {
-  await rig.operator({ partitions }).configure({ maxWorking: 2, maxPending: 100, rate: { most: 2, per: "1s" } });
+  await rig
+    .operator({ partitions })
+    .configure({ maxWorking: 2, maxPending: 100, rate: { most: 2, per: "1s" } });
   const tasks = Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `t${i}`, priority: i % 2 }));
   await rig.queue({ partitions }).enqueueMany(tasks);
 }
@@ -23,7 +25,11 @@ test("the notes of slots and shares are valid, and stay", async () => {
   await fill();
   expect(await isValid()).toEqual([true, true, true]);
   const before = await rig.keySpace();
-  expect(await deepSweep(rig.transport, { queue: QUEUE, now })).toMatchObject({ queues: 1, faults: [], failed: [] });
+  expect(await deepSweep(rig.transport, { queue: QUEUE, now })).toMatchObject({
+    queues: 1,
+    faults: [],
+    failed: [],
+  });
   // Also the pass through each key, which a fault elsewhere causes.
   for (const name of names) await rig.command("LPUSH", `sluice:{${name}}:pending`, "lost");
   await deepSweep(rig.transport, { queue: QUEUE, now });
@@ -64,7 +70,9 @@ test("faults name the partition, and a cursor continues with the next one", asyn
     expect(Math.max(...queues)).toBe(1);
   }
   expect(await isValid()).toEqual([true, true, true]);
-  await expect(deepSweep(rig.transport, { queue: "other", cursor: `${QUEUE}/1/working/0` })).rejects.toMatchObject({
+  await expect(
+    deepSweep(rig.transport, { queue: "other", cursor: `${QUEUE}/1/working/0` }),
+  ).rejects.toMatchObject({
     path: "cursor",
   });
 });

@@ -1,7 +1,21 @@
-import fc from "fast-check";
+import {
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  record,
+  scheduler,
+} from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Operator, Queue, SluiceError, type Transport } from "../../../src/index.ts";
 import { rebalanceShares } from "../../../src/queue/partitions/shares.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { putSharesScript } from "../../../src/queue/redis/partition-scripts.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -9,14 +23,13 @@ const partitions = 4;
 const ALL = [0, 1, 2, 3];
 const over = (transport: Transport) => ({ transport, partitions, now: () => rig.now });
 
-const field = async (partition: number, name: string) =>
-  String(
-    (await rig.command(
-      "HGET",
-      `sluice:{${partition === 0 ? QUEUE : `${QUEUE}/${partition}`}}:tasks`,
-      name,
-    )) ?? "",
-  );
+const nameOf = (partition: number) => (partition === 0 ? QUEUE : `${QUEUE}/${partition}`);
+const ascending = (one: number, other: number) => one - other;
+
+async function field(partition: number, name: string): Promise<string> {
+  const value = await rig.command("HGET", `sluice:{${nameOf(partition)}}:tasks`, name);
+  return typeof value === "string" ? value : "";
+}
 
 /** A letter of the settings of each partition. */
 const letters = (letter: string) =>
@@ -26,9 +39,7 @@ const shares = async (letter = "m") =>
   (await letters(letter)).map((text) => Number(text?.split("/")[0] ?? Number.NaN));
 
 async function working(): Promise<number> {
-  const counts = await Promise.all(
-    ALL.map((at) => rig.command("ZCARD", `sluice:{${at === 0 ? QUEUE : `${QUEUE}/${at}`}}:working`)),
-  );
+  const counts = await Promise.all(ALL.map((at) => rig.command("ZCARD", `sluice:{${nameOf(at)}}:working`)));
   return counts.reduce<number>((sum, count) => sum + Number(count), 0);
 }
 
@@ -40,7 +51,7 @@ const rebalance = (
 async function loads() {
   const found = await Promise.all(
     ALL.map(async (at) => {
-      const key = `sluice:{${at === 0 ? QUEUE : `${QUEUE}/${at}`}}`;
+      const key = `sluice:{${nameOf(at)}}`;
       const pending =
         Number(await rig.command("LLEN", `${key}:pending`)) +
         Number(await rig.command("ZCARD", `${key}:fair`));
@@ -51,8 +62,8 @@ async function loads() {
 }
 
 /** The ids of some tasks that are all in that partition. */
-function idsIn(partition: number, count: number): Promise<string[]> {
-  return Promise.resolve(Array.from({ length: count }, (_, i) => `x${i}{${TAGS[partition]}}`));
+function idsIn(partition: number, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `x${i}{${TAGS[partition]}}`);
 }
 const TAGS: Record<number, string> = {};
 
@@ -72,7 +83,9 @@ describe("limits of a queue with partitions", () => {
     const limits = { maxWorking: 10, rate: { most: 6, per: 1_000 }, maxPending: 3 };
     expect(await operator.configure(limits)).toMatchObject(limits);
     expect(await operator.settings()).toMatchObject(limits);
-    expect([await shares("m"), await shares("r"), await shares("b")].map((all) => all.toSorted())).toEqual([
+    expect(
+      [await shares("m"), await shares("r"), await shares("b")].map((all) => all.toSorted(ascending)),
+    ).toEqual([
       [2, 2, 3, 3],
       [1, 1, 2, 2],
       [0, 1, 1, 1],
@@ -103,7 +116,7 @@ describe("limits of a queue with partitions", () => {
     await learnTags();
     const queue = rig.queue(over(rig.transport));
     await rig.operator(over(rig.transport)).configure({ maxWorking: 8 });
-    await queue.enqueueMany((await idsIn(1, 20)).map((id) => ({ payload: 1, id })));
+    await queue.enqueueMany(idsIn(1, 20).map((id) => ({ payload: 1, id })));
     await queue.enqueue(1, { id: `y{${TAGS[2]}}` });
     const other = await queue.dequeue({ max: 8 });
     let count = other.length;
@@ -125,12 +138,12 @@ describe("limits of a queue with partitions", () => {
 
   test("nobody starves: a limit below the number of partitions goes round", async () => {
     await learnTags();
-    const queue = rig.queue(over(rig.transport));
+    const queue = rig.queue<number>(over(rig.transport));
     await rig.operator(over(rig.transport)).configure({ maxWorking: 1 });
     for (const at of ALL) {
-      for (const id of await idsIn(at, 3)) await queue.enqueue(at, { id });
+      for (const id of idsIn(at, 3)) await queue.enqueue(at, { id });
     }
-    const order: unknown[] = [];
+    const order: number[] = [];
     for (let i = 0; i < 30; i++) {
       const [task] = await queue.dequeue({ max: 5 });
       if (task) order.push(task.payload);
@@ -138,7 +151,7 @@ describe("limits of a queue with partitions", () => {
       rig.now += 60_000;
       await rebalance(rig.transport, await loads());
     }
-    expect(order.toSorted()).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    expect(order.toSorted(ascending)).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
     // The partition that had the share at first may keep it for one task more.
     for (let i = 0; i < 4; i++) expect(new Set(order.slice(i, i + 5)).size).toBe(4);
   });
@@ -147,8 +160,8 @@ describe("limits of a queue with partitions", () => {
     await learnTags();
     const queue = rig.queue(over(rig.transport));
     await rig.operator(over(rig.transport)).configure({ rate: { most: 4, per: "10s" } });
-    const first = await idsIn(0, 1);
-    for (const id of [...first, ...(await idsIn(1, 20))]) await queue.enqueue(1, { id });
+    const first = idsIn(0, 1);
+    for (const id of [...first, ...idsIn(1, 20)]) await queue.enqueue(1, { id });
     const take = async () => {
       let count = 0;
       for (let i = 0; i < 8; i++) count += (await queue.dequeue({ max: 8 })).length;
@@ -190,7 +203,7 @@ describe("limits of a queue with partitions", () => {
     const operator = rig.operator(over(rig.transport));
     await operator.configure({ maxWorking: 8 });
     const old = await field(0, "~shares");
-    await rig.queue(over(rig.transport)).enqueueMany((await idsIn(3, 9)).map((id) => ({ payload: 1, id })));
+    await rig.queue(over(rig.transport)).enqueueMany(idsIn(3, 9).map((id) => ({ payload: 1, id })));
     await rebalance();
     expect(await shares()).toEqual([0, 0, 0, 8]);
     await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~shares", old);
@@ -200,87 +213,96 @@ describe("limits of a queue with partitions", () => {
     expect(new Set(await letters("v")).size).toBe(1);
   });
 
+  test("of a newer release are not changed (law 12)", async () => {
+    await rig.operator(over(rig.transport)).configure({ maxWorking: 8 });
+    await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~shares", "2;x");
+    await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
+    const call = callOf(putSharesScript, queueKeys(QUEUE), { was: "2;x", shares: "1;7;1;0" });
+    expect(await rig.transport.send([call])).toEqual([{ reply: ["newer_schema"] }]);
+    expect(await field(0, "~shares")).toBe("2;x");
+    await rig.command("HSET", `sluice:{${QUEUE}/1}:tasks`, "~set", "2;m=1");
+    await rig.command("HDEL", `sluice:{${QUEUE}}:tasks`, "~shares");
+    await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await field(1, "~set")).toBe("2;m=1");
+  });
+
   test("never allow more in all, whatever happens in which order", async () => {
     await learnTags();
-    const action = fc.oneof(
+    const action = oneof(
       {
         weight: 4,
-        arbitrary: fc.record({ do: fc.constant("enqueue" as const), at: fc.constantFrom(...ALL) }),
+        arbitrary: record({ do: constant("enqueue" as const), at: constantFrom(...ALL) }),
       },
       {
         weight: 5,
-        arbitrary: fc.record({ do: fc.constant("dequeue" as const), max: fc.integer({ min: 1, max: 5 }) }),
+        arbitrary: record({ do: constant("dequeue" as const), max: integer({ min: 1, max: 5 }) }),
       },
-      { weight: 3, arbitrary: fc.record({ do: fc.constant("settle" as const) }) },
-      { weight: 3, arbitrary: fc.record({ do: fc.constant("rebalance" as const), dies: fc.boolean() }) },
+      { weight: 3, arbitrary: record({ do: constant("settle" as const) }) },
+      { weight: 3, arbitrary: record({ do: constant("rebalance" as const), dies: boolean() }) },
       {
         weight: 1,
-        arbitrary: fc.record({ do: fc.constant("configure" as const), most: fc.integer({ min: 1, max: 9 }) }),
+        arbitrary: record({ do: constant("configure" as const), most: integer({ min: 1, max: 9 }) }),
       },
     );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(action, { minLength: 20, maxLength: 60 }),
-        fc.scheduler(),
-        async (actions, s) => {
-          await rig.command("FLUSHALL");
-          let limit = 4;
-          // Tasks that work under an earlier, higher limit may go on.
-          let allowed = 4;
-          let n = 0;
-          const held: string[] = [];
-          const faults: string[] = [];
-          const transport = (dies = false): Transport => {
-            let left = dies ? 3 : Number.POSITIVE_INFINITY;
-            return {
-              send: async (commands, options) => {
-                await s.schedule(Promise.resolve());
-                if (left-- <= 0) throw new SluiceError("redis_unreachable", "the process has died");
-                const before = await working();
-                const outcomes = await rig.transport.send(commands, options);
-                const after = await working();
-                if (after > before && after > allowed) faults.push(`${after} of ${limit} work`);
-                return outcomes;
-              },
-            };
+    await assert(
+      asyncProperty(array(action, { minLength: 20, maxLength: 60 }), scheduler(), async (actions, s) => {
+        await rig.command("FLUSHALL");
+        let limit = 4;
+        // Tasks that work under an earlier, higher limit may go on.
+        let allowed = 4;
+        let n = 0;
+        const held: string[] = [];
+        const faults: string[] = [];
+        const transport = (dies = false): Transport => {
+          let left = dies ? 3 : Number.POSITIVE_INFINITY;
+          return {
+            send: async (commands, options) => {
+              await s.schedule(Promise.resolve());
+              if (left-- <= 0) throw new SluiceError("redis_unreachable", "the process has died");
+              const before = await working();
+              const outcomes = await rig.transport.send(commands, options);
+              const after = await working();
+              if (after > before && after > allowed) faults.push(`${after} of ${limit} work`);
+              return outcomes;
+            },
           };
-          await new Queue(QUEUE, over(rig.transport)).enqueue(0, { id: `first{${TAGS[0]}}` });
-          await new Operator(QUEUE, over(rig.transport)).configure({ maxWorking: limit });
-          const run = async (one: (typeof actions)[number]) => {
-            if (one.do === "enqueue") {
-              await new Queue(QUEUE, over(transport())).enqueue(1, { id: `n${n++}{${TAGS[one.at]}}` });
-            } else if (one.do === "dequeue") {
-              const tasks = await new Queue(QUEUE, over(transport())).dequeue({ max: one.max });
-              held.push(...tasks.map(({ receipt }) => receipt));
-            } else if (one.do === "settle") {
-              const settlements = held
-                .splice(0, 2)
-                .map((receipt) => ({ receipt, outcome: "complete" as const }));
-              if (settlements.length > 0) await new Queue(QUEUE, over(transport())).settle(settlements);
-            } else if (one.do === "rebalance") {
-              await rebalance(transport(one.dies), undefined).catch((error: unknown) => {
-                if (!one.dies) throw error;
-              });
-            } else {
-              // Until the call returns, either limit may hold.
-              allowed = Math.max(limit, one.most, allowed);
-              await new Operator(QUEUE, over(transport())).configure({ maxWorking: one.most });
-              limit = (await new Operator(QUEUE, over(rig.transport)).settings()).maxWorking ?? 0;
-            }
-          };
-          const running = Promise.all(actions.map(run));
-          await s.waitFor(running);
-          expect(faults).toEqual([]);
-          await rebalance();
-          await rebalance();
-          const all = await shares();
-          expect(all.reduce((sum, share) => sum + share)).toBeLessThanOrEqual(limit);
-          // At rest the limit is exact.
-          allowed = limit;
-          await s.waitFor(run({ do: "dequeue", max: 5 }));
-          expect(faults).toEqual([]);
-        },
-      ),
+        };
+        await new Queue(QUEUE, over(rig.transport)).enqueue(0, { id: `first{${TAGS[0]}}` });
+        await new Operator(QUEUE, over(rig.transport)).configure({ maxWorking: limit });
+        const run = async (one: (typeof actions)[number]) => {
+          if (one.do === "enqueue") {
+            await new Queue(QUEUE, over(transport())).enqueue(1, { id: `n${n++}{${TAGS[one.at]}}` });
+          } else if (one.do === "dequeue") {
+            const tasks = await new Queue(QUEUE, over(transport())).dequeue({ max: one.max });
+            held.push(...tasks.map(({ receipt }) => receipt));
+          } else if (one.do === "settle") {
+            const settlements = held
+              .splice(0, 2)
+              .map((receipt) => ({ receipt, outcome: "complete" as const }));
+            if (settlements.length > 0) await new Queue(QUEUE, over(transport())).settle(settlements);
+          } else if (one.do === "rebalance") {
+            await rebalance(transport(one.dies), undefined).catch((error: unknown) => {
+              if (!one.dies) throw error;
+            });
+          } else {
+            // Until the call returns, either limit may hold.
+            allowed = Math.max(limit, one.most, allowed);
+            await new Operator(QUEUE, over(transport())).configure({ maxWorking: one.most });
+            limit = (await new Operator(QUEUE, over(rig.transport)).settings()).maxWorking ?? 0;
+          }
+        };
+        const running = Promise.all(actions.map(run));
+        await s.waitFor(running);
+        expect(faults).toEqual([]);
+        await rebalance();
+        await rebalance();
+        const all = await shares();
+        expect(all.reduce((sum, share) => sum + share)).toBeLessThanOrEqual(limit);
+        // At rest the limit is exact.
+        allowed = limit;
+        await s.waitFor(run({ do: "dequeue", max: 5 }));
+        expect(faults).toEqual([]);
+      }),
       { numRuns: 40 },
     );
   });
