@@ -12,6 +12,7 @@ import {
 } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Operator, Queue, SluiceError, type Transport } from "../../../src/index.ts";
+import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { rebalanceShares } from "../../../src/queue/partitions/shares.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
@@ -211,6 +212,20 @@ describe("limits of a queue with partitions", () => {
     expect((await shares()).reduce((sum, share) => sum + share)).toBe(8);
     expect((await letters("v")).every((version) => version === /^1;(\d+);/.exec(old)?.[1])).toBe(false);
     expect(new Set(await letters("v")).size).toBe(1);
+  });
+
+  test("hold in new partitions before these own slots, as all settings of the queue and its groups", async () => {
+    const two = { ...over(rig.transport), partitions: 2 };
+    await rig.operator(two).configure({ maxWorking: 9, statistics: true });
+    await rig.operator(two).configureGroup("g", { maxWorking: 3, weight: 4 });
+    await rig.operator(two).pause();
+    const queue = { name: QUEUE, prefix: undefined, transport: rig.transport };
+    await copySettings(queue, ALL, [2, 3], { testNow: String(rig.now) });
+    expect((await shares()).toSorted(ascending)).toEqual([2, 2, 2, 3]);
+    expect([await letters("p"), await letters("s")]).toEqual([Array(4).fill("1"), Array(4).fill("1")]);
+    const groups = await Promise.all(ALL.map((at) => field(at, "~s:g")));
+    expect(groups).toEqual(Array(4).fill("1;k=4;m=3;n=1"));
+    expect(await letters("M")).toEqual(["9", undefined, undefined, undefined]);
   });
 
   test("of a newer release are not changed (law 12)", async () => {
