@@ -47,7 +47,7 @@ export function divide(limit: number, uses: readonly Use[], first: number): Divi
       if (level === 0) next = partition + 1;
     }
   }
-  // What nobody needs is spread evenly.
+  // What no partition needs is spread evenly.
   const even = active.length > 0 ? Math.floor(rest / active.length) : 0;
   for (const { partition } of active) add(partition, even);
   for (const { partition } of active.slice(0, rest)) add(partition, 1);

@@ -192,7 +192,7 @@ function usesOf(
     const used = { working, rate: dequeued, pending }[kind];
     return {
       partition,
-      // A partition that came later was told 0.
+      // A partition that came later was sent 0.
       share: isKnown ? (was.shares.get(partition) ?? 0) : null,
       used,
       waiting: kind === "pending" ? 0 : pending,

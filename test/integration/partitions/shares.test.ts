@@ -137,7 +137,7 @@ describe("limits of a queue with partitions", () => {
     expect((await shares()).reduce((sum, share) => sum + share)).toBe(8);
   });
 
-  test("nobody starves: a limit below the number of partitions goes round", async () => {
+  test("no partition starves: a limit below the number of partitions goes round", async () => {
     await learnTags();
     const queue = rig.queue<number>(over(rig.transport));
     await rig.operator(over(rig.transport)).configure({ maxWorking: 1 });
