@@ -90,7 +90,8 @@ local function age_behind(place)
 end
 
 local FIRST_STATISTICS = 11 -- their place among the fields
-local fields = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set', '~slots' }
+local fields =
+  { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set', '~slots' }
 local statistics = {}
 if overview ~= '' then
   append(fields, '~lease')

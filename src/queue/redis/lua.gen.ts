@@ -3635,7 +3635,8 @@ end
 return v
 end
 local t=11
-local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set','~slots'}
+local u=
+{'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set','~slots'}
 local v={}
 if j~=''then
 ${$F}F(u,'~lease')
@@ -3702,8 +3703,8 @@ end
 return an
 `;
   },
-  sha1: "b5ba8e9ec59df3ee050b839507133983885b3ca2",
-  keyLockingSha1: "5655a38b2f370e7b6c9b4b542184b28150806216",
+  sha1: "719e2e68f533168cd90e166599791853a032e449",
+  keyLockingSha1: "516ad5a8cfe32d5b84587b0bb8bf4e16469fb800",
 };
 
 export const declare: Script = {
