@@ -37,7 +37,15 @@ local SETTING_NAMES = {
   s = 'statistics',
   k = 'weight',
   n = 'number',
+  -- Of a queue with partitions: the limits of the whole queue, in partition 0, and the version of the shares.
+  M = 'total_working',
+  R = 'total_rate',
+  B = 'total_pending',
+  v = 'shares',
 }
+
+-- The limits that each partition has a share of, with the limit of the whole queue.
+local TOTALS = { max_working = 'total_working', rate = 'total_rate', max_pending = 'total_pending' }
 
 -- The settings of a queue or a group, by name; none without a record.
 local function parse_settings(text)
@@ -112,7 +120,8 @@ local function allowed(settings, most, working, used, now)
   if settings.rate then
     local left, next_allowed_at, counted, has_jumped = measure_rate(settings.rate, used, now, 0)
     if left < most then
-      most, again = left, next_allowed_at or again
+      -- A rate of 0 a period, which a partition may have as its share, is never free by itself.
+      most, again = left, next_allowed_at or again or now + ASK_AGAIN
     end
     used, jumped = counted, has_jumped
   end

@@ -11,6 +11,10 @@ local SETTINGS = {
   number = '^%d+$',
   weight = '^[1-9]%d*$',
   rate = '^%d+/[1-9]%d*$',
+  total_working = '^%d+$',
+  total_pending = '^%d+$',
+  total_rate = '^%d+/[1-9]%d*$',
+  shares = '^%d+$',
 }
 
 -- The scores of `limited` have a range for each group number below MOST_GROUPS.

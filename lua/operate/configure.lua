@@ -43,7 +43,9 @@ end
 local was, settings = parse_settings(found[1]), parse_settings(found[1])
 for i = 5, #changes, 2 do
   local name, value = SETTING_NAMES[changes[i]] or changes[i], changes[i + 1]
-  settings[name] = value ~= '' and value or nil
+  -- If the partition has a share of the limit, the share follows later.
+  local total = settings.shares and TOTALS[name]
+  settings[total or name] = value ~= '' and value or nil
 end
 
 local function recounted(used)

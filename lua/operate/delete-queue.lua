@@ -1,4 +1,5 @@
--- delete-queue: deletes a queue with all its data. It is refused while tasks are working, unless forced. (I3)
+-- delete-queue: deletes a queue, or a partition, with all its data. It is refused while tasks are working,
+-- unless forced. (I3)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
@@ -21,7 +22,8 @@ local force = ARGV[3] -- '1' to delete even if tasks are working
 local done, notes = earlier_answer(operator_calls, token)
 if not done then
   local plan = new_plan({ tasks = tasks }, clock(test_now))
-  if read_settings(plan, redis.call('HGET', tasks, '~set')) then
+  local found = redis.call('HMGET', tasks, '~set', '~slots')
+  if read_settings(plan, found[1]) then
     return { 'newer_schema' }
   end
   local count = force == '1' and 0 or redis.call('ZCARD', working)
@@ -30,9 +32,13 @@ if not done then
       { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
     append(parts, schedules, timetable)
     redis.call('UNLINK', unpack(parts))
-    if plan.settings.events then
-      local channel = string.gsub(tasks, 'tasks$', 'events')
-      redis.call('PUBLISH', channel, 'deleted ' .. int(plan.now) .. ' *')
+    if found[2] then
+      -- A partition does not forget which slots it owns.
+      redis.call('HSET', tasks, '~slots', found[2])
+    end
+    -- Only partition 0 says so, once for all of them.
+    if plan.settings.events and not string.find(tasks, '/%d+}:tasks$') then
+      redis.call('PUBLISH', channel_of(tasks), 'deleted ' .. int(plan.now) .. ' *')
     end
   end
   done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)

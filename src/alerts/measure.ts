@@ -1,7 +1,8 @@
 import { SluiceError } from "../errors.ts";
-import { queueKeys } from "../queue/core/keys.ts";
+import { nameOfPartition, queueKeys } from "../queue/core/keys.ts";
+import { sendToStored } from "../queue/partitions/stored-maps.ts";
 import { queueOverviews } from "../queue/operate/count-queues.ts";
-import { readStatistics } from "../queue/operate/statistics.ts";
+import { readStatistics, sumOfStatistics, type QueueStatistics } from "../queue/operate/statistics.ts";
 import { callOf } from "../queue/redis/binding.ts";
 import { statisticsScript } from "../queue/redis/operate-scripts.ts";
 import { replyAt } from "../queue/redis/replies.ts";
@@ -22,6 +23,11 @@ export interface MeasuredQueue extends Measured {
   readonly lacksStatistics: boolean;
 }
 
+interface MeasureContext extends PassContext {
+  /** Whether queues may have partitions. One more command then reads which have any. */
+  readonly partitioned: boolean;
+}
+
 /** From when on dead letters are new, epoch ms. */
 export type Since = (within: number) => number;
 
@@ -35,19 +41,23 @@ const NO_TASKS = { pending: 0, working: 0, oldestAge: null, paused: false, lease
 export async function measure(
   queues: readonly WatchedQueue[],
   since: Since,
-  { transport, prefix, signal, now }: PassContext,
+  { transport, prefix, signal, now, partitioned }: MeasureContext,
 ): Promise<Map<string, MeasuredQueue>> {
   const measured = new Map<string, MeasuredQueue>();
-  const readers = queues.map((queue) => new QueueReader(queue, since, prefix, now ? String(now()) : ""));
-  const commands = readers.flatMap((reader) => reader.commands);
-  if (commands.length === 0) return measured;
-  const outcomes = await transport.send(commands, { signal });
+  const testNow = now ? String(now()) : "";
+  const readers = new Map(
+    queues.map((queue) => [queue.name, new QueueReader(queue, since, prefix, testNow)]),
+  );
+  if ([...readers.values()].every((reader) => reader.commandsOf(0).length === 0)) return measured;
+  const watched = [...readers.keys()];
+  const commandsOf = (name: string, partition: number) => readers.get(name)?.commandsOf(partition) ?? [];
+  const ask = partitioned ? undefined : () => false;
+  const outcomes = await sendToStored(transport, watched, prefix, commandsOf, { signal }, ask);
   const found: { name: string; look: FirstLook }[] = [];
-  let at = 0;
-  for (const reader of readers) {
-    const own = outcomes.slice(at, (at += reader.commands.length));
+  for (const name of watched) {
     try {
-      found.push({ name: reader.queue.name, look: reader.read(own) });
+      const parts = (outcomes.get(name) ?? []).map((part) => readers.get(name)?.read(part.outcomes));
+      found.push({ name, look: sumOfLooks(parts.filter((part) => part !== undefined)) });
     } catch (error) {
       // The sweep reports the queue's error.
       if (!(error instanceof SluiceError)) throw error;
@@ -64,49 +74,74 @@ export async function measure(
   return measured;
 }
 
-/** What the first request finds. */
+/** What the first request finds of one partition. */
+interface PartitionLook {
+  readonly hasPending: boolean;
+  readonly deadLetters: ReadonlyMap<number, number>;
+  readonly statistics: QueueStatistics | undefined;
+}
+
+/** What the first request finds of a queue. */
 interface FirstLook extends MeasuredQueue {
   readonly hasPending: boolean;
 }
 
+function sumOfLooks(parts: readonly PartitionLook[]): FirstLook {
+  const withins = parts[0]?.deadLetters.keys() ?? [];
+  const deadLetters = Array.from(withins, (within) => {
+    return [within, parts.reduce((sum, part) => sum + (part.deadLetters.get(within) ?? 0), 0)] as const;
+  });
+  const counted = parts.flatMap(({ statistics }) => statistics ?? []);
+  const statistics = counted.length > 0 ? sumOfStatistics(counted) : undefined;
+  return {
+    hasPending: parts.some(({ hasPending }) => hasPending),
+    deadLetters: new Map(deadLetters),
+    lacksStatistics: statistics?.on === false,
+    ...(statistics?.on && { minutes: statistics.minutes }),
+  };
+}
+
 /** The commands for one queue in the first request, and how their outcomes are read. */
 class QueueReader {
-  readonly commands: Command[] = [];
-  readonly queue: WatchedQueue;
+  readonly #name: string;
+  readonly #prefix: string | undefined;
+  readonly #testNow: string;
+  readonly #since: Since;
   readonly #withins: readonly number[];
   readonly #needsCounts: boolean;
   readonly #needsStatistics: boolean;
 
-  constructor(queue: WatchedQueue, since: Since, prefix: string | undefined, testNow: string) {
-    this.queue = queue;
-    const keys = queueKeys(queue.name, prefix);
-    const conditions = queue.rules.map(({ condition }) => condition);
+  constructor({ name, rules }: WatchedQueue, since: Since, prefix: string | undefined, testNow: string) {
+    this.#name = name;
+    this.#prefix = prefix;
+    this.#testNow = testNow;
+    this.#since = since;
+    const conditions = rules.map(({ condition }) => condition);
     this.#needsCounts = conditions.some(({ needsCounts }) => needsCounts);
     this.#needsStatistics = conditions.some(({ needsStatistics }) => needsStatistics);
     this.#withins = [...new Set(conditions.flatMap(({ deadLettersWithin: within }) => within ?? []))];
-    if (this.#needsCounts) {
-      this.commands.push(["EXISTS", keys.pending, keys.fair, keys.limited]);
-    }
+  }
+
+  commandsOf(partition: number): Command[] {
+    const keys = queueKeys(nameOfPartition(this.#name, partition), this.#prefix);
+    const commands: Command[] = [];
+    if (this.#needsCounts) commands.push(["EXISTS", keys.pending, keys.fair, keys.limited]);
     for (const within of this.#withins) {
-      this.commands.push(["ZCOUNT", keys.dead, `(${since(within)}`, "+inf"]);
+      commands.push(["ZCOUNT", keys.dead, `(${this.#since(within)}`, "+inf"]);
     }
-    if (this.#needsStatistics) this.commands.push(callOf(statisticsScript, keys, { testNow }));
+    if (this.#needsStatistics) commands.push(callOf(statisticsScript, keys, { testNow: this.#testNow }));
+    return commands;
   }
 
   /** @throws {SluiceError} if Redis refused a command */
-  read(outcomes: readonly CommandOutcome[]): FirstLook {
+  read(outcomes: readonly CommandOutcome[]): PartitionLook {
     let at = 0;
     const next = (): Reply => replyAt(outcomes, at++);
     const hasPending = this.#needsCounts && next() !== 0;
     const deadLetters = new Map(this.#withins.map((within) => [within, Number(next())]));
     const statistics = this.#needsStatistics
-      ? readStatistics(this.queue.name, statisticsScript.decode(next()))
+      ? readStatistics(this.#name, statisticsScript.decode(next()))
       : undefined;
-    return {
-      hasPending,
-      deadLetters,
-      lacksStatistics: statistics?.on === false,
-      ...(statistics?.on && { minutes: statistics.minutes }),
-    };
+    return { hasPending, deadLetters, statistics };
   }
 }

@@ -4,6 +4,8 @@ import { slicesOf } from "../queue/core/slices.ts";
 import { beginAlertsScript } from "../queue/redis/alert-scripts.ts";
 import { callOf } from "../queue/redis/binding.ts";
 import { lastReply } from "../queue/redis/replies.ts";
+import { registryKey } from "../queue/core/keys.ts";
+import { InstanceMemory } from "../queue/redis/instance-memory.ts";
 import { listQueues } from "../queue/sweep/registry.ts";
 import { deliver } from "./deliver.ts";
 import { measure, type MeasuredQueue, type Since, type WatchedQueue } from "./measure.ts";
@@ -45,9 +47,12 @@ export async function runPass(configured: PassRules, context: PassContext): Prom
   const oldPasses = open.filter((name) => name.startsWith("~pass:"));
   const roundBefore = roundBeforeOf(pass);
   const since: Since = (within) => Math.min(begun.now - within, roundBefore ?? begun.now);
+  // If the registry was read, it shows whether any queue has partitions.
+  const partitioned =
+    named !== undefined || seen.get(context.transport, registryKey(context.prefix)) === true;
   const [records, measured] = await Promise.all([
     readRecords([...queues.map(({ name }) => name), ...oldPasses], context),
-    measureAll(queues, since, end, context),
+    measureAll(queues, since, end, { ...context, partitioned }),
   ]);
 
   const now = context.now ? context.now() : begun.now + Math.round(performance.now() - start);
@@ -72,9 +77,14 @@ async function begin(field: string, { transport, prefix, signal, now }: PassCont
   return beginAlertsScript.decode(lastReply(await transport.send([call], { signal })));
 }
 
+/** Whether a page of the registry has shown this instance that there are queues with partitions. */
+const seen = new InstanceMemory<true>();
+
 async function registered(cursor: string | undefined, { transport, prefix, signal, now }: PassContext) {
   const page = await listQueues(transport, { prefix, signal, now, cursor, size: QUEUES_PER_PASS });
-  return { names: page.queues.map(({ name }) => name), cursor: page.cursor };
+  const names = page.queues.map(({ name }) => name);
+  if (page.queues.some(({ name }) => !names.includes(name))) seen.set(transport, registryKey(prefix), true);
+  return { names, cursor: page.cursor };
 }
 
 /** The queues that a rule watches, each once. */
@@ -84,7 +94,12 @@ function watched(names: readonly string[], rules: readonly CheckedRule[]): Watch
 }
 
 /** Measures until the time is over. It begins anywhere, so that passes without enough time reach different queues. */
-async function measureAll(queues: readonly WatchedQueue[], since: Since, end: number, context: PassContext) {
+async function measureAll(
+  queues: readonly WatchedQueue[],
+  since: Since,
+  end: number,
+  context: Parameters<typeof measure>[2],
+) {
   const found = new Map<string, MeasuredQueue>();
   const reached: WatchedQueue[] = [];
   const first = Math.floor(Math.random() * queues.length);

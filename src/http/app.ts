@@ -10,6 +10,7 @@ import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { Queue } from "../queue/tasks/queue.ts";
+import { isPartitioned } from "../queue/partitions/stored-maps.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import { respond } from "../respond.ts";
@@ -116,6 +117,11 @@ export interface AppOptions {
   readonly dashboard?: Dashboard | (() => Promise<Dashboard>) | undefined;
 }
 
+/** Whether a route learns by itself which partitions its queue has: that of an enqueue, and some that only read. */
+function findsPartitions(method: string, path: string): boolean {
+  return /\/(?:load|diagnostics)$/.test(path) || (method === "POST" && path.endsWith("/tasks"));
+}
+
 /** Paths that need no token. */
 const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
 
@@ -159,15 +165,20 @@ export function createApp(options: AppOptions): App {
         throw new Problem("auth_not_configured");
       const grants = await authenticator.authenticate(c.req.header("authorization"));
       const name = c.req.param("queue");
+      const allowed = scopes.some((scope) =>
+        name === undefined ? grants.has(scope) : grants.allows(scope, name),
+      );
       if (name !== undefined) {
-        const options = { ...defaultsOf(name), transport, prefix, encryption, wake: wakerOf(c), coalesce };
+        const asks = allowed && !findsPartitions(c.req.method, c.req.path);
+        const hasPartitions = asks && (await isPartitioned(name, transport, prefix));
+        const partitions = hasPartitions ? ("stored" as const) : undefined;
+        c.set("partitions", partitions);
+        const wake = wakerOf(c);
+        const options = { ...defaultsOf(name), transport, prefix, encryption, wake, coalesce, partitions };
         const traced = scopes.includes("enqueue") && tracing?.continuing(c.req.raw.headers);
         const own = { onDeadLetter: deadLetterHookOf(c), tracing: traced || undefined };
         c.set("queue", new Queue(name, { ...options, ...own }));
       }
-      const allowed = scopes.some((scope) =>
-        name === undefined ? grants.has(scope) : grants.allows(scope, name),
-      );
       if (!allowed) throw forbidden(scopes, name);
       c.set("grants", grants);
       await next();

@@ -14,6 +14,8 @@ export interface Variables {
   readonly Variables: {
     /** The queue that the path names. */
     queue: Queue;
+    /** Of that queue: `stored` if it has partitions. */
+    partitions: "stored" | undefined;
     /** What the caller may do. */
     grants: Grants;
   };

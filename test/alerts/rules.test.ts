@@ -256,6 +256,8 @@ describe("when a rule fires", () => {
     expect(commands.toSorted()).toEqual([
       "EXISTS",
       "HMGET",
+      // Which partitions the queue has: once a minute.
+      "HMGET",
       "beginAlerts",
       "count",
       "putAlerts",

@@ -82,7 +82,8 @@ describe("a pass costs", () => {
     const transport = upstash({ url: billed.gateway.url, token: billed.gateway.token });
     const one = connect([{ queues: queue.name, when: { pending: { above: 0 } } }]);
     await queue.enqueue(1);
-    expect(await costOf(one)).toBe(BEGIN + 1 + 11 + 6);
+    // A rule for a queue by its name does not read the registry, so 1 more reads which partitions the queue has.
+    expect(await costOf(one)).toBe(BEGIN + 1 + 1 + 11 + 6);
     const names = Array.from({ length: 40 }, (_, i) => `queue-${i}`);
     await Promise.all(names.map((name) => new Queue(name, { transport }).enqueue(1)));
     const forty = connect([{ queues: "queue-*", when: { pending: { above: 0 } } }]);

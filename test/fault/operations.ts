@@ -15,9 +15,10 @@ import {
   type WorkerFailed,
 } from "../../src/index.ts";
 import { putRecords } from "../../src/alerts/records.ts";
-import { alertsKey } from "../../src/queue/core/keys.ts";
+import { alertsKey, queueKeys } from "../../src/queue/core/keys.ts";
 import { beginAlertsScript } from "../../src/queue/redis/alert-scripts.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
+import { putSharesScript, setSharesScript } from "../../src/queue/redis/partition-scripts.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
 import { seen } from "../support/day.ts";
 import { QUEUE } from "../support/rig.ts";
@@ -78,6 +79,23 @@ const putting = (by: Caller) =>
     ],
     { transport: by.transport, prefix: undefined, budget: 1_000, log: () => {} },
   );
+// The two scripts of shares. Whole rebalances, with callers that die: test/integration/partitions/shares.test.ts.
+const settingShares = async ({ transport }: Caller) => {
+  const given = {
+    testNow: String(now()),
+    version: "7",
+    maxWorking: "3",
+    rate: "9/1000",
+    maxPending: "0",
+    wake: "",
+  };
+  const call = callOf(setSharesScript, queueKeys(QUEUE), given);
+  return setSharesScript.decode(lastReply(await transport.send([call])));
+};
+const puttingShares = async ({ transport }: Caller) => {
+  const call = callOf(putSharesScript, queueKeys(QUEUE), { was: "", shares: "1;7;1;0;m=3,0,3" });
+  return putSharesScript.decode(lastReply(await transport.send([call])));
+};
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
 const someTasks: readonly NewTask<unknown>[] = [
@@ -244,6 +262,8 @@ export const operations: readonly Operation[] = [
   },
   { script: "declare", what: "that begins to apply a declaration", call: declaring },
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
+  { script: "setShares", call: settingShares },
+  { script: "putShares", call: puttingShares },
   { script: "beginAlerts", call: beginning },
   { script: "putAlerts", call: putting },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },

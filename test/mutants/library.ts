@@ -253,8 +253,8 @@ export const library: readonly Mutant[] = [
   {
     name: "a heartbeat extends the first page of leases",
     file: "src/queue/tasks/heartbeat.ts",
-    find: "    from = page.next;",
-    replace: "    from = 0;",
+    find: "if (page.next > 0) rest.push(",
+    replace: "if (page.next < 0) rest.push(",
     breaks: "workers",
     because: "leases beyond a thousand expire while their worker is alive",
   },

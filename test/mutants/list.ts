@@ -16,6 +16,7 @@ import { repairing } from "./repairing.ts";
 import { reporting } from "./reporting.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
+import { sharing } from "./sharing.ts";
 import { sweeping } from "./sweeping.ts";
 import { tracing } from "./tracing.ts";
 import { uniqueIds } from "./unique-ids.ts";
@@ -46,4 +47,5 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   clusters,
   interfaces,
   commanding,
+  sharing,
 };

@@ -112,6 +112,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/workers/worker-leases",
   ],
   "lua/lib/events.lua": [
+    "integration/partitions/operate",
     "integration/operate/statistics",
     "integration/tasks/queue-events",
     "integration/tasks/events",

@@ -72,7 +72,10 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/wait",
     "integration/tasks/enqueue",
   ],
+  "lua/partitions/put-shares.lua": ["integration/partitions/shares", "fault/every-script"],
+  "lua/partitions/set-shares.lua": ["integration/partitions/shares", "fault/every-script"],
   "lua/operate/count.lua": [
+    "integration/partitions/by-name",
     "integration/operate/counts",
     "integration/tasks/cancel",
     "integration/groups/group-limits",
@@ -147,6 +150,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "budget/features",
   ],
   "lua/operate/delete-queue.lua": [
+    "integration/partitions/operate",
     "integration/schedules/reminders",
     "integration/workers/worker-leases",
     "integration/repair/invalid-records",

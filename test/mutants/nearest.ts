@@ -10,6 +10,7 @@ const CLUSTER = ["fault/cluster-resends", "transport/resp-cluster", "transport/r
 export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   ...nearestLib,
+  "src/queue/partitions/share-targets.ts": ["integration/partitions/shares"],
   "src/cli/commands/redrive.ts": ["cli/redrive"],
   "src/cli/commands/deploy.ts": ["cli/deploy"],
   "src/cli/commands/doctor.ts": ["cli/doctor"],

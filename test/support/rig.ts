@@ -9,6 +9,7 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { violations } from "./invariants.ts";
 import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";
+import { partitionSpaces, unregistered } from "./partition-spaces.ts";
 import { startRedis } from "./redis.ts";
 import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 
@@ -78,7 +79,12 @@ export function useRig(setup: Setup = {}): Rig {
     rig.now = START;
   });
   afterEach(async () => {
-    if (setup.checkInvariants !== false) expect(violations(await rig.space())).toEqual([]);
+    if (setup.checkInvariants === false) return;
+    const space = await rig.keySpace();
+    for (const [partition, own] of partitionSpaces(space, QUEUE)) {
+      expect(violations(own), `partition ${partition}`).toEqual([]);
+    }
+    expect(unregistered(space, QUEUE)).toEqual([]);
   });
   afterAll(async () => {
     await connection.close();

@@ -1,3 +1,4 @@
+import { nameOfPartition } from "../../queue/core/keys.ts";
 import { Command, Option } from "commander";
 import type { DeepSweepReport } from "../../queue/repair/deep-sweep.ts";
 import type { SweepReport } from "../../queue/sweep/sweep.ts";
@@ -51,10 +52,13 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
   const { out, fail } = session;
   if (failed.length > 0) fail();
   const found = faults.map(
-    ({ queue: of, fault, count, ids }) => `\n${of}: ${fault} ${count} (${ids.join(" ")})`,
+    ({ queue: of, partition, fault, count, ids }) =>
+      `\n${nameOfPartition(of, partition ?? 0)}: ${fault} ${count} (${ids.join(" ")})`,
   );
   const repaired = faults.reduce((sum, { count }) => sum + count, 0);
-  const wrong = failed.map(({ queue: of, code }) => `\n${of}: not checked, ${code}`);
+  const wrong = failed.map(
+    ({ queue: of, partition, code }) => `\n${nameOfPartition(of, partition ?? 0)}: not checked, ${code}`,
+  );
   const what = repaired === 0 ? "no fault" : `repaired ${counted(repaired, "fault")}`;
   const checked = `${counted(entries, "entry", "entries")} of ${counted(queues, "queue")}`;
   out.value(

@@ -8424,6 +8424,11 @@ export const openapi: OpenApiDocument = {
                 "queue": {
                   "type": "string"
                 },
+                "partition": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "The partition of the queue; absent for partition 0, and for a queue without partitions."
+                },
                 "fault": {
                   "enum": [
                     "payload_missing",
@@ -8476,6 +8481,11 @@ export const openapi: OpenApiDocument = {
               "properties": {
                 "queue": {
                   "type": "string"
+                },
+                "partition": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "The partition of the queue; absent for partition 0, and for a queue without partitions."
                 },
                 "code": {
                   "type": "string"

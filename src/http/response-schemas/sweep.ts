@@ -17,6 +17,11 @@ export const swept = v.object({
   ),
 });
 
+const partition = described(
+  v.optional(count),
+  "The partition of the queue; absent for partition 0, and for a queue without partitions.",
+);
+
 export const deepSwept = v.object({
   queues: described(count, "Queues that were scanned completely."),
   entries: described(count, "Entries that were scanned. A task is scanned in each key that contains it."),
@@ -24,6 +29,7 @@ export const deepSwept = v.object({
     v.array(
       v.object({
         queue: v.string(),
+        partition,
         fault: v.picklist(FAULTS),
         count,
         ids: described(
@@ -35,7 +41,7 @@ export const deepSwept = v.object({
     "What was found and repaired; empty if everything is valid. `record_newer` is not repaired.",
   ),
   failed: described(
-    v.array(v.object({ queue: v.string(), code: v.string() })),
+    v.array(v.object({ queue: v.string(), partition, code: v.string() })),
     "Queues that could not be scanned completely, and why.",
   ),
   cursor: described(v.nullable(v.string()), "Where to continue; null if everything was scanned."),

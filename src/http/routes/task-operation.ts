@@ -16,7 +16,7 @@ import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 export function taskOperationRoutes(app: App, services: Services): void {
   const { allow, wakerOf } = services;
   const operator = (c: RequestContext) =>
-    new TaskOperator(c.get("queue").name, { ...services, wake: wakerOf(c) });
+    new TaskOperator(c.get("queue").name, { ...services, partitions: c.get("partitions"), wake: wakerOf(c) });
 
   app.get("/v1/queues/:queue/tasks", allow("view"), async (c) => {
     const { reason, ...options } = readQuery(c, schemas.tasksQuery);

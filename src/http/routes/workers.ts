@@ -13,6 +13,7 @@ export function workerRoutes(app: App, services: Services): void {
   const operator = (c: RequestContext) =>
     new WorkerOperator(c.get("queue").name, {
       ...services,
+      partitions: c.get("partitions"),
       wake: wakerOf(c),
       onDeadLetter: deadLetterHookOf(c),
     });

@@ -1,5 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
 import { MAX_BATCH } from "./limits.ts";
+import { groupedBy } from "./slices.ts";
 import { listOf } from "./validation.ts";
 
 /** The lease that a receipt proves. */
@@ -36,12 +37,21 @@ export function readReceipt(receipt: unknown, path: string): Lease & { readonly 
   return { id, attempt: Number(attempt), lease: Number(lease), token, partition: Number(partition) };
 }
 
+/** A lease of a heartbeat, as the script takes it. */
+export interface NamedLease {
+  readonly id: string;
+  readonly lease: string;
+  readonly token: string;
+}
+
 /**
- * The leases of a heartbeat's receipts, each once, as the script takes them.
+ * The leases of a heartbeat's receipts, each once, by partition.
  * @throws {SluiceError} `invalid_argument`
  */
-export function readReceipts(receipts: readonly string[]): { id: string; lease: string; token: string }[] {
+export function readReceipts(receipts: readonly string[]): Map<number, NamedLease[]> {
   listOf(receipts, "receipts", MAX_BATCH);
   const leases = new Map(receipts.map((receipt, i) => [receipt, readReceipt(receipt, `receipts[${i}]`)]));
-  return Array.from(leases.values(), ({ id, lease, token }) => ({ id, lease: String(lease), token }));
+  const byPartition = groupedBy([...leases.values()], ({ partition }) => partition);
+  const named = ({ id, lease, token }: Lease) => ({ id, lease: String(lease), token });
+  return new Map(Array.from(byPartition, ([partition, own]) => [partition, own.map(named)]));
 }

@@ -21,7 +21,19 @@ const SETTING_LETTERS = {
   events: "e",
   statistics: "s",
   weight: "k",
+  /** Of a queue with partitions: the limits of the whole queue, and the version of the partitions' shares. */
+  totalWorking: "M",
+  totalRate: "R",
+  totalPending: "B",
+  shares: "v",
 } as const;
+
+/** The letters of the limits of which each partition of a queue has a share. */
+export const SHARED_LETTERS: readonly string[] = [
+  SETTING_LETTERS.maxWorking,
+  SETTING_LETTERS.rate,
+  SETTING_LETTERS.maxPending,
+];
 
 /** A setting of a queue or a group. */
 export type SettingName = keyof typeof SETTING_LETTERS;

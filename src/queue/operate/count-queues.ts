@@ -1,13 +1,21 @@
 import { SluiceError } from "../../errors.ts";
-import type { QueueCounts } from "../core/counts.ts";
-import { queueKeys } from "../core/keys.ts";
+import { sumOfCounts, type QueueCounts } from "../core/counts.ts";
+import { nameOfPartition, queueKeys } from "../core/keys.ts";
+import { sendToStored } from "../partitions/stored-maps.ts";
 import { callOf } from "../redis/binding.ts";
 import { countScript } from "../redis/operate-scripts.ts";
-import { replyAt } from "../redis/replies.ts";
-import { checkedTransport, type Transport } from "../redis/transport.ts";
+import { lastReply } from "../redis/replies.ts";
+import { checkedTransport, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import type { ListQueuesOptions } from "../sweep/registry.ts";
 import { queueSettings, type QueueSettings } from "./settings.ts";
-import { readStatistics, readTotals, type QueueStatistics, type TotalCounts } from "./statistics.ts";
+import {
+  readStatistics,
+  readTotals,
+  sumOfStatistics,
+  sumOfTotals,
+  type QueueStatistics,
+  type TotalCounts,
+} from "./statistics.ts";
 
 /** The code of the error that prevented the counts of a queue. */
 export interface NotCounted {
@@ -40,6 +48,9 @@ type CountOptions = Pick<ListQueuesOptions, "prefix" | "signal" | "now">;
  * Counts the tasks of several queues in one request. A queue without tasks and workers costs 4 Redis commands,
  * each other one 10 to 14, and 3 more if its next task is cancelled. A fault of one queue does not fail the
  * others.
+ *
+ * Queues with partitions cost this for each partition. Once a minute and function instance they need two requests
+ * more, to read which partitions they have.
  * @param names of the queues, in the order of the result
  * @throws {SluiceError} if Redis cannot be reached
  * @example const [emails, reports] = await countQueues(upstash(env), ["emails", "reports"]);
@@ -49,7 +60,7 @@ export function countQueues(
   names: readonly string[],
   options: CountOptions = {},
 ): Promise<CountedQueue[]> {
-  return countEach(transport, names, "", options, ({ counts }) => counts);
+  return countEach(transport, names, "", options, (parts) => sumOfCounts(parts.map(({ counts }) => counts)));
 }
 
 /**
@@ -61,12 +72,20 @@ export function queueOverviews(
   names: readonly string[],
   options: CountOptions = {},
 ): Promise<(QueueOverview | NotCounted)[]> {
-  return countEach(transport, names, "1", options, ({ counts, overview }, queue) => {
-    if (!overview) throw noOverview();
-    const { now, leases, settings: stored, records } = overview;
-    const settings = queueSettings(stored);
-    const statistics = readStatistics(queue, { now, on: settings.statistics, records });
-    return { ...counts, now, leases, settings, statistics };
+  return countEach(transport, names, "1", options, (parts, queue) => {
+    const overviews = parts.map(overviewOf);
+    const settings = settingsOf(overviews);
+    return {
+      ...sumOfCounts(parts.map(({ counts }) => counts)),
+      now: Math.max(...overviews.map(({ now }) => now)),
+      leases: overviews.reduce((sum, { leases }) => sum + leases, 0),
+      settings,
+      statistics: sumOfStatistics(
+        overviews.map(({ now, settings: stored, records }) =>
+          readStatistics(queue, { now, on: queueSettings(stored).statistics, records }),
+        ),
+      ),
+    };
   });
 }
 
@@ -79,28 +98,67 @@ export function queueTotals(
   names: readonly string[],
   options: CountOptions = {},
 ): Promise<(QueueTotals | NotCounted)[]> {
-  return countEach(transport, names, "totals", options, ({ counts, overview }) => {
-    if (!overview) throw noOverview();
-    return { ...counts, settings: queueSettings(overview.settings), totals: readTotals(overview.records) };
+  return countEach(transport, names, "totals", options, (parts) => {
+    const overviews = parts.map(overviewOf);
+    return {
+      ...sumOfCounts(parts.map(({ counts }) => counts)),
+      settings: settingsOf(overviews),
+      totals: sumOfTotals(overviews.map(({ records }) => readTotals(records))),
+    };
   });
 }
 
-const noOverview = () => new SluiceError("unexpected_reply", "the script count returned no overview");
+type CountReply = ReturnType<typeof countScript.decode>;
+type Overview = NonNullable<CountReply["overview"]>;
 
+function overviewOf({ overview }: CountReply): Overview {
+  if (!overview) throw new SluiceError("unexpected_reply", "the script count returned no overview");
+  return overview;
+}
+
+/** The settings of a queue: those of partition 0. */
+function settingsOf([first]: readonly Overview[]): QueueSettings {
+  return queueSettings(first?.settings ?? {});
+}
+
+/** @param read makes the result of a queue from the replies of its partitions, beginning with partition 0 */
 async function countEach<Counted extends object>(
   transport: Transport,
   names: readonly string[],
   overview: string,
   { prefix, signal, now }: CountOptions,
-  read: (found: ReturnType<typeof countScript.decode>, queue: string) => Counted,
+  read: (parts: readonly CountReply[], queue: string) => Counted,
 ): Promise<(({ readonly queue: string } & Counted) | NotCounted)[]> {
   if (names.length === 0) return [];
   const args = { testNow: now ? String(now()) : "", overview };
-  const calls = names.map((name) => callOf(countScript, queueKeys(name, prefix), args));
-  const outcomes = await checkedTransport(transport).send(calls, { signal });
-  return names.map((queue, i) => {
+  const callsOf = (queue: string, partition: number) => [
+    callOf(countScript, queueKeys(nameOfPartition(queue, partition), prefix), args),
+  ];
+  const hasOthers = (outcomes: readonly CommandOutcome[]) => {
+    const [outcome] = outcomes;
+    // The error of a queue that cannot be counted is reported below.
+    if (!outcome || !("reply" in outcome)) return false;
+    const { reply } = outcome;
+    return Array.isArray(reply) && reply[0] === "ok" && countScript.decode(reply).isPartition;
+  };
+  const counted = await sendToStored(
+    checkedTransport(transport),
+    names,
+    prefix,
+    callsOf,
+    { signal },
+    hasOthers,
+  );
+  return names.map((queue) => {
     try {
-      return { queue, ...read(countScript.decode(replyAt(outcomes, i)), queue) };
+      const parts = counted.get(queue) ?? [];
+      return {
+        queue,
+        ...read(
+          parts.map(({ outcomes }) => countScript.decode(lastReply(outcomes))),
+          queue,
+        ),
+      };
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       return { queue, code: error.code };

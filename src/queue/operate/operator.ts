@@ -1,5 +1,10 @@
 import { callOf } from "../redis/binding.ts";
-import { settingItem } from "../core/settings-record.ts";
+import { nameOfPartition, registeredName } from "../core/keys.ts";
+import { slotOf } from "../core/partition-slots.ts";
+import { owning } from "../partitions/map.ts";
+import { partitionCount, resizeQueue } from "../partitions/resize.ts";
+import { rebalanceShares } from "../partitions/shares.ts";
+import { SHARED_LETTERS, settingItem } from "../core/settings-record.ts";
 import {
   LIST_OPTIONS,
   onlyOptions,
@@ -10,7 +15,7 @@ import {
   wholeNumber,
 } from "../core/validation.ts";
 import { MAX_BATCH } from "../core/limits.ts";
-import { writeCursor } from "./filters.ts";
+import { cursorAfter, readPartitionCursor } from "./partition-cursor.ts";
 import {
   configureScript,
   deleteQueueScript,
@@ -18,8 +23,8 @@ import {
   settingsScript,
   statisticsScript,
 } from "../redis/operate-scripts.ts";
-import { lastReply } from "../redis/replies.ts";
-import { forgetNote, registration, sendNoted } from "../tasks/registration.ts";
+import { replyAt } from "../redis/replies.ts";
+import { forgetNote, registrations, sendNoted } from "../tasks/registration.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";
 import {
   groupChanges,
@@ -32,7 +37,7 @@ import {
   type QueueChanges,
   type QueueSettings,
 } from "./settings.ts";
-import { readStatistics, type QueueStatistics } from "./statistics.ts";
+import { readStatistics, sumOfStatistics, type QueueStatistics } from "./statistics.ts";
 import type { ListOptions, RequestOptions } from "../core/types.ts";
 import { WorkerOperator } from "./worker-operator.ts";
 
@@ -100,6 +105,20 @@ export class Operator extends WorkerOperator {
   }
 
   /**
+   * Changes how many partitions the queue has, while it is in use: see docs/partitions.md. No task is lost,
+   * delivered twice or moved. The first partitions of a queue that is in use come 75 seconds later, with a sweep.
+   * @param partitions 1 to 62
+   * @returns how many partitions new tasks go to now
+   * @throws {SluiceError}
+   */
+  async resize(partitions: number, options: RequestOptions = {}): Promise<number> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const map = await resizeQueue(this.partitionedQueue(options), partitionCount(partitions));
+    this.foundPartitions().forget();
+    return owning(map).length;
+  }
+
+  /**
    * Changes settings of a group. If a limit is raised, tasks that waited for it become ready: a hundred at
    * once, the others with the next dequeues or sweeps.
    * @param name of the group, named like an id
@@ -118,9 +137,19 @@ export class Operator extends WorkerOperator {
       group: recordName(name, "group"),
       wake: this.wakeWindow,
     };
-    const { settings, wake } = await this.run(configureScript, args, groupChanges(changes), options);
-    if (wake) await this.waker?.wake(this.name);
-    return groupSettings(settings);
+    const items = groupChanges(changes);
+    // All partitions get them, because the group's slot may change hands later.
+    const partitions = await this.allPartitions(options);
+    const calls = partitions.map((partition) => ({ partition, args, items }));
+    const replies = await this.runIn(configureScript, calls, options, true);
+    if (replies.some(({ wake }) => wake)) await this.waker?.wake(this.name);
+    const owner = await this.#ownerOfGroup(name, options);
+    return groupSettings(replies[partitions.indexOf(owner)]?.settings ?? {});
+  }
+
+  async #ownerOfGroup(name: string, { signal }: RequestOptions): Promise<number> {
+    if (!this.partitions) return 0;
+    return (await this.partitions.map(signal)).owners[slotOf(name)] ?? 0;
   }
 
   /**
@@ -137,37 +166,45 @@ export class Operator extends WorkerOperator {
    * @throws {SluiceError}
    */
   async groupSettings(name: string, options: RequestOptions = {}): Promise<GroupInfo> {
-    const { settings, counts } = await this.run(
-      settingsScript,
-      { group: recordName(name, "group") },
-      [],
-      options,
-    );
-    return { queue: this.name, group: name, ...groupSettings(settings), ...counts };
+    const partitions = await this.allPartitions(options);
+    const found = await this.runOnAll(settingsScript, { group: recordName(name, "group") }, [], options);
+    const owner = found[partitions.indexOf(await this.#ownerOfGroup(name, options))];
+    const counts = sumOfGroup(found.map((part) => part.counts));
+    return { queue: this.name, group: name, ...groupSettings(owner?.settings ?? {}), ...counts };
   }
 
   /**
    * Reads a page of the groups that have waiting tasks, with their settings and counts: first the groups with
    * ready tasks, by name, then those all of whose waiting tasks wait for limits. Groups that have only working
    * or delayed tasks, or only settings, are not listed. A page can be short or empty although the cursor is
-   * not null. If tasks move between pages, a group may be missed or come twice. One request.
+   * not null. If tasks move between pages, a group may be missed or come twice. One request; of a queue with
+   * partitions one for each partition, one after the other.
    * @param options.size at most this many groups, 1 to 1,000. @default 100
    * @throws {SluiceError}
    * @example const { groups, cursor } = await operator.groups()
    */
   async groups(options: ListOptions = {}): Promise<GroupPage> {
     onlyOptions(options, LIST_OPTIONS);
-    const args = {
-      cursor: writeCursor(options.cursor, "groups"),
-      size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH)),
-    };
-    const page = await this.run(listGroupsScript, args, [], options);
-    return {
-      groups: page.groups.map(({ group, settings, counts }) => {
-        return { queue: this.name, group: unescaped(group), ...groupSettings(settings), ...counts };
-      }),
-      cursor: page.cursor || null,
-    };
+    const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
+    const all = await this.allPartitions(options);
+    let { partition, inner } = readPartitionCursor(options.cursor, "groups", all[0] ?? 0);
+    // A group has tasks in two partitions while its slot changes hands.
+    const found = new Map<string, GroupInfo>();
+    let cursor: string;
+    do {
+      const args = { cursor: inner, size: String(size - found.size) };
+      const page = await this.run(listGroupsScript, args, [], options, partition);
+      for (const { group: recorded, settings, counts } of page.groups) {
+        const group = unescaped(recorded);
+        const known = found.get(group);
+        const sum = known ? sumOfGroup([known, counts]) : counts;
+        found.set(group, { queue: this.name, group, ...groupSettings(settings), ...sum });
+      }
+      cursor = this.partitions ? cursorAfter(all, partition, page.cursor) : page.cursor;
+      if (page.cursor !== "" || cursor === "") break;
+      ({ partition, inner } = readPartitionCursor(cursor, "groups", 0));
+    } while (found.size < size);
+    return { groups: [...found.values()], cursor: cursor || null };
   }
 
   /**
@@ -175,13 +212,16 @@ export class Operator extends WorkerOperator {
    * @throws {SluiceError}
    */
   async statistics(options: RequestOptions = {}): Promise<QueueStatistics> {
-    const found = await this.run(statisticsScript, { testNow: this.testNow() }, [], options);
-    return readStatistics(this.name, found);
+    const found = await this.runOnAll(statisticsScript, { testNow: this.testNow() }, [], options);
+    return sumOfStatistics(found.map((part) => readStatistics(this.name, part)));
   }
 
   /**
    * Deletes the queue: tasks, dead letters, results, settings, schedules, and its entry in the registry. An
    * enqueue creates it again; producers of other instances may take a minute to register it. Two requests.
+   *
+   * Of a queue with partitions all are deleted in one request, after another one has checked that no task is
+   * working. If a task is dequeued in between, its partition stays. The queue keeps its partitions.
    * @param options.force deletes the queue even if tasks are working; their holders then get `lease_lost`.
    *   @default false
    * @throws {SluiceError}
@@ -195,26 +235,66 @@ export class Operator extends WorkerOperator {
       token: await this.token("delete", options),
       force: trueOrFalse(options.force ?? false, "force") ? "1" : "",
     };
-    const { deletedAt, working } = await this.run(deleteQueueScript, args, [], options);
-    if (working !== undefined) return { ok: false, code: "still_working", working };
+    const partitions = await this.allPartitions(options);
+    const found =
+      partitions.length > 1 && !options.force ? await this.#working(partitions, args.token, options) : 0;
+    if (found > 0) return { ok: false, code: "still_working", working: found };
+    const calls = partitions.map((partition) => ({ partition, args }));
+    const replies = await this.runIn(deleteQueueScript, calls, options);
+    const deletedAt = replies.flatMap((reply) => reply.deletedAt ?? []);
+    const gone = partitions.filter((_, i) => replies[i]?.deletedAt !== undefined);
+    const names = gone.map((partition) => ({ queue: nameOfPartition(this.name, partition) }));
     // A separate request: if the first is refused, the queue must stay registered, or it would not be swept.
-    await this.run(unregisterScript, { since: String(deletedAt) }, [{ queue: this.name }], options);
-    forgetNote(this.transport, this.keys);
-    return { ok: true };
+    if (names.length > 0) {
+      await this.run(unregisterScript, { since: String(Math.max(...deletedAt)) }, names, options);
+    }
+    for (const partition of gone) forgetNote(this.transport, this.keysOf(partition));
+    const working = replies.reduce((sum, reply) => sum + (reply.working ?? 0), 0);
+    return working > 0 ? { ok: false, code: "still_working", working } : { ok: true };
+  }
+
+  /** How many tasks are working; 0 if an earlier copy of the call has deleted the queue. */
+  async #working(partitions: readonly number[], token: string, { signal }: RequestOptions): Promise<number> {
+    const counts = partitions.map((partition) => ["ZCARD", this.keysOf(partition).working] as const);
+    const calls = ["GET", this.keys.operatorCalls] as const;
+    const outcomes = await this.transport.send([...counts, calls], { signal });
+    if (String(replyAt(outcomes, counts.length) ?? "").includes(` ${token}=ok`)) return 0;
+    return counts.reduce((sum, _, i) => sum + Number(replyAt(outcomes, i)), 0);
   }
 
   async #configureQueue(changes: readonly SettingItem[], options: RequestOptions): Promise<QueueSettings> {
+    const partitions = await this.allPartitions(options);
+    const names = partitions.map((partition) => ({
+      keys: this.keysOf(partition),
+      name: registeredName(this.name, partition, partitions.length > 1),
+    }));
     // Registers a queue without tasks too, and makes producers of this instance follow the settings at once.
-    const note = registration(this.transport, this.keys, this.name, this.testNow());
+    const note = registrations(this.transport, names, this.testNow());
     const token = await this.token("configure", options);
     const args = { testNow: this.testNow(), token, group: "", wake: this.wakeWindow };
-    const call = callOf(configureScript, this.keys, args, changes);
-    const { noted, outcomes } = await sendNoted(this.transport, [note.command], [call], options);
-    const reply = configureScript.decode(lastReply(outcomes));
-    const settings = queueSettings(reply.settings);
+    // Partition 0 has the limits of the whole queue. The partitions get shares of them.
+    const unshared = changes.filter(({ letter }) => !SHARED_LETTERS.includes(letter));
+    const calls = names.map(({ keys }, i) =>
+      callOf(configureScript, keys, args, i === 0 ? changes : unshared),
+    );
+    const { noted, outcomes } = await sendNoted(this.transport, [note.command], calls, options);
+    const replies = calls.map((_, i) => configureScript.decode(replyAt(outcomes, i)));
+    const settings = queueSettings(replies[0]?.settings ?? {});
     const concernsEnqueues = settings.maxPending !== null || settings.events || settings.statistics;
     if (!note.command || noted[0]) note.done(concernsEnqueues);
-    if (reply.wake) await this.waker?.wake(this.name);
+    let wake = replies.some((reply) => reply.wake);
+    if (partitions.length > 1 && unshared.length < changes.length) {
+      const queue = this.partitionedQueue(options);
+      const { wakeWindow } = this;
+      wake = (await rebalanceShares(queue, partitions, { testNow: args.testNow, wake: wakeWindow })) || wake;
+    }
+    if (wake) await this.waker?.wake(this.name);
     return settings;
   }
 }
+
+const sumOfGroup = (counts: readonly Pick<GroupInfo, "ready" | "working" | "limited">[]) => ({
+  ready: counts.reduce((sum, { ready }) => sum + ready, 0),
+  working: counts.reduce((sum, { working }) => sum + working, 0),
+  limited: counts.reduce((sum, { limited }) => sum + limited, 0),
+});

@@ -60,7 +60,7 @@ export interface GroupSettings {
 export type SettingItem = ReturnType<typeof settingItem>;
 
 /** The settings that a record has. */
-type StoredSettings = ReturnType<typeof readSettings>;
+export type StoredSettings = ReturnType<typeof readSettings>;
 
 /** Checks a value, and writes it as records hold it. */
 type Write = (value: never, path: string) => string;
@@ -120,12 +120,15 @@ function readRate(text = ""): Rate<number> | null {
   return most !== undefined && per !== undefined ? { most, per } : null;
 }
 
+/** @param stored of a queue with partitions, those of partition 0 */
 export function queueSettings(stored: StoredSettings): QueueSettings {
+  // A partition with shares has the limits of the whole queue beside them.
+  const shared = stored.shares !== undefined;
   return {
     paused: stored.paused !== undefined,
-    maxWorking: readCount(stored.maxWorking),
-    rate: readRate(stored.rate),
-    maxPending: readCount(stored.maxPending),
+    maxWorking: readCount(shared ? stored.totalWorking : stored.maxWorking),
+    rate: readRate(shared ? stored.totalRate : stored.rate),
+    maxPending: readCount(shared ? stored.totalPending : stored.maxPending),
     events: stored.events !== undefined,
     statistics: stored.statistics !== undefined,
   };

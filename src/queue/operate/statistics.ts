@@ -148,6 +148,60 @@ export function readTotals({ totals, current }: Pick<StoredStatistics, "totals" 
   return { since: Number.isNaN(first) ? null : first * MINUTE, ...periodCounts(inTotal) };
 }
 
+/** The statistics of a queue, from those of its partitions. */
+export function sumOfStatistics(parts: readonly QueueStatistics[]): QueueStatistics {
+  const [first] = parts;
+  if (!first) throw new TypeError("a queue has at least one partition");
+  if (parts.length === 1) return first;
+  const last = parts.reduce((late, part) => (startOf(part) > startOf(late) ? part : late));
+  const minutes = last.minutes.map(({ startsAt }) => {
+    const same = parts.flatMap((part) => part.minutes.find((minute) => minute.startsAt === startsAt) ?? []);
+    return { startsAt, ...sumOfPeriods(same) };
+  });
+  const events = (of: (part: QueueStatistics) => EventCounts) =>
+    eventCounts((event) => parts.reduce((sum, part) => sum + of(part)[event], 0));
+  return {
+    queue: first.queue,
+    on: parts.some(({ on }) => on),
+    minutes,
+    perMinute: events(({ perMinute }) => perMinute),
+    totals: sumOfTotals(parts.map(({ totals }) => totals)),
+  };
+}
+
+/** When the last minute begins: the clocks of the partitions' nodes may differ. */
+const startOf = ({ minutes }: QueueStatistics) => minutes.at(-1)?.startsAt ?? 0;
+
+/** The totals of a queue, from those of its partitions. */
+export function sumOfTotals(parts: readonly TotalCounts[]): TotalCounts {
+  const known = parts.flatMap(({ since }) => since ?? []);
+  return { since: known.length > 0 ? Math.min(...known) : null, ...sumOfPeriods(parts) };
+}
+
+function sumOfPeriods(periods: readonly PeriodCounts[]): PeriodCounts {
+  if (periods.every((period) => period.calls === NOTHING.calls)) return NOTHING;
+  const sum = (read: (period: PeriodCounts) => number) =>
+    periods.reduce((total, period) => total + read(period), 0);
+  const durations = (kind: "waits" | "runs"): DurationCounts => ({
+    count: sum((period) => period[kind].count),
+    total: sum((period) => period[kind].total),
+    classes: NOTHING[kind].classes.map((_, i) => sum((period) => period[kind].classes[i] ?? 0)),
+  });
+  const calls = (kind: keyof CallCounts) => sum((period) => period.calls[kind]);
+  return {
+    ...eventCounts((event) => sum((period) => period[event])),
+    attempts: sum(({ attempts }) => attempts),
+    waits: durations("waits"),
+    runs: durations("runs"),
+    calls: {
+      enqueue: calls("enqueue"),
+      dequeue: calls("dequeue"),
+      settle: calls("settle"),
+      other: calls("other"),
+    },
+  };
+}
+
 /** NaN without a record. */
 function minuteOf(record: string): number {
   return Number.parseInt(record.split(";")[1] ?? "", 10);

@@ -15,7 +15,9 @@ import {
 } from "../core/validation.ts";
 import { readTaskInfo } from "../core/record.ts";
 import { decryptTask, isUndecryptable } from "../values/encryption.ts";
-import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./filters.ts";
+import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";
+import { cursorAfter, readPartitionCursor } from "./partition-cursor.ts";
+import { redriveByIds } from "./redrive-by-ids.ts";
 import { listScript, purgeScript, redriveScript, removeScript } from "../redis/operate-scripts.ts";
 import type { TaskInfo } from "../core/task-info.ts";
 import { taskStates, type ListOptions, type RequestOptions, type TaskState } from "../core/types.ts";
@@ -86,6 +88,8 @@ export interface PurgeReport extends RunReport {
 /** The arguments of the redrive script, except the clock. */
 type RedriveArguments = Omit<Parameters<typeof callOf<typeof redriveScript>>[2], "testNow">;
 
+type ListReply = ReturnType<typeof listScript.decode>;
+
 const RUN_OPTIONS = [...FILTER_OPTIONS, ...RUN_BOUNDS, ...REQUEST_OPTIONS];
 const LIST_TASKS_OPTIONS = ["state", "payloads", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
 
@@ -100,6 +104,9 @@ export class TaskOperator extends QueueBase {
    * the cursor is not null. If tasks move between pages, a task may come twice, and a pending task may be
    * missed. If groups or priorities are in use, later tasks can still change the order of pending tasks, and
    * tasks that wait for a group's limit come last.
+   *
+   * Of a queue with partitions it reads one after the other, with a request for each: tasks are in order only
+   * within a partition.
    * @param options.state the state of the tasks
    * @param options.size at most this many tasks, 1 to 1,000. @default 100
    * @throws {SluiceError}
@@ -108,17 +115,36 @@ export class TaskOperator extends QueueBase {
   async list(options: ListTasksOptions): Promise<TaskPage> {
     onlyOptions(options, LIST_TASKS_OPTIONS);
     const state = stateOf(options?.state, taskStates);
+    const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
     const args = {
       state,
-      cursor: writeCursor(options.cursor, state === "pending" ? "pending" : "members"),
-      size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH)),
       filter: writeFilter(options),
       payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
       maxBytes: String(replyBytes(options.maxBytes)),
     };
-    const page = await this.run(listScript, args, [], options);
+    const all = await this.allPartitions(options);
+    const kind = state === "pending" ? "pending" : "members";
+    let { partition, inner } = readPartitionCursor(options.cursor, kind, all[0] ?? 0);
+    const found: ListReply["tasks"] = [];
+    let unreadable = 0;
+    let cursor: string;
+    do {
+      const rest = { ...args, cursor: inner, size: String(size - found.length) };
+      const page = await this.run(listScript, rest, [], options, partition);
+      found.push(...page.tasks);
+      unreadable += page.unreadable;
+      cursor = this.partitions ? cursorAfter(all, partition, page.cursor) : page.cursor;
+      // A partition that is not at its end has filled the page, or was read for long enough.
+      if (page.cursor !== "" || cursor === "") break;
+      ({ partition, inner } = readPartitionCursor(cursor, kind, 0));
+    } while (found.length < size);
+    const tasks = await this.#readTasks(state, found);
+    return { tasks, cursor: cursor || null, unreadable: unreadable + found.length - tasks.length };
+  }
+
+  async #readTasks(state: TaskState, listed: ListReply["tasks"]): Promise<ListedTask[]> {
     const tasks: ListedTask[] = [];
-    for (const found of page.tasks) {
+    for (const found of listed) {
       try {
         tasks.push(await this.#decrypted(readTaskInfo(this.name, found.id, { state, ...found })));
       } catch (error) {
@@ -126,11 +152,7 @@ export class TaskOperator extends QueueBase {
         if (!(error instanceof SluiceError)) throw error;
       }
     }
-    return {
-      tasks,
-      cursor: page.cursor || null,
-      unreadable: page.unreadable + page.tasks.length - tasks.length,
-    };
+    return tasks;
   }
 
   async #decrypted(task: ListedTask): Promise<ListedTask> {
@@ -144,7 +166,8 @@ export class TaskOperator extends QueueBase {
   }
 
   /**
-   * Reads the next tasks with their payloads, in the order of delivery, without leasing them. One request.
+   * Reads the next tasks with their payloads, in the order of delivery, without leasing them. One request. Of a
+   * queue with partitions it reads as many from each, and returns first the ones that were enqueued first.
    * @param options.max at most this many, 1 to 1,000. @default 10
    * @throws {SluiceError}
    */
@@ -154,8 +177,14 @@ export class TaskOperator extends QueueBase {
     onlyOptions(options, ["max", ...REQUEST_OPTIONS]);
     const { max = 10, ...request } = options;
     const size = wholeNumber(max, "max", 1, MAX_BATCH);
-    const { tasks } = await this.list({ ...request, state: "pending", size, payloads: true });
-    return tasks;
+    if (!this.partitions) {
+      return (await this.list({ ...request, state: "pending", size, payloads: true })).tasks;
+    }
+    const args = { state: "pending", cursor: "", size: String(size), filter: "", payloads: "1" };
+    const maxBytes = String(replyBytes(undefined));
+    const pages = await this.runOnAll(listScript, { ...args, maxBytes }, [], request);
+    const lines = await Promise.all(pages.map((page) => this.#readTasks("pending", page.tasks)));
+    return inOrderOfDelivery(lines).slice(0, size);
   }
 
   /**
@@ -167,7 +196,8 @@ export class TaskOperator extends QueueBase {
    */
   async remove(id: string, options: RequestOptions = {}): Promise<Removed> {
     const args = { testNow: this.testNow(), id: taskId(id) };
-    const status = await this.run(removeScript, args, [], options);
+    const isUnknown = (reply: string) => reply === "not_found";
+    const status = await this.runOn(args.id, removeScript, args, isUnknown, options);
     return status === "removed" ? { ok: true } : { ok: false, code: status };
   }
 
@@ -202,9 +232,20 @@ export class TaskOperator extends QueueBase {
       }
       return this.#redriveByIds(ids, args, options);
     }
-    const cursor = writeCursor(options.cursor, "redrive");
-    const { count, ...report } = await runPages({ ...options, cursor }, (cursor, limit) =>
-      this.#redrivePage({ ...args, limit, cursor }, [], options),
+    // Of the tasks of a rate, those of the next partition come after those of this one.
+    const interval = Number(args.interval);
+    let due = 0;
+    const { count, ...report } = await this.#runPages(
+      options,
+      "redrive",
+      async (partition, cursor, limit) => {
+        const [began = "", first] = cursor.split(" ");
+        due = Math.max(due, Number(first ?? 0), this.scriptTime());
+        const page = await this.#redrivePage(partition, { ...args, limit, cursor }, [], options);
+        due += page.count * interval;
+        const start = `${began || Math.floor(this.scriptTime())} ${Math.ceil(due)} ${options.endedSince ?? 0} -`;
+        return { ...page, begin: interval > 0 ? start : "" };
+      },
     );
     return { redriven: count, ...report, refused: [] };
   }
@@ -221,27 +262,51 @@ export class TaskOperator extends QueueBase {
       const number = lease === undefined ? "" : wholeNumber(lease, `ids[${i}].lease`, 0, 2 ** 53 - 1);
       leases.set(taskId(id, `ids[${i}]`), String(number));
     }
-    const refused: RedriveReport["refused"][number][] = [];
-    let rest = Array.from(leases, ([id, lease]) => ({ id, lease }));
-    let cursor = "";
-    while (rest.length > 0) {
-      const reply = await this.#redrivePage({ ...args, limit: String(MAX_STEP), cursor }, rest, options);
-      for (const [i, code] of reply.answers.entries()) {
-        if (code !== "redriven") refused.push({ id: rest[i]?.id ?? "", code });
-      }
-      rest = rest.slice(reply.answers.length);
-      cursor = reply.cursor;
-    }
+    const refused = await redriveByIds(
+      Array.from(leases, ([id, lease]) => ({ id, lease })),
+      async (id) => (this.partitions ? this.partitions.having(id, options.signal) : [0]),
+      (partition, cursor, items) =>
+        this.#redrivePage(partition, { ...args, limit: String(MAX_STEP), cursor }, items, options),
+    );
     return { redriven: leases.size - refused.length, refused, cursor: null, unreadable: 0 };
+  }
+
+  /**
+   * Runs pages over one partition after the other, as {@link runPages}.
+   * @param runPage runs a page of a partition. `begin` is the cursor with which the next partition begins
+   */
+  async #runPages(
+    options: RunOptions,
+    kind: Parameters<typeof readPartitionCursor>[1],
+    runPage: (
+      partition: number,
+      cursor: string,
+      limit: string,
+    ) => Promise<{ count: number; cursor: string; unreadable: number; begin?: string }>,
+  ) {
+    const all = await this.allPartitions(options);
+    const first = all[0] ?? 0;
+    const read = (cursor: string) => readPartitionCursor(cursor === "" ? undefined : cursor, kind, first);
+    // Checked even if no request follows.
+    readPartitionCursor(options.cursor, kind, first);
+    return runPages({ ...options, cursor: options.cursor ?? "" }, async (cursor, limit) => {
+      const { partition, inner } = read(cursor);
+      const page = await runPage(partition, inner, limit);
+      if (!this.partitions) return page;
+      return { ...page, cursor: cursorAfter(all, partition, page.cursor, page.begin) };
+    });
   }
 
   /** Redrives a page. Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */
   async #redrivePage(
+    partition: number,
     args: RedriveArguments,
     items: readonly { readonly id: string; readonly lease: string }[],
     options: RequestOptions,
   ) {
-    const reply = await this.run(redriveScript, { ...args, testNow: this.testNow() }, items, options);
+    const call = { partition, args: { ...args, testNow: this.testNow() }, items };
+    const [reply] = await this.runIn(redriveScript, [call], options, args.dry === "");
+    if (!reply) throw new SluiceError("unexpected_reply", "the script redrive returned no reply");
     if (reply.wake) await this.waker?.wake(this.name);
     const interval = Number(args.interval);
     if (interval > 0 && reply.count > 1 && args.dry === "") {
@@ -272,10 +337,11 @@ export class TaskOperator extends QueueBase {
     if (state === "pending" && filter !== "" && options.group === undefined) {
       throw invalidArgument("group", "must be given with a filter of pending tasks");
     }
-    const cursor = writeCursor(options.cursor, state === "pending" ? "purgePending" : "members");
-    const { count, ...report } = await runPages({ ...options, cursor }, (cursor, limit) =>
-      this.run(purgeScript, { testNow: this.testNow(), state, limit, cursor, filter }, [], options),
-    );
+    const kind = state === "pending" ? "purgePending" : "members";
+    const { count, ...report } = await this.#runPages(options, kind, (partition, cursor, limit) => {
+      const args = { testNow: this.testNow(), state, limit, cursor, filter };
+      return this.run(purgeScript, args, [], options, partition);
+    });
     return { purged: count, ...report };
   }
 }
@@ -287,3 +353,18 @@ function stateOf(state: unknown, allowed: readonly TaskState[]): TaskState {
   }
   return found;
 }
+
+/** Merges the lines of partitions: next is the first task of that line whose first task was enqueued first. */
+function inOrderOfDelivery(lines: readonly (readonly ListedTask[])[]): ListedTask[] {
+  const merged: ListedTask[] = [];
+  const rest = lines.map((line) => [...line]);
+  for (;;) {
+    const heads = rest.filter((line) => line.length > 0);
+    const [first] = heads.toSorted((one, other) => enqueuedAt(one) - enqueuedAt(other));
+    const next = first?.shift();
+    if (!next) return merged;
+    merged.push(next);
+  }
+}
+
+const enqueuedAt = ([task]: readonly ListedTask[]) => task?.enqueuedAt ?? 0;

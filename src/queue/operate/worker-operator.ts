@@ -13,6 +13,7 @@ import { readWorker, writeWorker } from "../core/record.ts";
 import { TaskOperator } from "./task-operator.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
 import { readWorkerInfo } from "../tasks/worker-info.ts";
+import { readWorkersOfAll } from "./partition-workers.ts";
 import { failWorkerScript, listWorkersScript } from "../redis/operate-scripts.ts";
 
 /** Most ids of tasks that the list has for each worker. */
@@ -67,22 +68,22 @@ export interface WorkerFailed {
 export class WorkerOperator extends TaskOperator {
   /**
    * Reads a page of the workers of this queue, in no order, with their tasks. If the list changes between
-   * pages, a worker may come twice. No worker that stays is missed. One request.
+   * pages, a worker may come twice. No worker that stays is missed. One request. Of a queue with partitions the
+   * workers are in the order of their names; each page reads the workers of all partitions.
    * @throws {SluiceError}
    */
   async workers(options: ListWorkersOptions = {}): Promise<WorkerPage> {
     onlyOptions(options, LIST_OPTIONS);
-    const args = { testNow: this.testNow(), ...pageArguments(options), most: String(MAX_LISTED_TASKS) };
-    const page = await this.run(listWorkersScript, args, [], options);
-    return {
-      workers: page.workers.map(({ worker, record, ...rest }) => ({
-        ...readWorker(worker),
-        ...readWorkerInfo(record),
-        ...rest,
-      })),
-      now: page.now,
-      cursor: nextCursor(page.cursor),
+    const most = String(MAX_LISTED_TASKS);
+    const all = await this.allPartitions(options);
+    const readPage = async (partition: number, bounds: ReturnType<typeof pageArguments>) => {
+      const args = { testNow: this.testNow(), ...bounds, most };
+      const page = await this.run(listWorkersScript, args, [], options, partition);
+      return { ...page, workers: page.workers.map(toWorkerInfo) };
     };
+    if (all.length > 1) return readWorkersOfAll(all, options, MAX_LISTED_TASKS, readPage);
+    const page = await readPage(0, pageArguments(options));
+    return { workers: page.workers, now: page.now, cursor: nextCursor(page.cursor) };
   }
 
   /**
@@ -100,15 +101,30 @@ export class WorkerOperator extends TaskOperator {
     options: RequestOptions & { readonly limit?: number | undefined } = {},
   ): Promise<WorkerFailed> {
     onlyOptions(options, ["limit", ...REQUEST_OPTIONS]);
+    const limit = wholeNumber(options.limit ?? MAX_BATCH, "limit", 1, MAX_BATCH);
     const args = {
       testNow: this.testNow(),
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),
-      limit: String(wholeNumber(options.limit ?? MAX_BATCH, "limit", 1, MAX_BATCH)),
       wake: this.wakeWindow,
     };
-    const { failed, wake, deadLetters } = await this.run(failWorkerScript, args, [], options);
-    reportExpired(this.onDeadLetter, this.name, deadLetters);
-    if (wake) await this.waker?.wake(this.name);
-    return failed;
+    const all = await this.allPartitions(options);
+    // Each partition gets a part of the limit. Those that get none are for the next call.
+    const limits = all.map((_, i) => Math.floor((limit + all.length - 1 - i) / all.length));
+    const calls = all.map((partition, i) => ({ partition, args: { ...args, limit: String(limits[i]) } }));
+    const asked = calls.filter((_, i) => (limits[i] ?? 0) > 0);
+    const replies = await this.runIn(failWorkerScript, asked, options, true);
+    for (const { deadLetters } of replies) reportExpired(this.onDeadLetter, this.name, deadLetters);
+    if (replies.some(({ wake }) => wake)) await this.waker?.wake(this.name);
+    return {
+      returned: replies.reduce((sum, { failed }) => sum + failed.returned, 0),
+      rejected: replies.reduce((sum, { failed }) => sum + failed.rejected, 0),
+      more: asked.length < all.length || replies.some(({ failed }) => failed.more),
+    };
   }
+}
+
+type ListedWorker = ReturnType<typeof listWorkersScript.decode>["workers"][number];
+
+function toWorkerInfo({ worker, record, ...rest }: ListedWorker): WorkerInfo {
+  return { ...readWorker(worker), ...readWorkerInfo(record), ...rest };
 }

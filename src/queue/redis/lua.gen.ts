@@ -437,23 +437,29 @@ e='events',
 s='statistics',
 k='weight',
 n='number',
+M='total_working',
+R='total_rate',
+B='total_pending',
+v='shares',
 }
 `;
-const $AZ = `local function AZ(a)
+const $AZ = `local AZ={max_working='total_working',rate='total_rate',max_pending='total_pending'}
+`;
+const $BA = `local function BA(a)
 return AW(a,AY)
 end
 `;
-const $BA = `local function BA(a)
+const $BB = `local function BB(a)
 return AX(a,AY)
 end
 `;
-const $BB = `local function BB(a)
+const $BC = `local function BC(a)
 local b,c=string.match(a,'^(%d+)/(%d+)$')
 return tonumber(b),tonumber(c),math.ceil(c/10)
 end
 `;
-const $BC = `local function BC(a,b,c,d)
-local e,f,g=BB(a)
+const $BD = `local function BD(a,b,c,d)
+local e,f,g=BC(a)
 local h,i=math.floor(c/g),math.floor((c-f)/g)
 local j,k,l,m={},{},e,false
 for q,r in string.gmatch(b..','..C(h)..':'..C(d),'(%d+):(%d+)')do
@@ -480,78 +486,78 @@ end
 return l,n,table.concat(p,','),m
 end
 `;
-const $BD = `local function BD(a,b,c,d)
-local e,f,g=BB(b)
-local h,i,j=BB(c)
+const $BE = `local function BE(a,b,c,d)
+local e,f,g=BC(b)
+local h,i,j=BC(c)
 local k=string.gsub(a,'(%d+):',function(k)
 return C(math.floor(math.min((k+1)*g-1,d)/j))..':'
 end)
 return k
 end
 `;
-const $BE = `local BE=1000
+const $BF = `local BF=1000
 `;
-const $BF = `local function BF(a,b,c,d,e)
+const $BG = `local function BG(a,b,c,d,e)
 local f,g
 if a.max_working then
 b=math.min(b,a.max_working-c)
-f=e+BE
+f=e+BF
 end
 if a.rate then
-local h,i,j,k=BC(a.rate,d,e,0)
+local h,i,j,k=BD(a.rate,d,e,0)
 if h<b then
-b,f=h,i or f
+b,f=h,i or f or e+BF
 end
 d,g=j,k
 end
 return b,f,d,g
 end
 `;
-const $BG = `local function BG(a,b,c)
+const $BH = `local function BH(a,b,c)
 return tonumber(a[b]or 0)-tonumber(a[c]or 0)
 end
 `;
-const $BH = `local function BH(a,b,c)
+const $BI = `local function BI(a,b,c)
 if not a or not a.max_pending then
 return math.huge
 end
 local d=redis.call('ZCARD',b.fair)+redis.call('ZCARD',b.limited)
-local e=redis.call('LLEN',b.pending)-BG(c,'~ghosts','~dropped')
+local e=redis.call('LLEN',b.pending)-BH(c,'~ghosts','~dropped')
 return tonumber(a.max_pending)-e-d
 end
 `;
-const $BI = `local function BI(a,b,c,d)
-return d>0 and BH(a,b,c)<d
+const $BJ = `local function BJ(a,b,c,d)
+return d>0 and BI(a,b,c)<d
 end
 `;
-const $BJ = `local BJ=25200
+const $BK = `local BK=25200
 `;
-const $BK = `local BK=562949953421312
+const $BL = `local BL=562949953421312
 `;
-const $BL = `local function BL(a,b)
-return(9-a)*BK+b
+const $BM = `local function BM(a,b)
+return(9-a)*BL+b
 end
 `;
-const $BM = `local function BM(a)
-return 9-math.floor(a/BK),a%BK
+const $BN = `local function BN(a)
+return 9-math.floor(a/BL),a%BL
 end
 `;
-const $BN = `local BN=68719476736
+const $BO = `local BO=68719476736
 `;
-const $BO = `local BO=4294967296
+const $BP = `local BP=4294967296
 `;
-const $BP = `local BP=2147483648
+const $BQ = `local BQ=2147483648
 `;
-const $BQ = `local function BQ(a)
+const $BR = `local function BR(a)
 return a.group or a.priority
 end
 `;
-const $BR = `local function BR(a)
+const $BS = `local function BS(a)
 local b=tonumber(a.settings.max_working)
 return b and a.working+a.ready>=b and a.limited or 0
 end
 `;
-const $BS = `local BS={
+const $BT = `local BT={
 v='version',
 w='working',
 h='limited',
@@ -560,13 +566,13 @@ q='last_back_place',
 u='used',
 }
 `;
-const $BT = `local function BT(a,b,c)
+const $BU = `local function BU(a,b,c)
 local d=
 {name=a,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
 d.ready,d.newly_limited,d.bands=0,0,{}
 for h,i in string.gmatch(b or'',';(%w)=([^;]*)')do
 local j,k,l=string.match(i,'^(%d+),(%d+),?(%d*)$')
-local m=BS[h]
+local m=BT[h]
 if j and tonumber(h)then
 local n=
 {last_tag=tonumber(j),ready=tonumber(k),moved_up_to=tonumber(l)}
@@ -576,18 +582,18 @@ elseif m then
 d[m]=m=='used'and i or tonumber(i)or 0
 end
 end
-d.settings=AZ(c)
+d.settings=BA(c)
 if not d.settings.number then
 d.limited,d.settings.max_working,d.settings.rate=0,nil,nil
 end
-d.stuck=BR(d)
+d.stuck=BS(d)
 return d
 end
 `;
-const $BU = `local function BU(a)
+const $BV = `local function BV(a)
 local b=''
 for f,g in ipairs({'w','h','p','q','u'})do
-local h=a[BS[g]]
+local h=a[BT[g]]
 if h~=''and h~=0 and(a.limited>0 or(g~='p'and g~='q'))then
 b=b..';'..g..'='..(g=='u'and h or C(h))
 end
@@ -605,7 +611,7 @@ end
 return'1'..(a.version and';v='..C(a.version)or'')..b
 end
 `;
-const $BV = `local BV={
+const $BW = `local BW={
 l='list_tag',
 h='limited',
 m='stuck',
@@ -613,18 +619,18 @@ t='written_at',
 c='reset_from',
 }
 `;
-const $BW = `local function BW(a)
+const $BX = `local function BX(a)
 local b={limited=0,stuck=0}
 for f,g in string.gmatch(a or'',';(%w)=(%d+)')do
-b[tonumber(f)or BV[f]or f]=tonumber(g)
+b[tonumber(f)or BW[f]or f]=tonumber(g)
 end
 return b
 end
 `;
-const $BX = `local function BX(a)
+const $BY = `local function BY(a)
 local b='1'
 for f in string.gmatch('0123456789lhmtc','%w')do
-local g=a[tonumber(f)or BV[f]]
+local g=a[tonumber(f)or BW[f]]
 if g and g>0 then
 b=b..';'..f..'='..C(g)
 end
@@ -632,10 +638,10 @@ end
 return b
 end
 `;
-const $BY = `local function BY(a,b)
+const $BZ = `local function BZ(a,b)
 local c,d={},{}
 for h,i in ipairs(b)do
-local j=BQ(i)and(i.group or'')
+local j=BR(i)and(i.group or'')
 if j and not a.groups[j]then
 a.groups[j]={}
 c[#c+1]=j
@@ -650,14 +656,14 @@ if not a.times then
 d[#d+1]='~fair'
 end
 local e=K('HMGET',a.keys.tasks,d)
-a.times=a.times or BW(e[#d])
+a.times=a.times or BX(e[#d])
 for i,j in ipairs(d)do
 a.stored_before[j]=e[i]
 end
 for i,j in ipairs(c)do
-local k=BT(j,e[2*i-1],e[2*i])
+local k=BU(j,e[2*i-1],e[2*i])
 if a.now and string.find(k.settings.rate or'','^%d+/%d+$')then
-local l,m,n,o=BC(k.settings.rate,k.used,a.now,0)
+local l,m,n,o=BD(k.settings.rate,k.used,a.now,0)
 k.used=o and n or k.used
 k.changed=o or nil
 end
@@ -665,28 +671,28 @@ a.groups[j]=k
 end
 end
 `;
-const $BZ = `local function BZ(a,b)
+const $CA = `local function CA(a,b)
 local c=a.groups[b.group or'']
 c.changed=true
 return c
 end
 `;
-const $CA = `local function CA(a,b)
+const $CB = `local function CB(a,b)
 local c=math.huge
 if a.settings.max_working then
 c=a.settings.max_working-a.working
 end
 if a.settings.rate then
-c=math.min(c,(BC(a.settings.rate,a.used,b,0)))
+c=math.min(c,(BD(a.settings.rate,a.used,b,0)))
 end
 return c
 end
 `;
-const $CB = `local function CB(a,b)
-return CA(a,b)-a.ready
+const $CC = `local function CC(a,b)
+return CB(a,b)-a.ready
 end
 `;
-const $CC = `local function CC(a,b)
+const $CD = `local function CD(a,b)
 local c=0
 for g=0,b-1 do
 local h=a.bands[g]
@@ -695,7 +701,7 @@ end
 return c
 end
 `;
-const $CD = `local function CD(a,b,c)
+const $CE = `local function CE(a,b,c)
 local d=a.bands[b]or{last_tag=0,ready=0}
 a.bands[b]=d
 d.ready=d.ready+c
@@ -703,37 +709,37 @@ a.ready=a.ready+c
 return d
 end
 `;
-const $CE = `local function CE(a)
-return math.floor(BJ/(a.settings.weight or 1))
+const $CF = `local function CF(a)
+return math.floor(BK/(a.settings.weight or 1))
 end
 `;
-const $CF = `local function CF(a,b,c)
+const $CG = `local function CG(a,b,c)
 return a..' '..string.format('%016.0f',tonumber(b))..' '..c
 end
 `;
-const $CG = `local function CG(a,b,c,d)
+const $CH = `local function CH(a,b,c,d)
 T(a,'ZADD fair',C(c),d)
-T(a,'ZADD fair_by_group','0',CF(b.name,c,d))
+T(a,'ZADD fair_by_group','0',CG(b.name,c,d))
 end
 `;
-const $CH = `local function CH(a,b,c,d)
-local e,f=BZ(a,b),tonumber(b.priority or 0)
-local g=CD(e,f,-1)
-local h=CF(e.name,c,d)
+const $CI = `local function CI(a,b,c,d)
+local e,f=CA(a,b),tonumber(b.priority or 0)
+local g=CE(e,f,-1)
+local h=CG(e.name,c,d)
 T(a,'ZREM fair_by_group',h)
 a.removed_turns[h]=true
 g.removed=(g.removed or 0)+1
 return g
 end
 `;
-const $CI = `local function CI(a,b,c,d)
-local e=CH(a,b,c,d)
-e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BK>=e.moved_up_to)
+const $CJ = `local function CJ(a,b,c,d)
+local e=CI(a,b,c,d)
+e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BL>=e.moved_up_to)
 return e
 end
 `;
-const $CJ = `local function CJ(a,b,c,d,e)
-local f,g='['..CF(b.name,c+d,''),'('..CF(b.name,c+BK,'')
+const $CK = `local function CK(a,b,c,d,e)
+local f,g='['..CG(b.name,c+d,''),'('..CG(b.name,c+BL,'')
 local h={}
 local i=redis.call('ZRANGE',a.keys.fair_by_group,f,g,'BYLEX','LIMIT','0',C(e))
 for m,n in ipairs(i)do
@@ -745,13 +751,13 @@ end
 return h,#i==e
 end
 `;
-const $CK = `local function CK(a,b,c,d)
-local e,f,g=BL(c,0),CE(b),d.left_early or{}
+const $CL = `local function CL(a,b,c,d)
+local e,f,g=BM(c,0),CF(b),d.left_early or{}
 local h,i,j={},false,0
 table.sort(g)
 local k=g[1]and g[1]-f or math.max(d.moved_up_to,(a.times[c]or 0)-f)
 if d.ready>0 then
-h,i=CJ(a,b,e,g[1]or k,a.move_up_limit+d.removed)
+h,i=CK(a,b,e,g[1]or k,a.move_up_limit+d.removed)
 end
 for o,p in ipairs(h)do
 while g[j+1]and g[j+1]<=p.tag do
@@ -763,8 +769,8 @@ q=math.max(q,p.tag-j*f)
 end
 if q<p.tag then
 T(a,'ZADD fair XX',C(e+q),p.id)
-T(a,'ZADD fair_by_group','0',CF(b.name,e+q,p.id))
-T(a,'ZREM fair_by_group',CF(b.name,e+p.tag,p.id))
+T(a,'ZADD fair_by_group','0',CG(b.name,e+q,p.id))
+T(a,'ZREM fair_by_group',CG(b.name,e+p.tag,p.id))
 end
 k=math.min(q,p.tag)
 end
@@ -775,7 +781,7 @@ d.last_tag=math.max(0,k)
 end
 end
 `;
-const $CL = `local function CL(a)
+const $CM = `local function CM(a)
 local b={}
 for f,g in pairs(a.groups)do
 for k=0,9 do
@@ -787,47 +793,47 @@ end
 end
 a.move_up_limit=math.min(a.move_up_limit,math.ceil(2000/#b))
 for f,g in ipairs(b)do
-CK(a,unpack(g))
+CL(a,unpack(g))
 end
-end
-`;
-const $CM = `local function CM(a,b,c,d)
-local e=CD(b,c,1)
-e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CE(b)
-CG(a,b,BL(c,e.last_tag),d)
 end
 `;
 const $CN = `local function CN(a,b,c,d)
-if not BQ(c)then
+local e=CE(b,c,1)
+e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CF(b)
+CH(a,b,BM(c,e.last_tag),d)
+end
+`;
+const $CO = `local function CO(a,b,c,d)
+if not BR(c)then
 T(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
 return
 end
-local e,f=BZ(a,c),tonumber(c.priority or 0)
-local g=e.limited>0 or CB(e,a.now)<1
-if d=='unstarted'and c.fair_score and c.fair_score%BK<=(a.times[f]or 0)then
-CD(e,f,1)
-CG(a,e,c.fair_score,b)
+local e,f=CA(a,c),tonumber(c.priority or 0)
+local g=e.limited>0 or CC(e,a.now)<1
+if d=='unstarted'and c.fair_score and c.fair_score%BL<=(a.times[f]or 0)then
+CE(e,f,1)
+CH(a,e,c.fair_score,b)
 e.handed_back=e.limited>0
-elseif d=='aside'or(g and CC(e,f)==0)then
+elseif d=='aside'or(g and CD(e,f)==0)then
 local h=d=='aside'and'last_front_place'or'last_back_place'
 e[h],e.limited,e.newly_limited=
 e[h]+1,e.limited+1,e.newly_limited+1
 a.times.limited=a.times.limited+1
-local i=e[h]+(d=='aside'and 0 or BP)
+local i=e[h]+(d=='aside'and 0 or BQ)
 T(
 a,
 'ZADD limited',
-C(e.settings.number*BN+(9-f)*BO+i),
+C(e.settings.number*BO+(9-f)*BP+i),
 b
 )
 else
-CM(a,e,f,b)
+CN(a,e,f,b)
 end
 c.fair_score=nil
 end
 `;
-const $CO = `local function CO(a,b,c,d)
-local e,f={},c+BN
+const $CP = `local function CP(a,b,c,d)
+local e,f={},c+BO
 if d>0 then
 local g,h,i=C(c),'('..C(f),C(d)
 local j=
@@ -850,25 +856,25 @@ end)
 return e,g
 end
 `;
-const $CP = `local function CP(a)
+const $CQ = `local function CQ(a)
 for e,f in pairs(a.groups)do
-local g=f.changed and math.min(f.limited,CB(f,a.now),100)or 0
-local h=f.handed_back and math.min(f.limited,CA(f,a.now),100)or 0
+local g=f.changed and math.min(f.limited,CC(f,a.now),100)or 0
+local h=f.handed_back and math.min(f.limited,CB(f,a.now),100)or 0
 local i=math.max(g,h)
 f.handed_back=nil
 if i>=1 then
-local j=f.settings.number*BN
+local j=f.settings.number*BO
 local k=math.min(i,f.limited-f.newly_limited)
-local l,m=CO(a,f,j,k)
+local l,m=CP(a,f,j,k)
 local n,o,p={},{},0
 for t=1,math.min(i,#l)do
 local u=l[t]
-local v=9-math.floor((u.score-j)/BO)
-if t>g and CC(f,v)==0 then
+local v=9-math.floor((u.score-j)/BP)
+if t>g and CD(f,v)==0 then
 break
 end
 p=t
-CM(a,f,v,u.id)
+CN(a,f,v,u.id)
 if u.place then
 o[u.place]=true
 else
@@ -890,31 +896,31 @@ end
 end
 end
 `;
-const $CQ = `local function CQ(a,b)
-if b.limited>BR(b)then
+const $CR = `local function CR(a,b)
+if b.limited>BS(b)then
 local c=a.now
 if b.settings.rate then
-local d,e=BC(b.settings.rate,b.used,a.now,0)
+local d,e=BD(b.settings.rate,b.used,a.now,0)
 c=d>b.ready and c or e
 end
 T(a,'timers',c and C(c),c and'~g:'..b.name)
 end
 end
 `;
-const $CR = `local function CR(a,b,c,d,e)
+const $CS = `local function CS(a,b,c,d,e)
 if d==a.keys.fair then
-local f,g=CH(a,c,e,b),e%BK
+local f,g=CI(a,c,e,b),e%BL
 if g>=(a.times[tonumber(c.priority or 0)]or 0)and g<=(f.moved_up_to or g)then
 f.left_early=f.left_early or{}
 F(f.left_early,g)
 end
 else
-local f=BZ(a,c)
+local f=CA(a,c)
 f.limited,a.times.limited=f.limited-1,a.times.limited-1
 end
 end
 `;
-const $CS = `local function CS(a,b,c)
+const $CT = `local function CT(a,b,c)
 local d,e=a.keys,a.keys.fair
 local f=redis.call('ZSCORE',e,b)
 if not f then
@@ -922,42 +928,42 @@ e=d.limited
 f=redis.call('ZSCORE',e,b)
 end
 if f then
-CR(a,b,c,e,f)
+CS(a,b,c,e,f)
 end
 return e,f
 end
 `;
-const $CT = `local function CT(a,b,c,d)
-local e,f=BM(d.score)
+const $CU = `local function CU(a,b,c,d)
+local e,f=BN(d.score)
 a.times[e]=math.max(a.times[e]or 0,f)
-if BQ(c)then
-local g=BZ(a,c)
+if BR(c)then
+local g=CA(a,c)
 if not d.listed then
-local h=CI(a,c,d.score,b)
+local h=CJ(a,c,d.score,b)
 c.fair_score=d.score
 if h.needs_move_up then
-local i=BL(e,h.moved_up_to+CE(g))
+local i=BM(e,h.moved_up_to+CF(g))
 a.bound=math.min(a.bound or i,i)
 end
 end
 g.working=g.working+1
 if g.settings.rate then
-local h,i,j=BC(g.settings.rate,g.used,a.now,1)
+local h,i,j=BD(g.settings.rate,g.used,a.now,1)
 g.used=j
 end
 end
 end
 `;
-const $CU = `local function CU(a)
+const $CV = `local function CV(a)
 local b=0
 for f,g in pairs(a.groups)do
 if g.changed then
-CQ(a,g)
+CR(a,g)
 g.newly_limited=0
-b=b+BR(g)-g.stuck
-g.stuck=BR(g)
+b=b+BS(g)-g.stuck
+g.stuck=BS(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=BU(g)
+local h=BV(g)
 if h==''then
 T(a,'HDEL tasks','~g:'..g.name)
 else
@@ -987,11 +993,11 @@ and U(a,'ZADD fair')==0
 then
 T(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-T(a,'HSET tasks','~fair',BX(a.times))
+T(a,'HSET tasks','~fair',BY(a.times))
 end
 end
 `;
-const $CV = `local function CV()
+const $CW = `local function CW()
 local a={'~totals','~stats'}
 for e=0,59 do
 F(a,'~m'..C(e))
@@ -999,7 +1005,7 @@ end
 return a
 end
 `;
-const $CW = `local function CW(a,b,c)
+const $CX = `local function CX(a,b,c)
 F(a,b[1]or'',b[2]or'')
 for g=3,#b do
 local h=string.match(b[g]or'','^1;(%d+)')
@@ -1009,14 +1015,20 @@ end
 end
 end
 `;
-const $CX = `local function CX(a,b,c)
+const $CY = `local function CY(a)
+local b=string.gsub(a,'tasks$','events')
+local c=string.gsub(b,'/%d+}:events$','}:events')
+return c
+end
+`;
+const $CZ = `local function CZ(a,b,c)
 if a.events then
 a.events[b]=a.events[b]or{}
 F(a.events[b],c)
 end
 end
 `;
-const $CY = `local function CY(a,b,c)
+const $DA = `local function DA(a,b,c)
 if not(a.events and a.settings.statistics)then
 return
 end
@@ -1038,7 +1050,7 @@ H(a.counts,b..C(e),1)
 H(a.counts,b..'ms',d)
 end
 `;
-const $CZ = `local function CZ(a)
+const $DB = `local function DB(a)
 local function b(c,d,e)
 local f={}
 for j,k in string.gmatch(c,';(%w+)=(%d+)')do
@@ -1093,40 +1105,40 @@ a.stats=b(g and''or a.stats,g and d or f,e)
 T(a,'HSET tasks','~stats',a.stats)
 end
 `;
-const $DA = `local function DA(a)
+const $DC = `local function DC(a)
 a.writes,a.removed_turns={},{}
 a.events,a.finished=a.events and{},false
 return a
 end
 `;
-const $DB = `local function DB(a,b)
+const $DD = `local function DD(a,b)
 local c={keys=a,now=b,groups={},groups_read=0,stored_before={}}
 c.move_up_limit=200
-return DA(c)
+return DC(c)
 end
 `;
-const $DC = `local function DC(a,b,c)
-a.settings,a.stats=AZ(b or nil),c or'1;0'
+const $DE = `local function DE(a,b,c)
+a.settings,a.stats=BA(b or nil),c or'1;0'
 a.events=(a.settings.events or a.settings.statistics)and{}or nil
 return AC(b)
 end
 `;
-const $DD = `local function DD(a,b)
-local c,d=DB(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not DC(c,d[1],d[2])and c
+const $DF = `local function DF(a,b)
+local c,d=DD(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not DE(c,d[1],d[2])and c
 end
 `;
-const $DE = `local function DE(a)
+const $DG = `local function DG(a)
 if not a.finished then
-CU(a)
+CV(a)
 if a.events and a.settings.statistics and next(a.events)then
-CZ(a)
+DB(a)
 end
 a.finished=true
 end
 end
 `;
-const $DF = `local function DF(a,b)
+const $DH = `local function DH(a,b)
 local c,d=a.keys.tasks,S(a,'HSET tasks')
 for h=1,#d,B do
 local i=math.min(h+B-1,#d)
@@ -1146,10 +1158,10 @@ end
 a.writes['HSET tasks']=nil
 end
 `;
-const $DG = `local function DG(a)
+const $DI = `local function DI(a)
 local b,c=a.keys,S(a,'ZREM working')
 I('ZREM',b.working,c)
-DE(a)
+DG(a)
 local d=U(a,'HSET tasks')>0
 and P(b.tasks,S(a,'HSET tasks'))
 if d then
@@ -1164,7 +1176,7 @@ if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',C(e))
 end
 if a.events and a.settings.events then
-local f=string.gsub(a.keys.tasks,'tasks$','events')
+local f=CY(a.keys.tasks)
 for j,k in ipairs(G(a.events))do
 local l=table.concat(a.events[k],' ')
 redis.call('PUBLISH',f,k..' '..C(a.now)..' '..l)
@@ -1172,9 +1184,9 @@ end
 end
 end
 `;
-const $DH = `local DH=160
+const $DJ = `local DJ=160
 `;
-const $DI = `local function DI(a,b,c)
+const $DK = `local function DK(a,b,c)
 local d=16
 local e=1800
 local f=math.max(0,b-(tonumber(a.enqueued_at)or b))
@@ -1191,38 +1203,38 @@ end
 a.errors=h
 end
 `;
-const $DJ = `local function DJ(a,b,c)
+const $DL = `local function DL(a,b,c)
 return a..' '..string.format('%015.0f',tonumber(b))..' '..c
 end
 `;
-const $DK = `local function DK(a,b,c)
+const $DM = `local function DM(a,b,c)
 T(a,'ZREM working',b)
 if c.worker then
-T(a,'ZREM worker_leases',DJ(c.worker,c.lease_number,b))
+T(a,'ZREM worker_leases',DL(c.worker,c.lease_number,b))
 end
-if BQ(c)then
-local d=BZ(a,c)
+if BR(c)then
+local d=CA(a,c)
 d.working=math.max(0,d.working-1)
 end
 end
 `;
-const $DL = `local function DL(a,b)
-return C(b)..(BQ(a)and'.5'or'')
+const $DN = `local function DN(a,b)
+return C(b)..(BR(a)and'.5'or'')
 end
 `;
-const $DM = `local function DM(a,b,c,d,e,f)
+const $DP = `local function DP(a,b,c,d,e,f)
 c.state,c.lease_token,c.leased_for,c.progress_calls=AD.waiting,'','',nil
 AQ(c,f and'delayed'or'pending',a.now)
 if f then
-T(a,'ZADD delayed',DL(c,f),b)
+T(a,'ZADD delayed',DN(c,f),b)
 c.fair_score=nil
 else
-CN(a,b,c,e)
+CO(a,b,c,e)
 end
 T(a,'HSET tasks','.'..b,AP(c,d))
 end
 `;
-const $DN = `local function DN(a,b,c,d,e,f,g)
+const $DQ = `local function DQ(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
 h=tonumber(g or c.result_ttl or X)
@@ -1246,13 +1258,13 @@ c.errors=nil
 end
 T(a,'HSET tasks','.'..b,AP(c,h>0 and d or''))
 T(a,'ZADD expiry',C(a.now+math.max(h,A)),b)
-CX(a,f=='cancelled'and f or e,b)
+CZ(a,f=='cancelled'and f or e,b)
 if f~='cancelled'then
-CY(a,'attempts',tonumber(c.attempts))
+DA(a,'attempts',tonumber(c.attempts))
 end
 end
 `;
-const $DP = `local function DP(a,b)
+const $DR = `local function DR(a,b)
 local c={}
 for g,h in pairs(b)do
 F(c,C(h),g)
@@ -1266,45 +1278,45 @@ end
 end
 end
 `;
-const $DQ = `local function DQ(a,b,c,d,e)
+const $DS = `local function DS(a,b,c,d,e)
 local f,g,h=0,0,0
-for l=#b,1,-DH do
-local m=math.max(l-DH+1,1)
+for l=#b,1,-DJ do
+local m=math.max(l-DJ+1,1)
 local n={'~set','~stats'}
 for r=m,l do
 n[#n+1]='.'..b[r]
 end
 local o=redis.call('HMGET',a.tasks,unpack(n))
-local p=DB(a,c)
-if DC(p,o[1],o[2])then
+local p=DD(a,c)
+if DE(p,o[1],o[2])then
 return f,g,h+l,nil
 end
 local q,r={},{}
 for v=m,l do
 q[v],r[v]=AN('',o[v-m+3])
 end
-BY(p,{unpack(q,m,l)})
+BZ(p,{unpack(q,m,l)})
 for v=m,l do
 local w,x=b[v],q[v]
 if AC(o[v-m+3])then
 h=h+1
 elseif d(x,w)then
-DK(p,w,x)
+DM(p,w,x)
 H(x,'expired_leases',1)
-DI(x,c,nil)
-CX(p,'reclaimed',w)
+DK(x,c,nil)
+CZ(p,'reclaimed',w)
 if x.cancel_requested then
-DN(p,w,x,r[v],'rejected','cancelled')
+DQ(p,w,x,r[v],'rejected','cancelled')
 elseif AV(x)then
 x.is_dead_letter=true
-DN(p,w,x,r[v],'rejected','lease_expired')
+DQ(p,w,x,r[v],'rejected','lease_expired')
 else
-DM(p,w,x,r[v],'front')
+DP(p,w,x,r[v],'front')
 end
 end
 end
-CP(p)
-local s=DG(p)
+CQ(p)
+local s=DI(p)
 if s then
 return f,g,h,s
 end
@@ -1320,19 +1332,19 @@ end
 return f,g,h,nil
 end
 `;
-const $DR = `local function DR(a,b,c,d)
+const $DT = `local function DT(a,b,c,d)
 local e=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DQ(a,e,b,function()
+return DS(a,e,b,function()
 return true
 end,d)
 end
 `;
-const $DS = `local DS=3600000
+const $DU = `local DU=3600000
 `;
-const $DT = `local DT=86400000
+const $DV = `local DV=86400000
 `;
-const $DU = `local function DU(a,b,c,d)
-local e=a.now+(tonumber((string.match(c,'^%d+')))or DS)
+const $DW = `local function DW(a,b,c,d)
+local e=a.now+(tonumber((string.match(c,'^%d+')))or DU)
 T(a,'ZADD workers',C(e),b)
 T(a,'HSET tasks','~w:'..b,'1;'..C(a.now)..';'..c)
 if not d or tonumber(d)>e then
@@ -1341,12 +1353,12 @@ T(a,'timers',C(e),'~w')
 end
 end
 `;
-const $DV = `local function DV(a,b,c,d)
-local e,f='['..DJ(b,c,''),'('..b..'!'
+const $DX = `local function DX(a,b,c,d)
+local e,f='['..DL(b,c,''),'('..b..'!'
 return redis.call('ZRANGE',a.worker_leases,e,f,'BYLEX','LIMIT','0',C(d))
 end
 `;
-const $DW = `local function DW(a,b,c)
+const $DY = `local function DY(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 d[h]='~w:'..i
@@ -1355,17 +1367,17 @@ I('HDEL',a.tasks,d)
 I('ZREM',a.workers,c and{}or b)
 end
 `;
-const $DX = `local function DX(a,b,c)
+const $DZ = `local function DZ(a,b,c)
 local d,e={},{}
 for i,j in ipairs(G(b))do
 F(d,'~f:'..j,'1;'..C(c))
-F(e,C(c+DT),'~f:'..j)
+F(e,C(c+DV),'~f:'..j)
 end
 pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $DY = `local function DY(a,b,c,d,e)
+const $EA = `local function EA(a,b,c,d,e)
 local f,g='['..b..' ','('..b..'!'
 local h=
 redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',C(d+1))
@@ -1384,7 +1396,7 @@ local n={}
 for r,s in ipairs(j)do
 n[r]=s.id
 end
-local o,p,q,r=DQ(a,n,c,function(o,p)
+local o,p,q,r=DS(a,n,c,function(o,p)
 local q=k[p]
 if
 o.state==AD.working
@@ -1398,12 +1410,12 @@ m[#m+1]=q.member
 end,e)
 I('ZREM',a.worker_leases,m)
 if o+p>0 then
-DX(a,l,c)
+DZ(a,l,c)
 end
 return o,p,q,r,i and o+p+#m>0
 end
 `;
-const $DZ = `local function DZ(a,b,c)
+const $EB = `local function EB(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 for n,o in ipairs(d)do
@@ -1419,22 +1431,22 @@ local s=k[o]and not string.find(k[o],'^1;%d+;%d')
 if not s then
 local t,u,v
 t,u,v,q,r=
-DY(a,p,b,B-i-j,c)
+EA(a,p,b,B-i-j,c)
 i,j=i+t,j+u
 end
-if s and DV(a,p,'0',1)[1]then
-F(h,C(b+DS),p)
+if s and DX(a,p,'0',1)[1]then
+F(h,C(b+DU),p)
 else
 F((q or r)and g or f,p)
 end
 end
 I('ZADD',a.workers,h)
-DW(a,f)
-DW(a,g,true)
-local l,m=M(a.workers),DB(a,b)
+DY(a,f)
+DY(a,g,true)
+local l,m=M(a.workers),DD(a,b)
 if l then
 T(m,'timers',C(l),'~w')
-DG(m)
+DI(m)
 if P(a.tasks,{'~alarm',C(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -1444,58 +1456,58 @@ end
 return i,j,l and l<=b and i+j+#f+#h>0
 end
 `;
-const $EA = `local function EA(a)
+const $EC = `local function EC(a)
 local b,c,d=string.match(a or'','^(%d+) (%d+) (%d+)$')
 return tonumber(b or 0),tonumber(c or 0),tonumber(d or 0)
 end
 `;
-const $EB = `local function EB(a,b,c)
-local d,e,f=EA(a)
+const $ED = `local function ED(a,b,c)
+local d,e,f=EC(a)
 local g=b>=e or b<e-f
 return g or(c and e==d+f and b>=d+c)
 end
 `;
-const $EC = `local function EC(a,b,c)
-local d,e,f=EA(c)
+const $EE = `local function EE(a,b,c)
+local d,e,f=EC(c)
 b=tonumber(b or f)
 return C(c and d or a)..' '..C(a+b)..' '..C(b)
 end
 `;
-const $ED = `local function ED(a,b,c,d,e)
-if not EB(b[1],c,e)or AZ(b[2]or nil).paused then
+const $EF = `local function EF(a,b,c,d,e)
+if not ED(b[1],c,e)or BA(b[2]or nil).paused then
 return false
 end
-P(a,{'~wake',EC(c,d)})
+P(a,{'~wake',EE(c,d)})
 return true
 end
 `;
-const $EE = `local EE=60000
+const $EG = `local EG=60000
 `;
-const $EF = `local function EF(a,b)
+const $EH = `local function EH(a,b)
 local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
 local d=c[2]and math.floor(tonumber(L(c[2])))
 local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
 return d,e and math.min(e,b or e)or b
 end
 `;
-const $EG = `local function EG(a,b,c)
+const $EI = `local function EI(a,b,c)
 local d=M(a)
-local e,f=EF(b,d)
+local e,f=EH(b,d)
 local g=(e or d)and tonumber(c())
 local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $EH = `local function EH(a,b,c)
-local d,e=pcall(EG,a,b,c)
+const $EJ = `local function EJ(a,b,c)
+local d,e=pcall(EI,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EI = `local function EI(a,b,c,d)
+const $EK = `local function EK(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local e,f,g=DB(a,c),{},false
+local e,f,g=DD(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -1503,35 +1515,35 @@ else
 g=true
 end
 end
-BY(e,f)
+BZ(e,f)
 for k,l in ipairs(f)do
-BZ(e,l)
+CA(e,l)
 end
-CP(e)
-if DG(e)then
-local h=DB(a,c)
+CQ(e)
+if DI(e)then
+local h=DD(a,c)
 for l,m in ipairs(f)do
-T(h,'timers',C(c+EE),'~g:'..m.group)
+T(h,'timers',C(c+EG),'~g:'..m.group)
 end
-DG(h)
+DI(h)
 end
 if g then
-return DZ(a,c,d)
+return EB(a,c,d)
 end
 return 0,0,false
 end
 `;
-const $EJ = `local function EJ(a,b,c)
-local d,e,f,g=DB(a,b),{},{},c.reset_from or 0
+const $EL = `local function EL(a,b,c)
+local d,e,f,g=DD(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
-local h=C(g*BN)
+local h=C(g*BO)
 local i=
 redis.call('ZRANGE',a.limited,h,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if i[1]then
 e[#e+1]=i[1]
 F(f,i[1],'.'..i[1])
 end
-g=i[1]and math.floor(tonumber(i[2])/BN)+1
+g=i[1]and math.floor(tonumber(i[2])/BO)+1
 end
 local h,i=AB(a.tasks,f),{}
 for m,n in ipairs(e)do
@@ -1539,45 +1551,45 @@ i[m]=AN(h[n]or'',h['.'..n])
 end
 c.written_at,c.reset_from=b,g
 d.times,d.fair_changed=c,true
-BY(d,i)
+BZ(d,i)
 for m,n in ipairs(i)do
-if BQ(n)then
-BZ(d,n)
+if BR(n)then
+CA(d,n)
 end
 end
-CP(d)
-DG(d)
+CQ(d)
+DI(d)
 end
 `;
-const $EK = `local function EK(a,b,c)
-for g=1,#b,DH do
+const $EM = `local function EM(a,b,c)
+for g=1,#b,DJ do
 local h={}
-for l=g,math.min(g+DH-1,#b)do
+for l=g,math.min(g+DJ-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=DB(a,c),{}
+local j,k=DD(a,c),{}
 for o=1,#h do
 k[o]=AM(i[o])
 end
-BY(j,k)
+BZ(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
-T(j,'ZADD delayed',C(c+EE)..'.5',b[g+o-1])
+T(j,'ZADD delayed',C(c+EG)..'.5',b[g+o-1])
 else
-CN(j,b[g+o-1],p,'back')
+CO(j,b[g+o-1],p,'back')
 end
 end
-if DG(j)then
+if DI(j)then
 for o=g,#b do
-redis.call('ZADD',a.delayed,C(c+EE)..'.5',b[o])
+redis.call('ZADD',a.delayed,C(c+EG)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $EL = `local function EL(a,b,c,d)
+const $EN = `local function EN(a,b,c,d)
 local e=100
 local f,g=C(b)..'.5',C(c+e)
 local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
@@ -1595,22 +1607,22 @@ end
 end
 I('ZREM',a.delayed,i)
 I('LPUSH',a.pending,j)
-EK(a,k,b)
+EM(a,k,b)
 local n=m>0 or#h==2*(c+e)
 if#l==0 then
 return#i,0,0,n
 end
-local o,p,q=EI(a,l,b,d)
+local o,p,q=EK(a,l,b,d)
 return#i,o,p,q or n
 end
 `;
-const $EM = `local EM=8
+const $EO = `local EO=8
 `;
-const $EN = `local function EN(a,b)
+const $EP = `local function EP(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-const $EO = `local function EO(a,b,c,d,e,f)
+const $EQ = `local function EQ(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -1634,40 +1646,40 @@ unpack(g)
 )
 end
 `;
-const $EP = `local function EP(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EM)
+const $ER = `local function ER(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EO)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-const $EQ = `local function EQ(a,b,c,d)
+const $ES = `local function ES(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $ER = `local function ER(a)
+const $ET = `local function ET(a)
 return a.listed or not a.score
 end
 `;
-const $ES = `local function ES(a)
+const $EU = `local function EU(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-const $ET = `local function ET(a,b)
-ES(a)
+const $EV = `local function EV(a,b)
+EU(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
-local g=#e>0 and(d.list_tag or(d[0]or 0)+BJ)
+local g=#e>0 and(d.list_tag or(d[0]or 0)+BK)
 local h,i,j=1,1,#a
 while#a-j<b and(e[h]or f[i])do
-local k=e[h]and 9*BK+g
+local k=e[h]and 9*BL+g
 if k and not(f[i]and tonumber(f[i+1])<k)then
 a[#a+1]={id=e[h],score=C(k),listed=true}
-g,h=g+BJ,h+1
+g,h=g+BK,h+1
 else
 a[#a+1]={id=f[i],score=f[i+1]}
 i=i+2
@@ -1683,9 +1695,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-const $EU = `local function EU(a,b)
+const $EW = `local function EW(a,b)
 if a.times then
-return ET(a,b)
+return EV(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -1695,16 +1707,16 @@ end
 return#c
 end
 `;
-const $EV = `local function EV(a,b)
+const $EX = `local function EX(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if ER(i)then
+if ET(i)then
 c[#c+1]=i.id
 if i.score then
-a.times.list_tag=i.score%BK
+a.times.list_tag=i.score%BL
 end
 else
 F(d,i.score,i.id)
@@ -1716,49 +1728,49 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-const $EW = `local function EW(a,b,c,d)
-local e,f=a.keys,a.ahead or EG(a.keys.working,a.keys.delayed,d)
+const $EY = `local function EY(a,b,c,d)
+local e,f=a.keys,a.ahead or EI(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-EV(a,b)
+EX(a,b)
 local g=f.deadline
 local h=f.expired
 local i=a.dead_letters or{}
 if f.expired then
-DR(e,d(),math.max(c,32),i)
+DT(e,d(),math.max(c,32),i)
 end
 if f.due then
-local j,k,l=EL(e,d(),math.max(c,32),i)
+local j,k,l=EN(e,d(),math.max(c,32),i)
 h=h or k+l>0
 end
 a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local j,k=EF(e.delayed,g)
+local j,k=EH(e.delayed,g)
 a.next_due=k or 0
 end
 return f.due or f.expired
 end
 `;
-const $EX = `local function EX(a,b,c)
+const $EZ = `local function EZ(a,b,c)
 local d=#a+1
-a.drained=EU(a,b)<b
+a.drained=EW(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and EW(a,d,b,c)
+and EY(a,d,b,c)
 then
-a.drained=EU(a,b)<b
+a.drained=EW(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-const $EY = `local function EY(a,b)
+const $FA = `local function FA(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
-local d=b.now+BE
+local d=b.now+BF
 c=math.min(c>0 and c or d,d)
 end
 local d=S(b,'timers')
@@ -1771,13 +1783,13 @@ end
 return c
 end
 `;
-const $EZ = `local function EZ(a,b)
+const $FB = `local function FB(a,b)
 local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
 c.ghosts,c.broken,c.ghost_entries=0,0,{}
 return c
 end
 `;
-const $FA = `local function FA(a,b,c,d)
+const $FC = `local function FC(a,b,c,d)
 if not a.entries[b]then
 local e,f=AN(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
@@ -1785,9 +1797,9 @@ end
 return a.entries[b]
 end
 `;
-const $FB = `local function FB(a,b,c)
+const $FD = `local function FD(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and ER(c)then
+if tonumber(d.ghosts or 0)>0 and ET(c)then
 H(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -1804,21 +1816,21 @@ end
 return false
 end
 `;
-const $FC = `local function FC(a,b,c)
+const $FE = `local function FE(a,b,c)
 local d=b.task
-if ER(c)or not BQ(d)then
+if ET(c)or not BR(d)then
 return false
 end
-local e=BZ(a,d)
-if CA(e,a.now)<1 then
-CI(a,d,c.score,b.id)
-CN(a,b.id,d,'aside')
+local e=CA(a,d)
+if CB(e,a.now)<1 then
+CJ(a,d,c.score,b.id)
+CO(a,b.id,d,'aside')
 return true
 end
 return false
 end
 `;
-const $FD = `local function FD(a,b)
+const $FF = `local function FF(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -1833,59 +1845,59 @@ c.state=AD.working
 return true
 end
 `;
-const $FE = `local function FE(a,b,c,d)
+const $FG = `local function FG(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EO(a.keys.tasks,b,f,c,d)
+e=EQ(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-const $FF = `local function FF(a,b,c,d,e,f)
+const $FH = `local function FH(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EM+2*(l-d)+1],f[EM+2*(l-d)+2]
+local m,n=f[EO+2*(l-d)+1],f[EO+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=FA(c,b[l].id,m,n).task
+g[#g+1]=FC(c,b[l].id,m,n).task
 end
-BY(a,g)
+BZ(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-EV(b,l)
+EX(b,l)
 return true
 end
-if FB(c,n,m)then
+if FD(c,n,m)then
 if m.listed then
-b.list_refund=b.list_refund+BJ
-elseif m.score and BQ(n.task)then
-CI(a,n.task,m.score,n.id)
+b.list_refund=b.list_refund+BK
+elseif m.score and BR(n.task)then
+CJ(a,n.task,m.score,n.id)
 end
-elseif not FC(a,n,m)then
-if not FD(c,n)then
-EV(b,l)
+elseif not FE(a,n,m)then
+if not FF(c,n)then
+EX(b,l)
 return true
 end
 if b.times then
-CT(a,n.id,n.task,m)
+CU(a,n.id,n.task,m)
 end
 end
 end
 if h then
-EV(b,#c>0 and h or 1)
+EX(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $FG = `local function FG(a,b)
+const $FI = `local function FI(a,b)
 local c,d={},{}
 for h,i in ipairs(a.ghost_entries)do
 if not i.written then
@@ -1909,9 +1921,9 @@ redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $FH = `local FH=490
+const $FJ = `local FJ=490
 `;
-const $FI = `local function FI(a,b,c,d,e)
+const $FK = `local function FK(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
@@ -1929,7 +1941,7 @@ T(a,'HSET tasks','.'..m.id,AP(n,m.text))
 F(
 h,
 c.worker and'0',
-c.worker and DJ(c.worker,n.lease_number,m.id)
+c.worker and DL(c.worker,n.lease_number,m.id)
 )
 end
 local i=N(redis.pcall('ZADD',a.keys.working,unpack(g)))
@@ -1945,7 +1957,7 @@ end
 return i
 end
 `;
-const $FJ = `local function FJ(a,b,c)
+const $FL = `local function FL(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
@@ -1956,54 +1968,54 @@ end
 a.drained=false
 end
 `;
-const $FK = `local function FK(a,b,c,d)
+const $FM = `local function FM(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
-CX(a,'dequeued',j.id)
+CZ(a,'dequeued',j.id)
 if tonumber(j.task.attempts or 0)==0 then
-CY(a,'w',a.now-tonumber(j.task.enqueued_at))
+DA(a,'w',a.now-tonumber(j.task.enqueued_at))
 end
 end
-DE(a)
+DG(a)
 if#c==0 then
 return nil
 end
 T(a,'HSET tasks','~lease',C(d.counter+#c))
 T(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
-local f,g,h=BC(a.settings.rate,d.used,a.now,#c)
+local f,g,h=BD(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FH do
-local j=math.min(i+FH-1,#c)
-local k=c[i]and FI(a,c,d,i,j)
+for i=1,#c,FJ do
+local j=math.min(i+FJ-1,#c)
+local k=c[i]and FK(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FJ(b,c,i)
+FL(b,c,i)
 end
 end
 end
 `;
-const $FL = `local function FL(a,b)
+const $FN = `local function FN(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FM = `local function FM(a,b,c)
+const $FO = `local function FO(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FN = `local function FN(a,b,c,d,e)
+const $FP = `local function FP(a,b,c,d,e)
 F(a,b,tonumber(c.attempts))
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FO = `local function FO(a,b,c,d)
+const $FQ = `local function FQ(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -2015,19 +2027,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FN(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+FP(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FP = `local function FP(a,b)
+const $FR = `local function FR(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FQ = `local function FQ(a,b,c,d)
+const $FS = `local function FS(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -2035,19 +2047,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FR = `local FR=4
+const $FT = `local FT=4
 `;
-const $FS = `local function FS(a,b,c)
-for g=c+1,#b,FR do
+const $FU = `local function FU(a,b,c)
+for g=c+1,#b,FT do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FT = `local function FT(a,b,c,d,e,f)
-local g=(#d-e)/FR
+const $FV = `local function FV(a,b,c,d,e,f)
+local g=(#d-e)/FT
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FR+1,e+i*FR)
+local j,k,l,m=unpack(d,e+(i-1)*FT+1,e+i*FT)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -2060,8 +2072,8 @@ local j={}
 for n,o in ipairs(K('ZMSCORE',a.working,i))do
 j[i[n]]=tonumber(L(o)or 0)
 end
-local k=DB(a,b)
-if DC(k,f[1],f[2])then
+local k=DD(a,b)
+if DE(k,f[1],f[2])then
 return{'newer_schema'}
 end
 local l={}
@@ -2094,28 +2106,28 @@ local z,aa,ab=p(s,u,v)
 local ac=s.cancel_requested and 1 or 0
 if x~=''and u~='complete'then
 local ad,ae=string.match(x,'^s([^\\n]*)\\n(.*)$')
-DI(s,b,ad or x)
+DK(s,b,ad or x)
 if ad then
 x=ae
 end
 end
 x=(x~=''or u=='complete')and x or t
 s.last_settlement=table.concat({y,z,aa,C(ab),C(ac)},',')
-DK(k,r,s)
+DM(k,r,s)
 if u~='unstarted'and aa~='cancelled'then
-CY(k,'d',b-tonumber(s.dequeued_at))
+DA(k,'d',b-tonumber(s.dequeued_at))
 end
 l[r]=nil
 if z=='completed'or z=='rejected'then
-DN(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
+DQ(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
 else
 if u=='requeue'then
 s.requeued_at,s.expired_leases=C(b),nil
 H(s,'requeues',1)
-CX(k,'requeued',r)
+CZ(k,'requeued',r)
 end
 local ad=u=='unstarted'and'unstarted'or'back'
-DM(k,r,s,x,ad,ab>0 and ab or nil)
+DP(k,r,s,x,ad,ab>0 and ab or nil)
 end
 return o(z,aa,ab,ac)
 end
@@ -2154,7 +2166,7 @@ m[y]={task=z,text=aa}
 F(n,z.state==AD.working and z or nil)
 end
 end
-BY(k,n)
+BZ(k,n)
 local u,v={'ok'},{}
 local function w()
 I('RPUSH',a.pending,J(v,1))
@@ -2173,14 +2185,14 @@ else
 u[aa+1]=q(ab,ah,m[ab].text,ae,af,ag,ad,ai)
 end
 if
-U(k,'ZREM working')==DH
-or U(k,'HSET tasks')>=4*DH
+U(k,'ZREM working')==DJ
+or U(k,'HSET tasks')>=4*DJ
 or aa==g
 then
-CP(k)
+CQ(k)
 local aj=S(k,'RPUSH pending')
 k.writes['RPUSH pending']=nil
-local ak=DG(k)
+local ak=DI(k)
 if ak then
 w()
 return ak
@@ -2188,21 +2200,21 @@ end
 for ao=1,#aj do
 v[#v+1]=aj[ao]
 end
-DA(k)
+DC(k)
 end
 end
 w()
-DP(a,l)
+DR(a,l)
 return u
 end
 `;
-const $FU = `local function FU(a,b,c,d,e)
+const $FW = `local function FW(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=DB(a,b.now),EQ(a,c,d,e)
-local p=EZ(j,tonumber(b.max_bytes))
+local n,o=DD(a,b.now),ES(a,c,d,e)
+local p=FB(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -2210,7 +2222,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FM(i,k,l)
+FO(i,k,l)
 end
 end
 local function w(x)
@@ -2218,10 +2230,10 @@ q=tonumber(x.lease or 0)or error('~lease is not a number')
 r,s,t=x.rate or'',x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local y=FO(a,u(),l,string.sub(x.slot,#l+1))
-local z=#y==2 and not AC(x.set)and AZ(x.set or nil).paused
+local y=FQ(a,u(),l,string.sub(x.slot,#l+1))
+local z=#y==2 and not AC(x.set)and BA(x.set or nil).paused
 return z and{'paused'}or y,false
-elseif DC(n,x.set,x.stats)then
+elseif DE(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -2230,7 +2242,7 @@ end
 if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
 local y,z
 local aa=n.settings.max_working and redis.call('ZCARD',a.working)
-p.most,y,r,z=BF(n.settings,j,aa,r,u())
+p.most,y,r,z=BG(n.settings,j,aa,r,u())
 if z then
 redis.pcall('HSET',i,'~rate',r)
 end
@@ -2240,15 +2252,15 @@ end
 end
 end
 local function x()
-EX(o,j,u)
-local y,z=1,EN(o,1)
-local aa=FE(o,k,y,z)
-local ab=EP(aa)
+EZ(o,j,u)
+local y,z=1,EP(o,1)
+local aa=FG(o,k,y,z)
+local ab=ER(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-EV(o,1)
-if ad and n.settings.max_working and not o.next_due and EW(o,1,j,u)then
+EX(o,1)
+if ad and n.settings.max_working and not o.next_due and EY(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -2257,39 +2269,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-EV(o,1)
-local ae=BW(ab.fair)
+EX(o,1)
+local ae=BX(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EJ(a,n.now,ae)
+EL(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and EW(o,1,j,u)then
+if not o.next_due and ae.limited>0 and EY(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-EX(o,p.most)
+EZ(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-EV(o,p.most+1)
+EX(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FF(n,o,p,y,z,aa or FE(o,k,y,z))
+FH(n,o,p,y,z,aa or FG(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-EV(o,y)
+EX(o,y)
 elseif
 y>#o
 and not o.drained
@@ -2297,7 +2309,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-EX(o,math.max(p.most-#p,math.min(#o,128)),u)
+EZ(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -2306,14 +2318,14 @@ end
 end
 local y,z=pcall(x)
 if not y then
-EV(o,1)
+EX(o,1)
 return O(z)
 elseif z then
 F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-DU(n,m,b.info,s)
-return DG(n)or z
+DW(n,m,b.info,s)
+return DI(n)or z
 end
 return z
 end
@@ -2321,23 +2333,23 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-DU(n,m,b.info,s)
+DW(n,m,b.info,s)
 end
-ES(o)
+EU(o)
 n.drained=o.drained
-CL(n)
+CM(n)
 local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-T(n,'HSET tasks','~wake',EC(n.now,nil,t))
+T(n,'HSET tasks','~wake',EE(n.now,nil,t))
 end
-local ac=FK(n,o,p,ab)or DG(n)
+local ac=FM(n,o,p,ab)or DI(n)
 if ac then
-EV(o,1)
+EX(o,1)
 return ac
 end
-FG(p,i)
+FI(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 local ad={'more',u()}
 F(ad,o.dead_letters)
@@ -2346,23 +2358,23 @@ elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',EY(o,n)}
+local ad={'ok',FA(o,n)}
 for ah,ai in ipairs(p)do
-FN(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+FP(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 F(ad,o.dead_letters)
 return ad
 end
 `;
-const $FV = `local FV=true
+const $FX = `local FX=true
 `;
-const $FW = `local FW=240
+const $FY = `local FY=240
 `;
-const $FX = `local function FX(a,b)
+const $FZ = `local function FZ(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $FY = `local function FY(
+const $GA = `local function GA(
 a,
 b,
 c,
@@ -2376,8 +2388,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,EN(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EM)
+local m,n,o=d[1],1,EP(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,EO)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -2387,7 +2399,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FX(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or FZ(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2398,11 +2410,11 @@ local an={'~lease','',e,'','','',unpack(l or{})}
 local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
 for as,at in ipairs(c)do
 if as>o then
-n,o=as,EN(c,as)
-m=EO(b,e,c,n,o)
+n,o=as,EP(c,as)
+m=EQ(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=EM+2*(as-n)+1
+local au=EO+2*(as-n)+1
 local av,aw=m[au],m[au+1]
 local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
 x,ab=x+1,ab+#(av or'')
@@ -2447,27 +2459,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FX(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FZ(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $FZ = `local FZ='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $GB = `local GB='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $GA = `local function GA(a,b,c,d,e,f)
-local g=(#c-d)/FR
-if e[1]or g<1 or g>FW then
+const $GC = `local function GC(a,b,c,d,e,f)
+local g=(#c-d)/FT
+if e[1]or g<1 or g>FY then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FR*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FR)
+local u=d+FT*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FT)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',FZ)
+string.match(e[t+2]or'',GB)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2523,19 +2535,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $GB = `local function GB(a,b,c,d)
-local e=FX(a,c)
+const $GD = `local function GD(a,b,c,d)
+local e=FZ(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $GC = `local GC=1000
+const $GE = `local GE=1000
 `;
-const $GD = `local GD=8000000
+const $GF = `local GF=8000000
 `;
-const $GE = `local GE={
+const $GG = `local GG={
 G='group',
 y='reasons',
 z='ended_from',
@@ -2544,14 +2556,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GF = `local function GF(a)
+const $GH = `local function GH(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AW(b,GE)
+local d=AW(b,GG)
 d.text=c
 return d
 end
 `;
-const $GG = `local function GG(a,b,c)
+const $GI = `local function GI(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2559,24 +2571,24 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GH = `local function GH(a,b,c)
+const $GJ = `local function GJ(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
-and GG(b.ended_at,a.ended_from,a.ended_before)
-and GG(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GI(b.ended_at,a.ended_from,a.ended_before)
+and GI(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
 a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 )
 end
 `;
-const $GI = `local function GI(a,b,c)
+const $GK = `local function GK(a,b,c)
 if b=='completed'or(b=='rejected'and c.reasons==',cancelled,')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GJ = `local function GJ(a,b)
+const $GL = `local function GL(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2586,17 +2598,17 @@ end
 return#a<#b
 end
 `;
-const $GK = `local function GK(a)
+const $GM = `local function GM(a)
 return(a or'0')..' -'
 end
 `;
-const $GL = `local function GL(a,b,c,d)
+const $GN = `local function GN(a,b,c,d)
 local e,f=string.match(b,'^(%S+) (.+)$')
 local g=redis.call('ZCOUNT',a,'-inf','('..e)
 local h=redis.call('ZCOUNT',a,'-inf',e)
 while g<h do
 local i=math.floor((g+h)/2)
-if GJ(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
+if GL(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
 h=i
 else
 g=i+1
@@ -2613,11 +2625,11 @@ end
 return j
 end
 `;
-const $GM = `local function GM(a,b,c)
+const $GO = `local function GO(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CF(b,d,e),'('..b..'!'
+local f,g='('..CG(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GC))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GE))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2625,10 +2637,10 @@ end
 return h
 end
 `;
-const $GN = `local function GN(a,b,c)
+const $GP = `local function GP(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,GC)
-while d<g and e<GD do
+local g=math.min(#b,GE)
+while d<g and e<GF do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2650,12 +2662,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((GD-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GF-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GO = `local function GO(a,b)
+const $GQ = `local function GQ(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2663,17 +2675,17 @@ end
 return c
 end
 `;
-const $GP = `local function GP(a,b,c)
-if b==#a and b<GC then
+const $GR = `local function GR(a,b,c)
+if b==#a and b<GE then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GQ = `local function GQ(a,b,c,d,e)
-for i=1,#c,DH do
-local j,k,l=DD(a,b),{},{}
-for p=i,math.min(i+DH-1,#c)do
+const $GS = `local function GS(a,b,c,d,e)
+for i=1,#c,DJ do
+local j,k,l=DF(a,b),{},{}
+for p=i,math.min(i+DJ-1,#c)do
 F(k,c[p].id)
 F(l,c[p].task)
 end
@@ -2687,7 +2699,7 @@ end
 return#c,d
 end
 `;
-const $GR = `local function GR(a,b,c)
+const $GT = `local function GT(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2706,10 +2718,10 @@ T(a,'ZREM expiry',b)
 end
 end
 T(a,'ZREM dead',b)
-CX(a,'deleted',b)
+CZ(a,'deleted',b)
 end
 `;
-const $GS = `local function GS(a,b)
+const $GU = `local function GU(a,b)
 local c=string.match(a or'','^1;%d+;(%x+)$')
 if not c then
 return false
@@ -2725,9 +2737,9 @@ end
 return true
 end
 `;
-const $GT = `local function GT(a,b,c,d,e)
+const $GV = `local function GV(a,b,c,d,e)
 if b~=''then
-return b~='?'and not GS(a,b)
+return b~='?'and not GU(a,b)
 end
 for i=d+e,#c,e do
 if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
@@ -2737,35 +2749,35 @@ end
 return false
 end
 `;
-const $GU = `local GU={'fair','limited','working','delayed','dead','expiry'}
+const $GW = `local GW={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GV = `local GV={limited=true,delayed=true,dead=true}
+const $GX = `local GX={limited=true,delayed=true,dead=true}
 `;
-const $GW = `local GW='-'
+const $GY = `local GY='-'
 `;
-const $GX = `local GX=4000000
+const $GZ = `local GZ=4000000
 `;
-const $GY = `local function GY(a,b)
-local c={keys=a,now=b,plan=DB(a,b),report={},ghosts=0,bytes=0}
+const $HA = `local function HA(a,b)
+local c={keys=a,now=b,plan=DD(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GU)do
+for g,h in ipairs(GW)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $GZ = `local function GZ(a,b,c)
+const $HB = `local function HB(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $HA = `local function HA(a,b,c)
+const $HC = `local function HC(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $HB = `local function HB(a,b,c)
+const $HD = `local function HD(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2777,7 +2789,7 @@ end
 return d
 end
 `;
-const $HC = `local function HC(a,b)
+const $HE = `local function HE(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2789,7 +2801,7 @@ end
 return c
 end
 `;
-const $HD = `local function HD(a,b)
+const $HF = `local function HF(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2800,7 +2812,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=HC(a,f)
+local h=HE(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2812,36 +2824,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GX*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(GZ*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HE = `local function HE(a,b)
-local c,d=a.keys,HD(a,b)
+const $HG = `local function HG(a,b)
+local c,d=a.keys,HF(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GU)do
-for n,o in ipairs(e and GV[j]and{}or HB(a,j,b))do
+for i,j in ipairs(GW)do
+for n,o in ipairs(e and GX[j]and{}or HD(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HF = `local function HF(a,b)
+const $HH = `local function HH(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-GZ(a,'record_broken',b)
+HB(a,'record_broken',b)
 end
 `;
-const $HG = `local function HG(a,b)
+const $HI = `local function HI(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HH = `local function HH(a,b,c,d)
+const $HJ = `local function HJ(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2849,34 +2861,34 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HI = `local function HI(a,b,c,d)
+const $HK = `local function HK(a,b,c,d)
 local e=false
-for i,j in ipairs(GU)do
+for i,j in ipairs(GW)do
 if b[j]and j~=c and j~=d then
-HA(a,j,b.id)
+HC(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HJ = `local function HJ(a,b,c,d)
+const $HL = `local function HL(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(HB(a,b,f))do
+for k,l in ipairs(HD(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-GZ(a,d,e[k])
+HB(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HK = `local function HK(a)
-local b=DG(a.plan)
+const $HM = `local function HM(a)
+local b=DI(a.plan)
 if b then
 return b
 end
@@ -2888,132 +2900,132 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HJ(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HL(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HJ(a,'fair_by_group',a.turns,'turn_wrong')
+HL(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
-DA(a.plan)
+DC(a.plan)
 end
 `;
-const $HL = `local function HL(a,b)
+const $HN = `local function HN(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GW,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GY,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GW,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GY,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GW)
+redis.call('LSET',c.pending,C(n),GY)
 end
 end
 `;
-const $HM = `local HM=8640000000000000
+const $HO = `local HO=8640000000000000
 `;
-const $HN = `local HN=630720000000
+const $HP = `local HP=630720000000
 `;
-const $HO = `local HO=BK/2
+const $HQ = `local HQ=BL/2
 `;
-const $HP = `local function HP(a)
+const $HR = `local function HR(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HQ = `local function HQ(a,b)
+const $HS = `local function HS(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GW or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HP(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GY or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HR(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HF(a,'.'..c)
+HH(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HF(a,c)
+HH(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HR = `local function HR(a,b)
+const $HT = `local function HT(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
-local h,i=BM(tonumber(b.fair or 0))
-local j=g and BQ(d)and tonumber(c.groups[d.group or''].settings.number)
+local h,i=BN(tonumber(b.fair or 0))
+local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BQ(d)and h==f and i<HO then
+elseif b.fair and BR(d)and h==f and i<HQ then
 return'fair'
-elseif j and math.floor(g/BO)==j*BN/BO+9-f then
+elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
 elseif e and not(b.listed and b.ghosts==0)then
 return'delayed'
 end
 end
 `;
-const $HS = `local function HS(a,b)
+const $HU = `local function HU(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HR(a,b)
-if HI(a,b,f)then
-GZ(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HT(a,b)
+if HK(a,b,f)then
+HB(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
-F(a.turns,c,CF(d.group or'',b.fair,c))
+F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HM and math.floor(g)or a.now
-local i=DL(d,h)
+local h=g>=0 and g<=HO and math.floor(g)or a.now
+local i=DN(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-GZ(a,'time_broken',c)
+HB(a,'time_broken',c)
 end
-if BQ(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HG(a,b)
-GZ(a,'record_incomplete',c)
+if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
+b.record=HI(a,b)
+HB(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HT = `local function HT(a,b)
+const $HV = `local function HV(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HI(a,b)
+HK(a,b)
 a.lost[#a.lost+1]=c
-GZ(a,'lease_missing',c)
+HB(a,'lease_missing',c)
 return
 end
-if HI(a,b,'working')then
-GZ(a,'two_places',c)
+if HK(a,b,'working')then
+HB(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HN then
+if e<0 or e>a.now+HP then
 F(a.deadlines,C(a.now),c)
-GZ(a,'time_broken',c)
+HB(a,'time_broken',c)
 end
 if d.worker then
-F(a.worker_leases,c,DJ(d.worker,d.lease_number,c))
+F(a.worker_leases,c,DL(d.worker,d.lease_number,c))
 end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-GZ(a,'control_broken','~lease')
+HB(a,'control_broken','~lease')
 end
 end
 `;
-const $HU = `local function HU(a,b)
+const $HW = `local function HW(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -3022,94 +3034,94 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HI(a,b,'expiry',f and'dead')then
-GZ(a,'wrong_place',c)
+if HK(a,b,'expiry',f and'dead')then
+HB(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-GZ(a,'place_missing',c)
+HB(a,'place_missing',c)
 end
-if not h or h>a.now+HN then
+if not h or h>a.now+HP then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-GZ(a,b.expiry and'time_broken'or'expiry_missing',c)
+HB(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-GZ(a,'record_incomplete',c)
+HB(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-GZ(a,'record_incomplete',c)
+HB(a,'record_incomplete',c)
 end
 end
 `;
-const $HV = `local function HV(a,b)
+const $HX = `local function HX(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HI(a,b)or e then
-GZ(a,'payload_missing',c)
+if HK(a,b)or e then
+HB(a,'payload_missing',c)
 elseif b.live then
-GZ(a,'record_incomplete',c)
+HB(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GW and''or false
+b.fixed=f and c~=GY and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HW = `local function HW(a,b)
+const $HY = `local function HY(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HU(a,b)
+HW(a,b)
 elseif not b.live or c.state==AD.ghost then
-HV(a,b)
+HX(a,b)
 elseif c.state==AD.working then
-HT(a,b)
+HV(a,b)
 else
-HS(a,b)
+HU(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HX = `local function HX(a,b,c)
+const $HZ = `local function HZ(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HQ(a,i)
+HS(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
-BY(a.plan,d)
+BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-GZ(a,'record_newer',i.id)
+HB(a,'record_newer',i.id)
 else
-HW(a,i)
+HY(a,i)
 if c then
 c(i)
 end
-HH(a,i.id,i.had_fixed,i.fixed)
-HH(a,'.'..i.id,i.had_record,i.record)
+HJ(a,i.id,i.had_fixed,i.fixed)
+HJ(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DH and HK(a)
+local j=U(a.plan,'HSET tasks')>=2*DJ and HM(a)
 if j then
 return j
 end
 end
-local e,f=HK(a),nil
+local e,f=HM(a),nil
 if not e then
-f,f,f,e=DQ(a.keys,a.lost,a.now,function(g)
+f,f,f,e=DS(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
 end,a.dead_letters)
 end
 return e
 end
 `;
-const $HY = `local HY={
+const $IA = `local IA={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3118,131 +3130,135 @@ max_pending='^%d+$',
 number='^%d+$',
 weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
+total_working='^%d+$',
+total_pending='^%d+$',
+total_rate='^%d+/[1-9]%d*$',
+shares='^%d+$',
 }
 `;
-const $HZ = `local HZ=131071
+const $IB = `local IB=131071
 `;
-const $IA = `local IA=65536
+const $IC = `local IC=65536
 `;
-const $IB = `local function IB(a,b,c,d)
-local e,f,g=a.plan,AZ(c),string.find(c,'^1')~=nil
+const $ID = `local function ID(a,b,c,d)
+local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,HY[k]or'')~=nil
+g=g and string.find(l,IA[k]or'')~=nil
 end
 if not g then
-HF(a,b)
+HH(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or HZ)>=HZ then
-h=math.max(d,IA)+1
+if i and(h or IB)>=IB then
+h=math.max(d,IC)+1
 f.number=C(h)
-T(e,'HSET tasks',b,BA(f))
-GZ(a,'control_broken',b)
+T(e,'HSET tasks',b,BB(f))
+HB(a,'control_broken',b)
 elseif i and h>d then
-GZ(a,'control_broken','~groups')
+HB(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $IC = `local function IC(a,b)
+const $IE = `local function IE(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(HC(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HE(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=IB(a,i,b[i],d)
+d=ID(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $ID = `local function ID(a,b)
-for f,g in ipairs(HB(a,'workers',b))do
+const $IG = `local function IG(a,b)
+for f,g in ipairs(HD(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-GZ(a,'worker_wrong',b[f])
+HB(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $IE = `local function IE(a,b,c)
-for g,h in ipairs(HB(a,'expiry',b))do
+const $IH = `local function IH(a,b,c)
+for g,h in ipairs(HD(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or C(a.now+DT)
+local i=string.match(c[g],'^(%d+) ')or C(a.now+DV)
 T(a.plan,'ZADD expiry',i,b[g])
-GZ(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $IG = `local function IG(a,b)
-for f,g in ipairs(HC(a,b))do
-if not g then
-HA(a,'expiry',b[f])
-GZ(a,'record_missing',b[f])
-end
-end
-end
-`;
-const $IH = `local function IH(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(HE(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CF(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-HA(a,'fair_by_group',b[g])
-GZ(a,'turn_wrong',c[g])
+HB(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $II = `local function II(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
-end
-for h,i in ipairs(HC(a,d))do
-local j=AM(i)
-local k=j.state==AD.working
-and j.worker
-and DJ(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-HA(a,'worker_leases',b[h])
-GZ(a,'worker_lease_wrong',c[h])
+for f,g in ipairs(HE(a,b))do
+if not g then
+HC(a,'expiry',b[f])
+HB(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IJ = `local function IJ(a,b)
-local c,d=a.keys,{}
-for h,i in ipairs(b)do
-d[h]='~w:'..i
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-local e=HB(a,'workers',b)
-for i,j in ipairs(HC(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DV(c,k,'0',1)==0 then
-HA(a,'workers',k)
-elseif l<0 or l>a.now+HN then
-T(a.plan,'ZADD workers',C(a.now),k)
-GZ(a,'time_broken',k)
+for g,h in ipairs(HG(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CG(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+HC(a,'fair_by_group',b[g])
+HB(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $IK = `local function IK(a,b)
+local c,d={},{}
+for h,i in ipairs(b)do
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
+end
+for h,i in ipairs(HE(a,d))do
+local j=AM(i)
+local k=j.state==AD.working
+and j.worker
+and DL(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+HC(a,'worker_leases',b[h])
+HB(a,'worker_lease_wrong',c[h])
+end
+end
+end
+`;
+const $IL = `local function IL(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=HD(a,'workers',b)
+for i,j in ipairs(HE(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DX(c,k,'0',1)==0 then
+HC(a,'workers',k)
+elseif l<0 or l>a.now+HP then
+T(a.plan,'ZADD workers',C(a.now),k)
+HB(a,'time_broken',k)
+end
+end
+end
+`;
+const $IM = `local function IM(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3263,97 +3279,97 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-IC(a,f)
-ID(a,g)
-IE(a,h,i)
+IE(a,f)
+IG(a,g)
+IH(a,h,i)
 return c,e
 end
 `;
-const $IL = `local IL={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IO = `local IO={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IM = `local IM={'~lease','~groups','~alarm',unpack(IL)}
+const $IP = `local IP={'~lease','~groups','~alarm',unpack(IO)}
 `;
-const $IO = `local IO={'~set','~fair',unpack(IM)}
+const $IQ = `local IQ={'~set','~fair',unpack(IP)}
 `;
-const $IP = `local function IP(a,b,c)
+const $IR = `local function IR(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=IA,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=HZ}
-for k,l in ipairs(IM)do
+{['~lease']=e,['~groups']=IC,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=IB}
+for k,l in ipairs(IP)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HM))then
-GZ(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HO))then
+HB(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HH(a,l,m,b[l])
+HJ(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-GZ(a,'control_broken','~checked')
-HH(a,'~checked',b['~checked'],b['~broken'])
+HB(a,'control_broken','~checked')
+HJ(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-IB(a,'~set',b['~set'],0)
+ID(a,'~set',b['~set'],0)
 end
-local h=BW(b['~fair'])
+local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HO then
-local n,o=BL(m,0),BL(m,HO)
+if i or(h[m]or 0)>=HQ then
+local n,o=BM(m,0),BM(m,HQ)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
-h[m],i=math.max(0,tonumber(q[2]or n)-n-BJ),true
+h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HO then
+if(h.list_tag or 0)>=HQ then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
-T(d,'HSET tasks','~fair',BX(h))
-GZ(a,'control_broken','~fair')
+T(d,'HSET tasks','~fair',BY(h))
+HB(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HN))
+local l=c.first and math.max(0,math.min(c.first,e+HP))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-GZ(a,'timer_wrong','~alarm')
+HB(a,'timer_wrong','~alarm')
 elseif k and not j then
-HH(a,'~alarm',k)
-GZ(a,'timer_wrong','~alarm')
+HJ(a,'~alarm',k)
+HB(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IQ = `local function IQ(a,b)
-local c,d=BM(b)
-local e=CD(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HO)
+const $IS = `local function IS(a,b)
+local c,d=BN(b)
+local e=CE(a,c,1)
+e.last_tag=math.max(e.last_tag,d%HQ)
 end
 `;
-const $IR = `local function IR(a)
+const $IT = `local function IT(a)
 a.working=a.working+1
 end
 `;
-const $IS = `local function IS(a,b,c)
+const $IU = `local function IU(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
-d=d or(not a.changed and BU(a)~=c)
+d=d or(not a.changed and BV(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
-a.last_back_place=BP/2
+a.last_back_place=BQ/2
 end
 a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HO
+d=d or i.ready~=j.ready or i.last_tag>=HQ
 if j.ready>0 then
-local k=i.last_tag<HO and i.last_tag or 0
+local k=i.last_tag<HQ and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3363,15 +3379,15 @@ end
 return d
 end
 `;
-const $IT = `local function IT(a,b)
+const $IV = `local function IV(a,b)
 if b.limited==0 then
 return false
 end
 local c=a.plan
-CQ(c,b)
+CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not HB(a,'delayed',{'~g:'..b.name})[1]
+return d and not HD(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3462,34 +3478,35 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
 ${$Q}local m=Q(nil,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$DA}${$DB}local n=DB(m,E(h))
+${$C}${$D}${$E}${$DC}${$DD}local n=DD(m,E(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
 if j~=''then
-${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(n,{{group=j}})
+${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(n,{{group=j}})
 end
 ${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$FP}local q,r=FP(g,i)
-${$N}${$P}${$AW}${$AY}${$AZ}${$EA}${$EB}${$EC}${$ED}local function s(t,u,v)
+${$FR}local q,r=FR(g,i)
+${$N}${$P}${$AW}${$AY}${$BA}${$EC}${$ED}${$EE}${$EF}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)==1
-return w and ED(f,{t,u},n.now,k,v)and 1 or 0
+return w and EF(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
 elseif#l==4 then
 return{'ok',p[1]or'',0}
 end
-local t,u=AZ(p[1]),AZ(p[1])
-for y=5,#l,2 do
+local t,u=BA(p[1]),BA(p[1])
+${$AZ}for y=5,#l,2 do
 local z,aa=AY[l[y]]or l[y],l[y+1]
-u[z]=aa~=''and aa or nil
+local ab=u.shares and AZ[z]
+u[ab or z]=aa~=''and aa or nil
 end
-${$BB}${$BD}local function v(w)
-return t.rate and u.rate and BD(w,t.rate,u.rate,n.now)or''
+${$BC}${$BE}local function v(w)
+return t.rate and u.rate and BE(w,t.rate,u.rate,n.now)or''
 end
-${$F}${$S}${$T}${$CV}local function w()
+${$F}${$S}${$T}${$CW}local function w()
 local x=v(p[3]or'')
 if x~=''then
 T(n,'HSET tasks','~rate',x)
@@ -3497,18 +3514,18 @@ elseif p[3]then
 T(n,'HDEL tasks','~rate')
 end
 if t.statistics and not u.statistics then
-for ab,ac in ipairs(CV())do
+for ab,ac in ipairs(CW())do
 T(n,'HDEL tasks',ac)
 end
 end
 end
-${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}local function x()
+${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}local function x()
 local y=n.groups[j]
 local z=v(y.used)
 y.settings=u
 if y.limited>0 or y.used~=z then
-BZ(n,{group=j}).used=z
-CP(n)
+CA(n,{group=j}).used=z
+CQ(n)
 end
 if not(u.max_working or u.rate)and y.limited==0 then
 u.number=nil
@@ -3522,17 +3539,17 @@ w()
 else
 x()
 end
-${$G}${$AX}${$BA}local y=BA(u)
+${$G}${$AX}${$BB}local y=BB(u)
 if y~=''then
 T(n,'HSET tasks',o,y)
 elseif p[1]then
 T(n,'HDEL tasks',o)
 end
-${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}local z=DG(n)
+${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}local z=DI(n)
 if z then
 return z
 end
-${$A}${$FQ}FQ(g,r,i,'')
+${$A}${$FS}FS(g,r,i,'')
 local aa=0
 if t.paused and not u.paused then
 aa=s('',y)
@@ -3542,8 +3559,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "f66bbc92ac97ddf9ac0e2e9d3cdba66684d82792",
-  keyLockingSha1: "70fa69aacc7c8213c90bd3c4b1d8c33b28a475ae",
+  sha1: "eedfa34d9e1de23af99d0ae14c3527d279a08a0e",
+  keyLockingSha1: "87bf1c56def39603dc15f858ee3c8679f76a715d",
 };
 
 export const count: Script = {
@@ -3617,12 +3634,13 @@ end
 end
 return v
 end
-local t=10
-local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set'}
+local t=11
+local u=
+{'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set','~slots'}
 local v={}
 if j~=''then
 ${$F}F(u,'~lease')
-${$CV}v=j=='1'and CV()or{'~totals','~stats'}
+${$CW}v=j=='1'and CW()or{'~totals','~stats'}
 for z,aa in ipairs(v)do
 u[#u+1]=aa
 end
@@ -3647,9 +3665,9 @@ local af=aa['.'..ae]
 local ag=ad==a and tonumber(AM(af).ghosts or 0)>0
 return not ag and o(af)and p(aa[ae])or s(ad)
 end
-${$BG}local ad=(x and redis.call('LLEN',a)or 0)-BG(aa,'~ghosts','~dropped')
+${$BH}local ad=(x and redis.call('LLEN',a)or 0)-BH(aa,'~ghosts','~dropped')
 local ae=y and redis.call('ZCARD',b)or 0
-${$BV}${$BW}local af=BW(aa['~fair']or nil).limited
+${$BW}${$BX}local af=BX(aa['~fair']or nil).limited
 local ag=ad+ae+af
 local ah={}
 F(ah,x and ad>0 and ac(a,x)or nil)
@@ -3658,34 +3676,35 @@ if#ah==0 and af>0 then
 F(ah,s(c))
 end
 local ai=#ah>0 and math.max(unpack(ah))
-${$AW}${$AY}${$AZ}local aj=AZ(aa['~set']or nil)
+${$AW}${$AY}${$BA}local aj=BA(aa['~set']or nil)
 ${$L}${$M}local ak=w and M(d)or nil
 local al,am
 if w then
-${$EF}al,am=EF(e,ak)
+${$EH}al,am=EH(e,ak)
 end
 local an={
 'ok',
 ag,
-al and redis.call('ZCARD',e)-BG(aa,'~timers','~elapsed')or 0,
+al and redis.call('ZCARD',e)-BH(aa,'~timers','~elapsed')or 0,
 ak and redis.call('ZCARD',d)or 0,
 w and redis.call('ZCARD',g)or 0,
 ai or(ag>0 and 0)or-1,
 am or 0,
-BG(aa,'~broken','~checked'),
+BH(aa,'~broken','~checked'),
 w and redis.call('ZCARD',h)or 0,
 aj.paused and 1 or 0,
+aa['~slots']and 1 or 0,
 }
 if j~=''then
 F(an,m,C(aa['~lease']or 0))
 F(an,aa['~set']or'')
-${$CW}CW(an,{unpack(ab,t,t+#v-1)},m)
+${$CX}CX(an,{unpack(ab,t,t+#v-1)},m)
 end
 return an
 `;
   },
-  sha1: "f8b3617fd735199497c82b83bc645a69ddcb326c",
-  keyLockingSha1: "50760ac3eb1ec570ba78c8e0952cdd821770d12b",
+  sha1: "719e2e68f533168cd90e166599791853a032e449",
+  keyLockingSha1: "516ad5a8cfe32d5b84587b0bb8bf4e16469fb800",
 };
 
 export const declare: Script = {
@@ -3728,32 +3747,35 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FP}local r,s=FP(n,p)
+${$FR}local r,s=FR(n,p)
 if not r then
-${$C}${$D}${$E}${$DA}${$DB}local t=DB({tasks=g},E(o))
-${$AC}${$AW}${$AY}${$AZ}${$DC}if DC(t,redis.call('HGET',g,'~set'))then
+${$C}${$D}${$E}${$DC}${$DD}local t=DD({tasks=g},E(o))
+local u=redis.call('HMGET',g,'~set','~slots')
+${$AC}${$AW}${$AY}${$BA}${$DE}if DE(t,u[1])then
 return{'newer_schema'}
 end
-local u=q=='1'and 0 or redis.call('ZCARD',e)
-if u==0 then
-local v=
+local v=q=='1'and 0 or redis.call('ZCARD',e)
+if v==0 then
+local w=
 {a,b,c,d,e,f,g,h,i,j,k}
-${$F}F(v,l,m)
-redis.call('UNLINK',unpack(v))
-if t.settings.events then
-local w=string.gsub(g,'tasks$','events')
-redis.call('PUBLISH',w,'deleted '..C(t.now)..' *')
+${$F}F(w,l,m)
+redis.call('UNLINK',unpack(w))
+if u[2]then
+redis.call('HSET',g,'~slots',u[2])
+end
+if t.settings.events and not string.find(g,'/%d+}:tasks$')then
+${$CY}redis.call('PUBLISH',CY(g),'deleted '..C(t.now)..' *')
 end
 end
-r=u>0 and'working,'..C(u)or'ok,'..C(t.now)
-${$A}${$FQ}FQ(n,s,p,r)
+r=v>0 and'working,'..C(v)or'ok,'..C(t.now)
+${$A}${$FS}FS(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "9de126b57db80027d869f3fb0ca1a8f796570a1f",
-  keyLockingSha1: "6771b4ba712956da5d7fd94810139f3dea96390a",
+  sha1: "03a4c6f5c8940b62f5f58657fcbe9a5e1d33f1aa",
+  keyLockingSha1: "4cecd31c7ad422fee300a8e452747cd82fa8ce12",
 };
 
 export const failWorker: Script = {
@@ -3789,7 +3811,7 @@ k
 )
 ${$C}${$D}${$E}local q=E(l)
 local r={'ok',0,0,0,0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DT}${$DX}${$DY}local s,t,u,v,w=DY(p,m,q,tonumber(n),r)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DV}${$DZ}${$EA}local s,t,u,v,w=EA(p,m,q,tonumber(n),r)
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -3802,16 +3824,16 @@ for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
 F(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
-${$DW}DW(p,x,w)
-${$EA}${$EB}${$EC}${$ED}local y=o~=''
+${$DY}DY(p,x,w)
+${$EC}${$ED}${$EE}${$EF}local y=o~=''
 and s>0
-and ED(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and EF(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
 return r
 `;
   },
-  sha1: "3efa741c797a6212a5bbf6f0be715813351ec536",
-  keyLockingSha1: "9e25ad0e0641840cfdde3f29d0b66e65812f3ca3",
+  sha1: "2de110b4aa01876a7d66fd30ee1a0c5a0dfc5a43",
+  keyLockingSha1: "06a1f2ba2f1b917bdfc77e4a2bb42461ca94dd38",
 };
 
 export const listGroups: Script = {
@@ -3845,13 +3867,13 @@ end
 end
 local m=#l
 local n,o={},false
-${$L}${$BN}while i and not o and m+#n<j and k<g do
+${$L}${$BO}while i and not o and m+#n<j and k<g do
 k=k+1
-local p=C(i*BN)
+local p=C(i*BO)
 local q=redis.call('ZRANGE',b,p,'+inf','BYSCORE','LIMIT','0',C(f),'WITHSCORES')
 o=#q<2*f
 for u=1,#q,2 do
-local v=math.floor(tonumber(L(q[u+1]))/BN)
+local v=math.floor(tonumber(L(q[u+1]))/BO)
 if v>=i and m+#n<j then
 n[#n+1]=q[u]
 i=v+1
@@ -3869,12 +3891,12 @@ F(q,'~g:'..v,'~s:'..v)
 end
 ${$B}${$K}local r=K('HMGET',c,q)
 local s={'ok',o and''or i and'from '..C(i)or'after '..h}
-${$AC}${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}for w,x in ipairs(l)do
+${$AC}${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}for w,x in ipairs(l)do
 local y,z=r[2*w-1],r[2*w]
 if AC(y)or AC(z)then
 return{'newer_schema'}
 end
-local aa=BT(x,y,z)
+local aa=BU(x,y,z)
 if w<=m or aa.ready==0 then
 F(s,x,z or'')
 F(s,aa.ready,aa.working)
@@ -3884,8 +3906,8 @@ end
 return s
 `;
   },
-  sha1: "f724d607758998180fdba0d0bced425c0cd3a327",
-  keyLockingSha1: "58702cd1481541c80d5cd1a7414f76aabc2970f5",
+  sha1: "6520863744cbd13d35c8e3cd81c27eb27b997d69",
+  keyLockingSha1: "3b97457bd6f8b5ca98d079b19bae04282f7a9220",
 };
 
 export const listWorkers: Script = {
@@ -3907,9 +3929,9 @@ F(k,tonumber(h[2][o+1]))
 end
 ${$B}${$K}local l=K('HMGET',a,j)
 ${$C}${$D}${$E}local m={'ok',E(d),h[1]}
-${$DJ}${$DV}for q,r in ipairs(j)do
+${$DL}${$DX}for q,r in ipairs(j)do
 local s=string.sub(r,4)
-local t=DV(i,s,0,tonumber(g))
+local t=DX(i,s,0,tonumber(g))
 local u=#t
 if u==tonumber(g)then
 u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
@@ -3923,8 +3945,8 @@ end
 return m
 `;
   },
-  sha1: "2110c62c963227e98c88b9963aa5e2d4cffae65d",
-  keyLockingSha1: "0f619eade582e3c1658b9eca6f261f23696584f6",
+  sha1: "4f9d8e0dede044eecadf593c9c36e314e38a8293",
+  keyLockingSha1: "571fb3d7d9aead9369e61c5a8c537c6f236d691d",
 };
 
 export const list: Script = {
@@ -3945,29 +3967,29 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GE}${$GF}local p=GF(l)
+${$AW}${$GG}${$GH}local p=GH(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
-${$C}${$BJ}${$BK}${$BV}${$BW}${$GJ}${$GL}local function s(t,u)
+${$C}${$BK}${$BL}${$BW}${$BX}${$GL}${$GN}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
-local z=BW(y)
+local z=BX(y)
 local aa=redis.call('LRANGE',a,C(-v-u),C(-v-1))
-local ab=y and GL(b,w,u)or{}
-local ac=9*BK+(z.list_tag or(z[0]or 0)+BJ)+v*BJ
+local ab=y and GN(b,w,u)or{}
+local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
 if aa[ae]and not(ab[af]and tonumber(ab[af].score)<ac)then
 ad[#ad+1]={id=aa[ae],listed=true}
-ae,ac=ae-1,ac+BJ
+ae,ac=ae-1,ac+BK
 else
 ad[#ad+1]=ab[af]
 af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<u and GL(c,x,u)or{})do
+for ak,al in ipairs(y and ag<u and GN(c,x,u)or{})do
 ad[#ad+1]=al
 end
 for ak=#ad,u+1,-1 do
@@ -3988,19 +4010,19 @@ return C(v)..' '..w..' '..x
 end
 end
 local t={}
-${$BQ}local function u(v)
+${$BR}local function u(v)
 local w=v.task
 if not v.listed or tonumber(w.ghosts or 0)==0 then
 return false
 end
-local x=t[v.id]or BQ(w)or redis.call('ZSCORE',e,v.id)
+local x=t[v.id]or BR(w)or redis.call('ZSCORE',e,v.id)
 t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GG}${$GH}local function x(y)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GI}${$GJ}local function x(y)
 local z=y.task
-if z.state~=r or not GH(p,z,y.text)or u(y)then
+if z.state~=r or not GJ(p,z,y.text)or u(y)then
 return false
 elseif
 y.fixed==''and r==AD.waiting
@@ -4020,25 +4042,25 @@ F(v,y.id,ad and math.floor(tonumber(y.score))or 0)
 F(v,aa,ac)
 v[#v+1]=ab
 end
-${$GI}${$GK}local function y(z,aa)
-local ab=GI(o,i,p)
-z=z~=''and z or GK(ab==h and p.ended_from)
-local ac=GL(ab,z,aa,ab==h and p.ended_before)
+${$GK}${$GM}local function y(z,aa)
+local ab=GK(o,i,p)
+z=z~=''and z or GM(ab==h and p.ended_from)
+local ac=GN(ab,z,aa,ab==h and p.ended_before)
 return ac,function(ad)
 return ad>0 and ac[ad].place or z
 end
 end
-${$GC}local z=l==''and math.min(tonumber(k)+1,GC)or GC
-local aa,ab=j,GC
-${$AC}${$AF}${$AM}${$AN}${$GD}${$GN}${$GO}while ab>0 do
+${$GE}local z=l==''and math.min(tonumber(k)+1,GE)or GE
+local aa,ab=j,GE
+${$AC}${$AF}${$AM}${$AN}${$GF}${$GP}${$GQ}while ab>0 do
 local ac,ad
 if i=='pending'then
 ac,ad=s(aa~=''and aa or'0 0 - 0 -',z)
 else
 ac,ad=y(aa,z)
 end
-local ae=GN(f,ac,x)
-v[3]=v[3]+GO(ac,ae)
+local ae=GP(f,ac,x)
+v[3]=v[3]+GQ(ac,ae)
 aa=ae<z and ae==#ac and''or ad(ae)
 local af=ae==z
 z=ab-ae
@@ -4048,8 +4070,8 @@ v[2]=aa
 return v
 `;
   },
-  sha1: "c5c50940ad5dfbd8ebf27c00fd21466251ce7511",
-  keyLockingSha1: "1e167bdbb992e7fcd05fb11a186ce4d6f27858e4",
+  sha1: "7e9a3fedcbf0f365e865cabb68b2b6d1cbb1712a",
+  keyLockingSha1: "0c59059e413661cb47999a2f08e20fca268aadd6",
 };
 
 export const purge: Script = {
@@ -4070,52 +4092,52 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GE}${$GF}local q=GF(m)
+${$AW}${$GG}${$GH}local q=GH(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CD}${$CE}${$CF}${$CH}${$CJ}${$CK}${$CL}${$CQ}${$CR}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DH}${$DN}${$GC}${$GD}${$GG}${$GH}${$GJ}${$GK}${$GL}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DI}${$DJ}${$DQ}${$GE}${$GF}${$GI}${$GJ}${$GL}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}${$GT}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GM(c,q.group,w)or GL(
+x and GO(c,q.group,w)or GN(
 v,
 w,
-GC,
+GE,
 v==h and q.ended_before
 )
-local aa=GN(f,z,function(aa,ab)
+local aa=GP(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(AK(aa.fixed)and(v==e or BQ(ac)))then
+elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GH(q,ac,aa.text)then
+elseif ac.state==r and GJ(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GQ(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GS(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GR(ae,am,ag[al])
+GT(ae,am,ag[al])
 end
-return DG(ae)
+return DI(ae)
 end
-BY(ae,v~=e and ag or{})
+BZ(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
-CR(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+CS(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-DN(ae,am,ag[al],'','rejected','cancelled')
+DQ(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-CL(ae)
-local ai=DG(ae)
+CM(ae)
+local ai=DI(ae)
 I('ZREM',v,ai and{}or af)
 local aj=ai and{}or S(ae,'ZADD fair XX')
 for an=1,#aj,2 do
@@ -4127,30 +4149,30 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GK(C(ac))or GP(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GO(z,aa)
+local ae=ac and GM(C(ac))or GR(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GQ(z,aa)
 end
-${$ER}${$EZ}${$FA}${$FB}${$FG}local function v()
-local w=DD(n,o)
+${$ET}${$FB}${$FC}${$FD}${$FI}local function v()
+local w=DF(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},EZ(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,C(DH))or{})do
+local x,y,z={},FB(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,C(DJ))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GN(f,x,function(ab)
+local ab=GP(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=FA(y,ab.id,ab.fixed,ab.record)
-if not FB(y,ac,ab)then
+local ac=FC(y,ab.id,ab.fixed,ab.record)
+if not FD(y,ac,ab)then
 aa,ac.written=aa+1,true
-DN(w,ab.id,ac.task,'','rejected','cancelled')
+DQ(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=DG(w)
+local ac=DI(w)
 for ag=#x,1,-1 do
 F(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -4158,20 +4180,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FG(y,f)
+FI(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<DH)
-t[2],t[3]=aa,ae and'pending '..GK()or''
-t[4]=ae and 0 or GO(x,ab)
+local ae=#z<#x and not(ad and#x<DJ)
+t[2],t[3]=aa,ae and'pending '..GM()or''
+t[4]=ae and 0 or GQ(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GI}local w=GI(n,j,q)
-return u(w,l~=''and l or GK(w==h and q.ended_from))or t
+${$GK}local w=GK(n,j,q)
+return u(w,l~=''and l or GM(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GK()
+w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GM()
 end
 local y,z=nil,m==''
 if w~='pending'then
@@ -4179,11 +4201,11 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GK()
+t[3]=(w=='limited'and'fair 'or'pending ')..GM()
 end
 return y or t
 end
-for ad=1,math.ceil(p/DH)do
+for ad=1,math.ceil(p/DJ)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -4191,8 +4213,8 @@ end
 return y or t
 `;
   },
-  sha1: "c04f162505cb59d59fa9b570446bf8732ee564f9",
-  keyLockingSha1: "320fc70b1a7af9ff8c714865acce983d60f65d1a",
+  sha1: "d0acbe0c2eb5f16fd91080316d7bd07118097f8d",
+  keyLockingSha1: "c3a169059af7f8a9f08f82e3f760454bd33531d9",
 };
 
 export const redrive: Script = {
@@ -4218,7 +4240,7 @@ ${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local r=E(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$AW}${$GE}${$GF}local v=GF(n)
+${$AW}${$GG}${$GH}local v=GH(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -4246,27 +4268,27 @@ y[ae]=ah and'redriven'or'not_dead_letter'
 aa=aa or ah
 end
 end
-${$GG}${$GH}local function ac(ad,ae)
+${$GI}${$GJ}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
 elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
 ad.left_alone=true
-elseif GH(v,ad.task,ad.text)then
+elseif GJ(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AC}${$AF}${$AO}${$AP}${$AQ}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CQ}${$CU}${$CX}${$CZ}${$DE}${$DG}${$DL}${$DM}local function ad(ae,af,ag,ah)
-BY(ae,ag)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AC}${$AF}${$AO}${$AP}${$AQ}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CY}${$CZ}${$DB}${$DG}${$DI}${$DN}${$DP}local function ad(ae,af,ag,ah)
+BZ(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-DM(ae,af[al],am,w[ah+al].text,'back',an>r and an)
-CX(ae,'redriven',af[al])
+DP(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+CZ(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return DG(ae)
+return DI(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -4275,40 +4297,40 @@ end
 local af=#ae>0
 s=s or C(r)
 if not af then
-${$GK}u=u or GK(v.ended_from)
+${$GM}u=u or GM(v.ended_from)
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
-${$GC}${$GJ}${$GL}ae=GL(h,u,GC,ag)
+${$GE}${$GL}${$GN}ae=GN(h,u,GE,ag)
 end
-${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GC}${$GD}${$GN}local ag=GN(f,ae,af and ab or ac)
+${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GE}${$GF}${$GP}local ag=GP(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$DA}${$DB}${$DC}${$DD}${$DH}${$GQ}ah,ag=GQ(q,r,w,ag,ad)
+${$DC}${$DD}${$DE}${$DF}${$DJ}${$GS}ah,ag=GS(q,r,w,ag,ad)
 if not ag then
 return ah
 end
 end
 local ai=''
 if not af then
-${$GP}ai=GP(ae,ag,u)
+${$GR}ai=GR(ae,ag,u)
 elseif ag<#ae then
-${$GK}ai=GK()
+${$GM}ai=GM()
 end
 if ai~=''then
 ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
 end
-${$EA}${$EB}${$EC}${$ED}local aj=o~=''
+${$EC}${$ED}${$EE}${$EF}local aj=o~=''
 and k~='1'
 and(z or aa)
-and ED(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$GO}local ak={'ok',ah,ai,GO(ae,ag),aj and 1 or 0}
+and EF(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+${$GQ}local ak={'ok',ah,ai,GQ(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
 return ak
 `;
   },
-  sha1: "e750b4e7136b2aa332418738b719bf5c40e50a4e",
-  keyLockingSha1: "c1e837fe69d1598759318728001d5581b22c5796",
+  sha1: "fff05bd7e9442ec5720d63fb460510a30dbfad22",
+  keyLockingSha1: "c229e51dafc7b4884407a314da2f5ed1bfb1535d",
 };
 
 export const remove: Script = {
@@ -4319,10 +4341,10 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$DA}${$DB}local f=DB({tasks=a,expiry=b,dead=c})
+${$DC}${$DD}local f=DD({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$AC}${$AW}${$AY}${$AZ}${$DC}if AC(h)or AC(i)or DC(f,g[3],g[4])then
+${$AC}${$AW}${$AY}${$BA}${$DE}if AC(h)or AC(i)or DE(f,g[3],g[4])then
 return{'newer_schema'}
 end
 ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local j=AN(h or'',i)
@@ -4334,12 +4356,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CX}${$GR}GR(f,e,j)
-${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}return DG(f)or{'removed'}
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CZ}${$GT}GT(f,e,j)
+${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}return DI(f)or{'removed'}
 `;
   },
-  sha1: "c9f25b95b89939e715b9d3afca21a66e435c1571",
-  keyLockingSha1: "89ce3a60042e12495d9f8c2a77ef63779eb578ad",
+  sha1: "9dc786fc96d09526e6bd47fba5d5c0dd4014e809",
+  keyLockingSha1: "81f37b9b4bc2fe7694eac45b852ecc83c8eb7767",
 };
 
 export const settings: Script = {
@@ -4352,12 +4374,12 @@ local d=redis.call('HMGET',a,c,'~g:'..b)
 ${$AC}if AC(d[1])or AC(d[2])then
 return{'newer_schema'}
 end
-${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local e=BT(b,b~=''and d[2]or'',d[1])
+${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local e=BU(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "cf29412a89bec588536af329a7ecc076d9945df9",
-  keyLockingSha1: "cf9943bc405d8a3fb10d1d615332f08f100ed0e6",
+  sha1: "3c949d7ca790f1997c4559adfb7a36c16cb8074a",
+  keyLockingSha1: "e154661f36f8a09a2a8d0106e98e24b9a7c5226a",
 };
 
 export const statistics: Script = {
@@ -4366,17 +4388,17 @@ export const statistics: Script = {
     return `local a=KEYS[1]
 local b=ARGV[1]
 ${$C}${$D}${$E}local c=E(b)
-${$F}${$CV}local d=redis.call('HMGET',a,'~set',unpack(CV()))
+${$F}${$CW}local d=redis.call('HMGET',a,'~set',unpack(CW()))
 ${$AC}if AC(d[1])or AC(d[2])or AC(d[3])then
 return{'newer_schema'}
 end
-${$AW}${$AY}${$AZ}local e={'ok',c,AZ(d[1]or nil).statistics and 1 or 0}
-${$CW}CW(e,{unpack(d,2)},c)
+${$AW}${$AY}${$BA}local e={'ok',c,BA(d[1]or nil).statistics and 1 or 0}
+${$CX}CX(e,{unpack(d,2)},c)
 return e
 `;
   },
-  sha1: "22be23065ed27e5f145e4cfe14040c195d9c29ae",
-  keyLockingSha1: "c7b390343efc5497886ccb76af3474afa1b573a7",
+  sha1: "a5d71dc8c6985a075a51e05a946abcb260100ebf",
+  keyLockingSha1: "934e4676628d4a254a21b1f2efda11db139a1178",
 };
 
 export const findForeign: Script = {
@@ -4501,6 +4523,25 @@ return{'ok',g}
   keyLockingSha1: "f969be514d701f2a7453934e13dc94f62f755bc6",
 };
 
+export const putShares: Script = {
+  name: "putShares",
+  get source() {
+    return `local a=KEYS[1]
+local b=ARGV[1]
+local c=ARGV[2]
+local d=redis.call('HGET',a,'~shares')or''
+${$AC}if AC(d)then
+return{'newer_schema'}
+elseif d~=b then
+return{'ok',d}
+end
+${$N}return N(redis.pcall('HSET',a,'~shares',c))or{'ok',c}
+`;
+  },
+  sha1: "fe97aa5d7fa11d7be27fbf92f1df1eda0b143ad3",
+  keyLockingSha1: "1270c0d6899633413f6a4ff75856b237c1add80a",
+};
+
 export const setIdle: Script = {
   name: "setIdle",
   get source() {
@@ -4522,6 +4563,73 @@ return{'ok',#d/2}
   },
   sha1: "b5a7538086d2720f3e64e68b1824d267f06f0599",
   keyLockingSha1: "e0695f931d1a3cd32ff675b4b626268586c87595",
+};
+
+export const setShares: Script = {
+  name: "setShares",
+  get source() {
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=ARGV[1]
+local g=ARGV[2]
+local h=ARGV[3]
+local i=ARGV[4]
+local j=ARGV[5]
+local k=ARGV[6]
+local l=redis.call('HMGET',e,'~set','~rate','~ghosts','~dropped','~wake')
+${$AC}if AC(l[1])then
+return{'newer_schema'}
+end
+${$C}${$D}${$E}local m,n=E(f),l[2]or''
+${$AW}${$AY}${$BA}local o,p=BA(l[1]),BA(l[1])
+if o.shares and tonumber(o.shares)>tonumber(g)then
+return{'older',tonumber(o.shares)}
+end
+p.shares=g
+p.max_working=h~=''and h or nil
+p.rate=i~=''and i or nil
+p.max_pending=j~=''and j or nil
+if not o.shares then
+${$AZ}for t,u in pairs(AZ)do
+p[u]=p[u]or o[t]
+end
+end
+local q={}
+if o.rate and p.rate and o.rate~=i then
+${$BC}${$BE}n=BE(n,o.rate,i,m)
+${$F}F(q,'~rate',n)
+end
+if o.shares~=g then
+${$F}${$G}${$AX}${$BB}F(q,'~set',BB(p))
+end
+if#q>0 then
+${$N}${$P}local r=P(e,q)
+if r then
+return r
+end
+end
+local r=0
+if p.rate then
+${$BC}local s=BC(i)
+${$F}${$BD}r=s-BD(i,n,m,0)
+end
+${$BH}local s=redis.call('LLEN',a)
+-BH({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
++redis.call('ZCARD',b)
++redis.call('ZCARD',c)
+local t=p.max_working~=o.max_working or p.rate~=o.rate
+${$G}${$N}${$P}${$AX}${$BB}${$EC}${$ED}${$EE}${$EF}local u=k~=''
+and t
+and s>0
+and EF(e,{l[5],BB(p)},m,k)
+return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
+`;
+  },
+  sha1: "db5618fb9cb49db2f6fd20d4752b7b177f359017",
+  keyLockingSha1: "7c55ec9b7f5425c8f3d97dace58f6cd3cfad618b",
 };
 
 export const blankDuplicates: Script = {
@@ -4554,7 +4662,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local p=GY(o,E(l))
+${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local p=HA(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4571,25 +4679,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GV}${$GX}${$HB}${$HC}${$HD}${$HE}local u=HE(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GX}${$GZ}${$HD}${$HE}${$HF}${$HG}local u=HG(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$GZ}local function w(x)
+${$HB}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-GZ(p,'two_places',x.id)
+HB(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GW}${$HA}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}local x=HX(p,u,w)or HL(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$GY}${$HC}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}local x=HZ(p,u,w)or HN(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "8280f01e8a9bc1a804db4490086ba18da9e08cee",
-  keyLockingSha1: "4b0c29952cb9c4f4a3dc0cb38f284b39f4fe8203",
+  sha1: "95bc64e9f4608945f45f9a6a1b6cf5b1b967a3d8",
+  keyLockingSha1: "1f00c232c10f9d96abe1afa8cd30d8d9eab9c66e",
 };
 
 export const check: Script = {
@@ -4635,7 +4743,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local w=GY(u,E(n))
+${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local w=HA(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4705,7 +4813,7 @@ ag[#ag+1]=an
 end
 end
 end
-${$BG}local function ai(aj,ak)
+${$BH}local function ai(aj,ak)
 local al,am,an=w.seen.tasks,0,{}
 for ar,as in ipairs(y)do
 an[as]=(an[as]or 0)+1
@@ -4716,22 +4824,22 @@ if(an[as.id]or 0)~=as.expected then
 return false
 end
 end
-return BG(al,'~ghosts','~dropped')==am
-and BG(al,'~timers','~elapsed')==ak
-and BG(al,'~broken','~checked')==0
+return BH(al,'~ghosts','~dropped')==am
+and BH(al,'~timers','~elapsed')==ak
+and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BK}${$BM}${$BN}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$CD}${$CQ}${$HB}${$HO}${$IQ}${$IR}${$IS}${$IT}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HD}${$HQ}${$IS}${$IT}${$IU}${$IV}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
-an[as]=BT(as)
+an[as]=BU(as)
 end
 for ar,as in ipairs(ak)do
 local at=as.task
-local au=BQ(at)and as.live and an[at.group or'']
+local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IQ(au,tonumber(as.fair))
+IS(au,tonumber(as.fair))
 elseif au and as.working then
-IR(au)
+IT(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4739,18 +4847,18 @@ local at,au=am[as],an[as]
 local av=tonumber(at.settings.number)
 for az,ba in ipairs(av and x.limited or{})do
 au.limited=au.limited
-+(math.floor(tonumber(w.seen.limited[ba])/BN)==av and 1 or 0)
++(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IS(at,au,aw)or IT(w,at)then
+if AC(aw)or IU(at,au,aw)or IV(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BA}${$BJ}${$BL}${$BO}${$BV}${$BW}${$BX}${$BY}${$CF}${$DJ}${$DL}${$DT}${$DV}${$GV}${$GW}${$GX}${$GZ}${$HA}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HM}${$HN}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DL}${$DN}${$DV}${$DX}${$GX}${$GY}${$GZ}${$HB}${$HC}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HO}${$HP}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}local function ak()
 local al={}
-for ap,aq in ipairs(IO)do
+for ap,aq in ipairs(IQ)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4759,18 +4867,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IP(
+IR(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IK(w,z)
+local ap,aq=IM(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IG(w,au)
-II(w,x.worker_leases)
-IH(w,x.fair_by_group)
-IJ(w,x.workers)
+II(w,au)
+IK(w,x.worker_leases)
+IJ(w,x.fair_by_group)
+IL(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4790,13 +4898,13 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HE(w,ag),{},{},{}
+local ax,ay,az,ba=HG(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HQ(w,bf)
-if bf.live and BQ(bf.task)then
+HS(w,bf)
+if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
 end
@@ -4806,14 +4914,14 @@ end
 for be=1,#aq,2 do
 ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
-BY(w.plan,ay)
+BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-HW(w,bf)
-HH(w,bf.id,bf.had_fixed,bf.fixed)
-HH(w,'.'..bf.id,bf.had_record,bf.record)
+HY(w,bf)
+HJ(w,bf.id,bf.had_fixed,bf.fixed)
+HJ(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HJ(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HJ(w,'fair_by_group',w.turns,'turn_wrong')
+HL(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HL(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4833,8 +4941,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "696515eff12efa7f5095b92442e102e61c938aa9",
-  keyLockingSha1: "9499f2a81bd46e57abef71d4973150ae24ecc080",
+  sha1: "765aed2349ca8739c1374999ca126cea06bc7afb",
+  keyLockingSha1: "4f707a9ef5fddc6f89e30c093487b244d9d074eb",
 };
 
 export const placeLost: Script = {
@@ -4867,18 +4975,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local p=GY(o,E(l))
+${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local p=HA(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GV}${$GX}${$HB}${$HC}${$HD}${$HE}local v=HE(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GX}${$GZ}${$HD}${$HE}${$HF}${$HG}local v=HG(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$GZ}${$HG}${$HO}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HB}${$HI}${$HQ}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -4888,22 +4996,22 @@ t=t+math.max(0,ab-x.ghosts)
 u=u+math.max(0,x.ghosts-ab)
 z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
-local ac=BQ(z)and aa.groups[z.group or'']
+local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HO then
+if ad and ad.last_tag>=HQ then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
-CN(aa,y,z,'back')
-GZ(p,'place_missing',y)
+CO(aa,y,z,'back')
+HB(p,'place_missing',y)
 else
-GZ(p,'ghosts_wrong',y)
+HB(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HG(p,x)
+x.record=not ac and HI(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$AZ}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GW}${$HA}${$HF}${$HH}${$HI}${$HJ}${$HK}${$HM}${$HN}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}local x=HX(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$GY}${$HC}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HO}${$HP}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}local x=HZ(p,v,w)
 if x then
 return x
 end
@@ -4916,8 +5024,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "18f1048726fc85aeb7d1fe541f3b8d6a0a5b3095",
-  keyLockingSha1: "1bb04a555b48eb3abb5f2be7607e72457b2bea9a",
+  sha1: "6a527117ba00f459069a572b8670224acbf2307c",
+  keyLockingSha1: "561c0d748cc977b7f9d28ae9fbb9930039d8a20c",
 };
 
 export const recountGroups: Script = {
@@ -4935,71 +5043,71 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local m=GY(l,E(g))
+${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local m=HA(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$AW}${$AY}${$AZ}${$BR}${$BS}${$BT}local function r(s)
+${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,BT(s)
+o[#o+1],q[s]=s,BU(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BQ}${$GC}${$GD}${$GN}${$GO}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GE}${$GF}${$GP}${$GQ}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GN(f,w,function(x)
-if BQ(x.task)and AK(x.fixed)then
+local x=GP(f,w,function(x)
+if BR(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GO(w,x)==0
+return x==#w and x<=k and GQ(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=BT(x,h=='1'and i[w+2]or'')
+q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BK}${$BM}${$CD}${$HO}${$IQ}${$IR}if h~='1'and not(s(a,IQ)and s(d,IR))then
+${$BL}${$BN}${$CE}${$HQ}${$IS}${$IT}if h~='1'and not(s(a,IS)and s(d,IT))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BJ}${$BL}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CM}${$CO}${$CP}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$DH}${$GZ}${$HB}${$IS}${$IT}for x=1,#t,DH do
-BY(n,{unpack(t,x,math.min(x+DH-1,#t))})
-for ab=x,math.min(x+DH-1,#t)do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}${$DJ}${$HB}${$HD}${$IU}${$IV}for x=1,#t,DJ do
+BZ(n,{unpack(t,x,math.min(x+DJ-1,#t))})
+for ab=x,math.min(x+DJ-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and C(af*BN)
+local ag=af and C(af*BO)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BN))
+and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IS(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IU(ad,q[ac],ae or'')then
 ad.changed=true
-GZ(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IT(m,ad)then
+HB(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IV(m,ad)then
 ad.changed=true
-GZ(m,'timer_wrong',ac)
+HB(m,'timer_wrong',ac)
 end
 end
-CP(n)
-local y=DG(n)
+CQ(n)
+local y=DI(n)
 if y then
 return y
 end
-DA(n)
+DC(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "c6a8145dcac72bcf8edf945f8d217551904171c3",
-  keyLockingSha1: "b606887ff87179cf22ed6bf55e1e57f349156cc2",
+  sha1: "58f04f6551956a8790e5a114c802b90eb35aff0d",
+  keyLockingSha1: "4f8dd62b548dec580e5f64243024922388994f3f",
 };
 
 export const repairControl: Script = {
@@ -5017,10 +5125,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local m=GY(l,E(i))
+${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local m=HA(l,E(i))
 local n={}
-${$IL}${$IM}${$IO}for r,s in ipairs(redis.call('HMGET',e,unpack(IO)))do
-n[IO[r]]=s
+${$IO}${$IP}${$IQ}for r,s in ipairs(redis.call('HMGET',e,unpack(IQ)))do
+n[IQ[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -5028,10 +5136,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$AZ}${$BA}${$BJ}${$BK}${$BL}${$BV}${$BW}${$BX}${$GZ}${$HF}${$HH}${$HM}${$HN}${$HO}${$HY}${$HZ}${$IA}${$IB}${$IP}IP(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HB}${$HH}${$HJ}${$HO}${$HP}${$HQ}${$IA}${$IB}${$IC}${$ID}${$IR}IR(m,n,o)
 local p={}
-for t=1,#IL,2 do
-p[IL[t]]=IL[t+1]
+for t=1,#IO,2 do
+p[IO[t]]=IO[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -5047,24 +5155,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HH(m,w,n[w],ac and C(x)or n[w])
+HJ(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HH(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-GZ(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HJ(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HB(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$CQ}${$CU}${$CZ}${$DE}${$DG}${$HB}${$HJ}${$HK}local r=HK(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}${$HD}${$HL}${$HM}local r=HM(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IL)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IO)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "234c62a639a2ebd9befc9e6d9327b128fa07cb9e",
-  keyLockingSha1: "d13036fec10f74b9609a3a3e5585e61dcd9cee13",
+  sha1: "b4b70cec12c7578f160971211402b50cdce041a2",
+  keyLockingSha1: "5112c23a1f2d66bec34759bb51244a78c37a3137",
 };
 
 export const scan: Script = {
@@ -5098,7 +5206,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DA}${$DB}${$GU}${$GY}local q=GY(p,E(l))
+${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local q=HA(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -5111,7 +5219,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$GZ}${$HA}${$HC}${$IG}local function w()
+${$B}${$K}${$HB}${$HC}${$HE}${$II}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -5120,24 +5228,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IG(q,z)
+II(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$AZ}${$BA}${$DT}${$HB}${$HF}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IK}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DV}${$HD}${$HH}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$IM}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IK(q,y[2])
+local z,aa=IM(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$GV}${$GW}${$GX}${$HD}${$HE}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}local function y(z,aa)
-local ab,ac=HE(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$GX}${$GY}${$GZ}${$HF}${$HG}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}local function y(z,aa)
+local ab,ac=HG(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HX(q,ab)
+local ad=HZ(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -5146,32 +5254,32 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-GZ(q,ai.live and'two_places'or'payload_missing',ai.id)
+HB(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
-local ak,al=BM(tonumber(ai.fair or 0))
+local ak,al=BN(tonumber(ai.fair or 0))
 local am=ai.working and'1'
 or ai.fair and C(ak)..'='..C(al)
 or ai.limited and''
-if am and ai.live and BQ(aj)and not ai.newer then
+if am and ai.live and BR(aj)and not ai.newer then
 F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HL(q,ac)
+return ad or HN(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$II}II(q,ab)
-ad=HK(q)
+${$IK}IK(q,ab)
+ad=HM(q)
 elseif m=='fair-by-group'then
-${$IH}IH(q,ab)
-ad=q.newer and{'newer_schema'}or HK(q)
+${$IJ}IJ(q,ab)
+ad=q.newer and{'newer_schema'}or HM(q)
 elseif m=='workers'then
-${$DV}${$IJ}IJ(q,ab)
-ad=HK(q)
+${$DX}${$IL}IL(q,ab)
+ad=HM(q)
 else
 ad=y(ab,ac)
 end
@@ -5181,8 +5289,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "6aaab387e06f1629b2ffd0a771048c5b96c7733e",
-  keyLockingSha1: "f103244b2cb6ace56c8ffffdce861c5d86b0781e",
+  sha1: "c3a8b19bcef13a6e315f189d801d4a0d85397817",
+  keyLockingSha1: "96c7e4cb32be7e32e9a82c213b23b4f61511ed0e",
 };
 
 export const dueSchedules: Script = {
@@ -5275,11 +5383,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FP}m,n=FP(c,e)
+${$FR}m,n=FR(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FQ}FQ(c,n,e,'refused')
+${$A}${$FS}FS(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -5305,15 +5413,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FQ}FQ(c,n,e,m)
+${$A}${$FS}FS(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "dba69ace14094d43832669639b72b9483672d495",
-  keyLockingSha1: "52739f2d7073e050f4fb2977abf658f300d9c54a",
+  sha1: "f64e2e4bcdd1d378423a56c036e04caee591d18c",
+  keyLockingSha1: "f16f36f2df3dc1e6e61364d4381d499d95c07e9f",
 };
 
 export const runSchedules: Script = {
@@ -5333,7 +5441,7 @@ local k=5
 local l=8000000
 local m=16
 ${$Q}local n=Q(a,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$DA}${$DB}local o=DB(n,E(i))
+${$C}${$D}${$E}${$DC}${$DD}local o=DD(n,E(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped'}
 for v=1,p do
@@ -5344,11 +5452,11 @@ r[#r+1]=w..'.'..ad
 end
 end
 ${$AA}${$AB}local s=AB(f,r)
-${$AC}${$AW}${$AY}${$AZ}${$DC}if DC(o,s['~set'],s['~stats'])then
+${$AC}${$AW}${$AY}${$BA}${$DE}if DE(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
-${$BG}${$BH}local u,v,w=BH(o.settings,n,s),0,false
+${$BH}${$BI}local u,v,w=BI(o.settings,n,s),0,false
 local x={o='last_occurrence'}
 local y={}
 ${$F}local function z(aa)
@@ -5373,7 +5481,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..C(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..C(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}local function ab(ac,ad)
+${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -5387,10 +5495,10 @@ w=w or u<1
 return aj,ak,ao
 end
 local ar=AI(aq)
-BY(o,{ar})
+BZ(o,{ar})
 T(o,'HSET tasks',ap,aq)
-CN(o,ap,ar,'back')
-CX(o,'enqueued',ap)
+CO(o,ap,ar,'back')
+CZ(o,'enqueued',ap)
 aj=aj+1
 v,u=v+#aq,u-1
 end
@@ -5419,19 +5527,19 @@ end
 F(ac,al,tonumber(an))
 end
 ac[2]=w and 1 or 0
-${$H}${$U}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(o)
-${$I}${$N}${$DF}local af=DF(o,{['~stats']=s['~stats']})
+${$H}${$U}${$BV}${$BY}${$CR}${$CV}${$DB}${$DG}DG(o)
+${$I}${$N}${$DH}local af=DH(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$J}${$P}${$R}${$V}${$DG}DG(o)
+${$J}${$P}${$R}${$V}${$CY}${$DI}DI(o)
 I('HSET',h,ad)
 I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "e4f1264b2f35154853dc05650c08f0660d61a69f",
-  keyLockingSha1: "706e4aff09680219d221f475e66bde8c35eca421",
+  sha1: "cd622733eb75589b002a26fa8b2a8e769f913782",
+  keyLockingSha1: "132ffe178a42d1214abb5a86417b92d2ced2b6ae",
 };
 
 export const setReminder: Script = {
@@ -5595,21 +5703,21 @@ end
 return#w,#w>0 and(ac<#v or#w==s),ab
 end
 local v={'ok',0,0,0,0,0,0,0,0}
-${$L}${$M}${$EF}${$EG}local w=o=='1'and EG(e,f,function()
+${$L}${$M}${$EH}${$EI}local w=o=='1'and EI(e,f,function()
 return t
 end)
 local x,y,z=u()
 local aa,ab,ac=0,0,0
 if not w or w.expired then
 local ad
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DR}aa,ab,ac,ad=DR(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DT}aa,ab,ac,ad=DT(r,t,s,v)
 if ad then
 return ad
 end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DS}${$DT}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EE}${$EI}${$EK}${$EL}ad,ae,af,ag=EL(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DU}${$DV}${$DX}${$DY}${$DZ}${$EA}${$EB}${$EG}${$EK}${$EM}${$EN}ad,ae,af,ag=EN(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -5619,14 +5727,14 @@ local ai=w.deadline
 if w.expired then
 ai=M(e)
 end
-local aj,ak=EF(f,ai)
+local aj,ak=EH(f,ai)
 ah=ak or 0
 end
-${$N}${$P}${$AW}${$AY}${$AZ}${$EA}${$EB}${$EC}${$ED}local function ai()
+${$N}${$P}${$AW}${$AY}${$BA}${$EC}${$ED}${$EE}${$EF}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return ED(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
+return EF(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
 v[2],v[3],v[4],v[5]=ad,aa,ab,x
 v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
@@ -5634,8 +5742,8 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "e32b0d954954bd8a1c50d40db261692a141246d0",
-  keyLockingSha1: "25b2f01032e09e7dd5a2145a8c153606335fefa8",
+  sha1: "62a8997cd43901bdfe578e275f82a3670d326db2",
+  keyLockingSha1: "954c5be742eb0a198e51bb17049431950427f7c2",
 };
 
 export const unregister: Script = {
@@ -5673,10 +5781,10 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$Q}local k=Q(nil,a,b,c,d,e,f,g)
-${$DA}${$DB}local l=DB(k)
+${$DC}${$DD}local l=DD(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$AC}${$AW}${$AY}${$AZ}${$DC}if AC(n)or AC(o)or DC(l,m[4],m[5])then
+${$AC}${$AW}${$AY}${$BA}${$DE}if AC(n)or AC(o)or DE(l,m[4],m[5])then
 return{'newer_schema'}
 end
 ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local q,r=AN(n or'',o)
@@ -5697,14 +5805,14 @@ if not q.cancel_requested then
 q.cancel_requested='1'
 ${$H}${$Z}${$AQ}AQ(q,'flagged',l.now)
 ${$F}${$S}${$T}${$AO}${$AP}T(l,'HSET tasks','.'..i,AP(q,r))
-${$CX}CX(l,'cancelRequested',i)
+${$CZ}CZ(l,'cancelRequested',i)
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}return DG(l)or{'working'}
+${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}return DI(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
-${$B}${$F}${$K}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(l,{q})
-if not t and BQ(q)then
-${$S}${$T}${$BK}${$BZ}${$CD}${$CF}${$CH}${$CR}${$CS}s,t=CS(l,i,q)
+${$B}${$F}${$K}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{q})
+if not t and BR(q)then
+${$S}${$T}${$BL}${$CA}${$CE}${$CG}${$CI}${$CS}${$CT}s,t=CT(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
@@ -5712,18 +5820,18 @@ else
 ${$H}H(q,'ghosts',1)
 ${$S}${$T}T(l,'HSET tasks','~ghosts',C(p+1))
 end
-${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CX}${$CY}${$DN}DN(l,i,q,'','rejected','cancelled')
-${$BJ}${$BK}${$BL}${$CE}${$CF}${$CJ}${$CK}${$CL}CL(l)
-${$BN}${$BO}${$CA}${$CB}${$CC}${$CD}${$CG}${$CM}${$CO}${$CP}CP(l)
-${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}local u=DG(l)
+${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CZ}${$DA}${$DQ}DQ(l,i,q,'','rejected','cancelled')
+${$BK}${$BL}${$BM}${$CF}${$CG}${$CK}${$CL}${$CM}CM(l)
+${$BO}${$BP}${$CB}${$CC}${$CD}${$CE}${$CH}${$CN}${$CP}${$CQ}CQ(l)
+${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BV}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}local u=DI(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "fd49646a53303d2dadcfdf4ae66fb530c483763a",
-  keyLockingSha1: "c77a5b313d899fbb2b01e1fbdef407ed979f2f73",
+  sha1: "7b48c179323f8cabab80a5d48eee87f649fd3d88",
+  keyLockingSha1: "ad85a14f1db596c6cb9834d19f609b77fc14f846",
 };
 
 export const dequeue: Script = {
@@ -5749,20 +5857,20 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$C}${$FL}local u=FL(o,t)
+${$C}${$FN}local u=FN(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
 x=x or D(l)
 return x
 end
-${$FH}${$FV}local ab=FV and r==''and#v<=FH
+${$FJ}${$FX}local ab=FX and r==''and#v<=FJ
 if ab and#v<t then
-${$L}${$M}${$EF}${$EG}${$EH}ab,z=EH(e,f,aa)
+${$L}${$M}${$EH}${$EI}${$EJ}ab,z=EJ(e,f,aa)
 end
 if ab then
-${$EN}${$EO}w[1]=EO(g,u,v,1,EN(v,1))
-${$EM}${$FX}${$FY}y=FY(e,g,v,w,u,o,p,n,q,aa,z)
+${$EP}${$EQ}w[1]=EQ(g,u,v,1,EP(v,1))
+${$EO}${$FZ}${$GA}y=GA(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -5782,11 +5890,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EC}${$EE}${$EF}${$EG}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FI}${$FJ}${$FK}${$FM}${$FN}${$FO}${$FU}return FU(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EG}${$EH}${$EI}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FO}${$FP}${$FQ}${$FW}return FW(ac,ad,v,z,w)
 `;
   },
-  sha1: "0fb5105e248928bf4714a820689d457e07cf49f7",
-  keyLockingSha1: "d68dc06c5e79b31bbe8c8b0519f7680f31e51dcf",
+  sha1: "99c8896d95bdcd32035808356926e418f43cce3c",
+  keyLockingSha1: "484d64d5fae84dfa78fe6ef69f342556d0096a83",
 };
 
 export const enqueue: Script = {
@@ -5820,13 +5928,13 @@ local w,x,y,z={},{},nil,nil
 if t==1 and j~='1'and m==''and n[8]==''and u(n[9])then
 w[1],x[1],x[2]=n[6],n[6],v..n[9]
 y=redis.pcall('HSETNX',f,w[1],x[2])
-${$FV}if FV and y==1 and n[7]==''and k==''then
+${$FX}if FX and y==1 and n[7]==''and k==''then
 redis.call('LPUSH',a,w[1])
 return{'ok',-1,0,1}
 end
 else
 local aa,ab,ac={unpack(r)},{'ok',0,0},{}
-${$FV}local ad=FV and k==''and m~='?'and t<=q
+${$FX}local ad=FX and k==''and m~='?'and t<=q
 for ah=1,t do
 local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
 ad=ad and aj==''and ak==''and not ac[ai]and u(al)
@@ -5835,7 +5943,7 @@ x[2*ah-1],x[2*ah]=ai,v..al
 end
 if ad then
 ${$AA}${$AB}z=AB(f,aa)
-${$GS}${$GT}if(m~=''or z['~slots'])and GT(z['~slots'],m,n,p,o)then
+${$GU}${$GV}if(m~=''or z['~slots'])and GV(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
 ad=not z['~set']and not(z['~slots']and m=='')
@@ -5853,7 +5961,7 @@ return ab
 end
 end
 ${$Q}local aa=Q(a,b,c,d,nil,e,f,g,h)
-${$DA}${$DB}local ab,ac,ad=DB(aa,tonumber(s)),{},{}
+${$DC}${$DD}local ab,ac,ad=DD(aa,tonumber(s)),{},{}
 ${$AE}${$AG}${$AH}${$AI}for ah=1,t do
 ac[ah]=AI(x[2*ah])
 ad[ah]=string.match(n[o*ah+4],'^%d+ (.*)$')
@@ -5871,16 +5979,16 @@ ${$F}for aj,ak in ipairs(w)do
 F(af,ak,ad[aj]and'~d:'..ad[aj])
 end
 ${$AA}${$AB}z=z or AB(f,af)
-${$AC}${$GS}${$GT}if AC(z['~slots'])then
+${$AC}${$GU}${$GV}if AC(z['~slots'])then
 return{'newer_schema'}
-elseif(m~=''or z['~slots'])and GT(z['~slots'],m,n,p,o)then
+elseif(m~=''or z['~slots'])and GV(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
-${$AW}${$AY}${$AZ}${$DC}if DC(ab,z['~set'],z['~stats'])then
+${$AW}${$AY}${$BA}${$DE}if DE(ab,z['~set'],z['~stats'])then
 return{'newer_schema'}
 end
 end
-${$B}${$F}${$K}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BQ}${$BR}${$BS}${$BT}${$BV}${$BW}${$BY}BY(ab,ac)
+${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(ab,ac)
 local af=false
 local function ag(ah,ai)
 local aj=string.match(ai or'','^[^.]+%.')
@@ -5919,7 +6027,7 @@ local ak=n[o*aj+3]
 local al=tonumber(ak~=''and ak or 0)
 return string.sub(ak,1,1)=='+'and ab.now+al or al
 end
-${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}${$DL}local function aj(ak,al)
+${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}${$DN}local function aj(ak,al)
 local am,an=w[ak],ai(ak)
 local ao=an>ab.now
 if al or not ae then
@@ -5930,20 +6038,20 @@ T(ab,'ZREM expiry',am)
 T(ab,'ZREM dead',am)
 end
 if ao then
-T(ab,'ZADD delayed',DL(ac[ak],an),am)
-elseif al and tonumber(al.ghosts or 0)>0 and not BQ(ac[ak])then
+T(ab,'ZADD delayed',DN(ac[ak],an),am)
+elseif al and tonumber(al.ghosts or 0)>0 and not BR(ac[ak])then
 H(al,'ghosts',-1)
 ab.ghosts=ab.ghosts+1
 else
-CN(ab,am,ac[ak],'back')
+CO(ab,am,ac[ak],'back')
 end
-local ap=AT(x[2*ak],al,ao and BQ(ac[ak]))
+local ap=AT(x[2*ak],al,ao and BR(ac[ak]))
 if ap then
 T(ab,'HSET tasks','.'..am,ap)
 elseif al then
 T(ab,'HDEL tasks','.'..am)
 end
-CX(ab,'enqueued',am)
+CZ(ab,'enqueued',am)
 end
 ${$U}local function ak()
 return U(ab,'LPUSH pending')
@@ -5952,7 +6060,7 @@ return U(ab,'LPUSH pending')
 end
 ab.ghosts=0
 local al=m=='?'
-${$BG}${$BH}local am=l=='1'and(al and math.huge or BH(ab.settings,aa,z))
+${$BH}${$BI}local am=l=='1'and(al and math.huge or BI(ab.settings,aa,z))
 local an,ao=false,false
 local ap,aq,ar={'ok',-1,0},{},{}
 local as={}
@@ -6010,13 +6118,13 @@ end
 if z['~slots']and m==''then
 ap[2]=2
 end
-${$BI}if not am and BI(ab.settings,aa,z,ak())then
+${$BJ}if not am and BJ(ab.settings,aa,z,ak())then
 return{'full'}
 end
 if k~=''and an then
 local at=ae and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
-${$EA}${$EB}if EB(at[1],ab.now,ao and 0)and not AZ(at[2]or nil).paused then
-${$EC}local au={'~wake',EC(ab.now,k)}
+${$EC}${$ED}if ED(at[1],ab.now,ao and 0)and not BA(at[2]or nil).paused then
+${$EE}local au={'~wake',EE(ab.now,k)}
 ap[3]=1
 ${$N}${$P}if U(ab,'HSET tasks')>0 then
 T(ab,'HSET tasks',unpack(au))
@@ -6025,20 +6133,20 @@ ap[3]=0
 end
 end
 end
-${$G}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(ab)
-${$I}${$N}${$DF}local at=DF(ab,z)
+${$G}${$BV}${$BY}${$CR}${$CV}${$DB}${$DG}DG(ab)
+${$I}${$N}${$DH}local at=DH(ab,z)
 if at then
 return at
 end
-${$J}${$P}${$R}${$V}${$DG}DG(ab)
+${$J}${$P}${$R}${$V}${$CY}${$DI}DI(ab)
 if ab.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(ab.ghosts))
 end
 return ap
 `;
   },
-  sha1: "80d097eac567d6b0ab5aef0411835540944f6319",
-  keyLockingSha1: "461e5dd3f2a241b248a7126742bb449a775f3dd6",
+  sha1: "49ab242d52f278183575fe431ceb6e646d080f95",
+  keyLockingSha1: "fee5b491ece9141c53c6f678259617cc5ee862c4",
 };
 
 export const get: Script = {
@@ -6104,7 +6212,7 @@ F(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$DJ}${$DV}local t=DV(n,g,j,p+1)
+${$DL}${$DX}local t=DX(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$F}for x,y in ipairs(t)do
@@ -6140,10 +6248,10 @@ y[5]=#y-5
 for ad,ae in ipairs(z)do
 F(y,ae)
 end
-${$N}${$DP}DP(n,v)
-${$DA}${$DB}local aa=DB(n,o)
-${$S}${$T}${$DS}${$DU}DU(aa,g,h,t[3])
-${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BB}${$BC}${$BR}${$BS}${$BU}${$BV}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}local ab=DG(aa)
+${$N}${$DR}DR(n,v)
+${$DC}${$DD}local aa=DD(n,o)
+${$S}${$T}${$DU}${$DW}DW(aa,g,h,t[3])
+${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}local ab=DI(aa)
 if ab then
 return ab
 end
@@ -6152,8 +6260,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "14ab644d42494fd9a37c4e9a9117e1103ae98565",
-  keyLockingSha1: "34e68ba4ba6f5b6946109bbdf860865309eb89bc",
+  sha1: "e1e02dea8204183490ecd6ad5b1527edc9b214d5",
+  keyLockingSha1: "d30089f11524003e7bc22c8a19b19fa5c8f2a979",
 };
 
 export const settleAndDequeue: Script = {
@@ -6182,37 +6290,37 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FL}local y=FL(o,x)
+${$FN}local y=FN(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FV}local af=FV and r==''and#u+2*x<=B
-${$FR}for aj=v+3,#u,FR do
+${$B}${$FX}local af=FX and r==''and#u+2*x<=B
+${$FT}for aj=v+3,#u,FT do
 af=af and u[aj]=='complete'
 end
 if af then
 ab=redis.call('RPOP',a,m)or{}
-${$EN}local ag=EN(ab,1)
-${$EO}${$FS}local ah=EO(g,y,ab,1,ag,FS({},u,v))
-${$EM}z={ah[3],ah[4],unpack(ah,EM+2*ag+1,#ah)}
+${$EP}local ag=EP(ab,1)
+${$EQ}${$FU}local ah=EQ(g,y,ab,1,ag,FU({},u,v))
+${$EO}z={ah[3],ah[4],unpack(ah,EO+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FW}${$FZ}${$GA}ai,aj,ak=GA(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$FY}${$GB}${$GC}ai,aj,ak=GC(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$EF}${$EG}${$EH}af,ad=EH(e,f,ae)
+${$L}${$M}${$EH}${$EI}${$EJ}af,ad=EJ(e,f,ae)
 end
 if af then
-${$FX}${$FY}ac=
-FY(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$FZ}${$GA}ac=
+GA(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FX}${$GB}if ai and GB(g,h,aj,ak)then
+${$FZ}${$GD}if ai and GD(g,h,aj,ak)then
 aa=ai
 else
 ad,z=nil,not ah.err and z or nil
@@ -6236,9 +6344,9 @@ local ai=
 {max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
 ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$FS}${$FT}local aj,ak=pcall(function()
-z=z or K('HMGET',g,FS({'~set','~stats'},u,v))
-return FT(ag,ah,t,u,v,z)
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$FU}${$FV}local aj,ak=pcall(function()
+z=z or K('HMGET',g,FU({'~set','~stats'},u,v))
+return FV(ag,ah,t,u,v,z)
 end)
 ${$O}aa=aj and ak or O(ak)
 if aa.err or aa[1]~='ok'then
@@ -6246,12 +6354,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BE}${$BF}${$BJ}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CT}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DQ}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EC}${$EE}${$EF}${$EG}${$EI}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FM}${$FN}${$FO}${$FU}ac=FU(ag,ai,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EG}${$EH}${$EI}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FM}${$FO}${$FP}${$FQ}${$FW}ac=FW(ag,ai,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "a3f912bccfa43d8af941759584a60ba22eed5482",
-  keyLockingSha1: "51748f75b7abc59f0ba17109564a8aa9e5f1991a",
+  sha1: "d28612212ea178e7e5d3ce826fb42e73843d0e6f",
+  keyLockingSha1: "3abaed5620b00f071d800a6eb9444c52c6a9a953",
 };
 
 export const settle: Script = {
@@ -6271,21 +6379,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FR}${$FS}local o=K('HMGET',g,FS({'~set','~stats'},m,2))
+${$B}${$K}${$FT}${$FU}local o=K('HMGET',g,FU({'~set','~stats'},m,2))
 local p,q,r
-${$FV}if FV then
-${$A}${$X}${$Z}${$FW}${$FZ}${$GA}p,q,r=GA(e,h,m,2,o,n)
+${$FX}if FX then
+${$A}${$X}${$Z}${$FY}${$GB}${$GC}p,q,r=GC(e,h,m,2,o,n)
 end
-${$FX}${$GB}if p and GB(g,h,q,r)then
+${$FZ}${$GD}if p and GD(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$AZ}${$BB}${$BC}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CU}${$CX}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DE}${$DG}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$FT}return FT(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$FV}return FV(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "e63d0ecef40643b101669785c3e48dd5a3e2cca9",
-  keyLockingSha1: "5b71d472f829587aa4ddfe608dc774fabfae548b",
+  sha1: "2eeaccd6a6bd9d825f31c9ec8cd7f419b6cbbfda",
+  keyLockingSha1: "6c6c16ffc55734d6ed0fd0c608d891fde9d24f20",
 };
 
 export const wake: Script = {
@@ -6295,14 +6403,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$C}${$D}${$E}local d=E(b)
-${$EA}local e,f,g=EA(redis.call('HGET',a,'~wake'))
+${$EC}local e,f,g=EC(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$N}${$P}${$EC}local h=P(a,{'~wake',EC(d,math.max(tonumber(c),g))})
+${$N}${$P}${$EE}local h=P(a,{'~wake',EE(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "a2ef7ec099c19510eaba6c2fba7221eca896e81e",
-  keyLockingSha1: "826cee2a128aba56f74b2299a1f4f10fccb77ced",
+  sha1: "9b92f3df60624559155dc654d722cff4d2872c0d",
+  keyLockingSha1: "3a37b524628f66bd1f35e16a0b5b97db1b22863e",
 };

@@ -67,3 +67,29 @@ export const findForeignScript = {
     return { cursor: reader.text(), names: reader.rest((item) => item.text()) };
   },
 } as const satisfies Binding;
+
+export const setSharesScript = {
+  script: lua.setShares,
+  keys: ["pending", "fair", "limited", "working", "tasks"],
+  args: ["testNow", "version", "maxWorking", "rate", "maxPending", "wake"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("setShares", reply);
+    if (reader.status("ok", "older") === "older") return { noted: reader.integer() };
+    return {
+      pending: reader.integer(),
+      working: reader.integer(),
+      /** Dequeues within the last period of the rate. */
+      dequeued: reader.integer(),
+      wake: reader.integer() === 1,
+    };
+  },
+} as const satisfies Binding;
+
+export const putSharesScript = {
+  script: lua.putShares,
+  keys: ["tasks"],
+  args: ["was", "shares"],
+  each: [],
+  decode: (reply: Reply) => okay("putShares", reply).text(),
+} as const satisfies Binding;

@@ -17,7 +17,10 @@ export interface CheckOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Checks queues, in one request, and changes nothing. A queue whose check fails is not in the result. */
+/**
+ * Checks queues or partitions, in one request, and changes nothing. One whose check fails is not in the result.
+ * @param names such as `emails`, or `emails/3` for a partition
+ */
 export async function checkQueues(
   transport: Transport,
   names: readonly string[],

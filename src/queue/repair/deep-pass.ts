@@ -63,7 +63,7 @@ interface ControlCount {
 }
 
 /**
- * One pass through one queue: page by page through each part, then the records against the list as a whole.
+ * One pass through one partition of a queue: page by page through each part, then the records against the list as a whole.
  */
 export class DeepPass extends QueueBase {
   readonly #findings: Findings;
@@ -81,11 +81,14 @@ export class DeepPass extends QueueBase {
   #ghostsBefore = 0;
   readonly #timers = new Set<string>();
 
-  constructor(name: string, options: QueueBaseOptions & SendOptions, findings: Findings) {
+  readonly #partition: number;
+
+  constructor(name: string, options: QueueBaseOptions & SendOptions, findings: Findings, partition: number) {
     super(name, options);
     this.#findings = findings;
     this.#options = options;
-    this.#list = new ListRepair(name, options, (repaired) => this.#report(repaired));
+    this.#partition = partition;
+    this.#list = new ListRepair(name, options, (repaired) => this.#report(repaired), partition);
   }
 
   /**
@@ -143,7 +146,7 @@ export class DeepPass extends QueueBase {
       count: String(count),
     }));
     const args = { testNow: this.testNow(), began };
-    const control = await this.run(repairControlScript, args, items, this.#options);
+    const control = await this.run(repairControlScript, args, items, this.#options, this.#partition);
     this.#report(control);
     return control;
   }
@@ -151,7 +154,7 @@ export class DeepPass extends QueueBase {
   /** Scans a page of a part, and adapts the size of the next. */
   async #scanPage({ part, cursor }: Position) {
     const args = { testNow: this.testNow(), part, cursor, size: String(this.#size) };
-    const page = await this.run(scanScript, args, [], this.#options);
+    const page = await this.run(scanScript, args, [], this.#options, this.#partition);
     this.#report(page);
     this.#findings.checked(page.entries);
     this.#ghostsScanned += page.ghosts;
@@ -233,7 +236,7 @@ export class DeepPass extends QueueBase {
     for (let first = 0; first < items.length; first += MAX_REPAIRED) {
       const args = { testNow: this.testNow(), counted };
       const slice = items.slice(first, first + MAX_REPAIRED);
-      const reply = await this.run(recountGroupsScript, args, slice, this.#options);
+      const reply = await this.run(recountGroupsScript, args, slice, this.#options, this.#partition);
       if (reply === null) return false;
       this.#report(reply);
     }

@@ -6,6 +6,9 @@ import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import type { Fault } from "../core/faults.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
+import { nameOfPartition, readPartitionName } from "../core/keys.ts";
+import { slicesOf } from "../core/slices.ts";
+import { findPartitions } from "../partitions/stored-maps.ts";
 import { listQueues } from "../sweep/registry.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
 import type { Transport } from "../redis/transport.ts";
@@ -50,9 +53,11 @@ const OPTIONS = [
   "now",
 ];
 
-/** One kind of fault that was found in one queue, and repaired. */
+/** One kind of fault that was found in one queue, or one of its partitions, and repaired. */
 export interface FaultReport {
   readonly queue: string;
+  /** The partition; absent for partition 0, and for a queue without partitions. */
+  readonly partition?: number | undefined;
   readonly fault: Fault;
   readonly count: number;
   /** Examples: ids of tasks, or names of groups, workers, schedules or control fields. */
@@ -60,19 +65,26 @@ export interface FaultReport {
 }
 
 export interface DeepSweepReport {
-  /** How many queues were checked to the end. */
+  /** How many queues were checked to the end; of one with partitions, at least one of them. */
   readonly queues: number;
   /** How many entries were checked. A task counts once for each key that holds it. */
   readonly entries: number;
   /** Empty if everything is valid. */
   readonly faults: readonly FaultReport[];
   /** Queues that could not be checked to the end, each with the code of the error. */
-  readonly failed: readonly { readonly queue: string; readonly code: string }[];
+  readonly failed: readonly {
+    readonly queue: string;
+    readonly partition?: number | undefined;
+    readonly code: string;
+  }[];
   /** Continues from here with the option `cursor`; null if everything has been checked. */
   readonly cursor: string | null;
 }
 
-/** How many queues one request checks. */
+/** Of how many queues one request reads the partitions. */
+const MAPS_PER_REQUEST = 1_000;
+
+/** How many queues or partitions one request checks. */
 const QUEUES_PER_REQUEST = 50;
 
 /** Errors that the state of one queue can cause. Any other concerns the connection to Redis. */
@@ -92,7 +104,8 @@ const ERRORS_OF_ONE_QUEUE: readonly string[] = [
  *
  * A small queue without faults costs at most 20 Redis commands; 50 such queues go in one request. Other
  * queues cost about 5 commands for each 100 tasks, 15 if the tasks have groups. A resent call repairs nothing
- * twice, and reports what its own copy found.
+ * twice, and reports what its own copy found. Each partition of a queue counts as a queue; with `queue`, one more
+ * command reads which partitions it has.
  * @param transport how to reach Redis, such as `upstash(env)`
  * @param options by default all registered queues, for 20 s
  * @returns the faults found, and a cursor if the budget ended the sweep first
@@ -115,18 +128,22 @@ export async function deepSweep(
   const deadline = deadlineOf(options.budget);
   const timeIsUp = () => performance.now() >= deadline;
   const start = readCursor(options.cursor);
-  if (options.queue !== undefined && start !== undefined && start.queue !== options.queue) {
+  const begun = start && readPartitionName(start.queue).queue;
+  if (options.queue !== undefined && begun !== undefined && begun !== options.queue) {
     throw invalidArgument("cursor", "must be the cursor of an earlier report on this queue");
   }
-  const names =
-    options.queue === undefined ? await registered(transport, options) : [queueName(options.queue)];
+  const { names: queues, partitioned } =
+    options.queue === undefined
+      ? await registered(transport, options)
+      : { names: [queueName(options.queue)], partitioned: true };
+  const names = partitioned ? await partitionsOfAll(transport, queues, options) : queues.toSorted(byName);
   const report = new Report(wholeNumber(options.examples ?? 10, "examples", 0, 1_000));
   const rest = names.filter((name) => start === undefined || name >= start.queue);
   for (let first = 0; first < rest.length; first += QUEUES_PER_REQUEST) {
     const page = rest.slice(first, first + QUEUES_PER_REQUEST);
     if (report.begun > 0 && timeIsUp()) return report.done(writeCursor(page[0] ?? "", START));
-    const begun = start !== undefined && !isStart(start.position) ? start.queue : undefined;
-    const unbegun = page.filter((name) => name !== begun);
+    const continued = start !== undefined && !isStart(start.position) ? start.queue : undefined;
+    const unbegun = page.filter((name) => name !== continued);
     const checks = await checkQueues(transport, unbegun, options);
     for (const name of page) {
       const check = checks.get(name);
@@ -153,44 +170,73 @@ async function sweepQueue(
   timeIsUp: () => boolean,
 ): Promise<Position | null> {
   const findings = report.begin(name);
+  const { queue, partition } = readPartitionName(name);
   try {
     if (check?.valid === true) {
       findings.checked(check.entries);
     } else {
-      const pass = new DeepPass(name, { transport, prefix, now, signal, onDeadLetter }, findings);
+      const pass = new DeepPass(queue, { transport, prefix, now, signal, onDeadLetter }, findings, partition);
       const rest = await pass.continueFrom(from, timeIsUp);
       if (rest !== null) return rest;
     }
-    if (check?.hasSchedules !== false) {
-      const repair = new ScheduleRepair(name, { transport, prefix, now, signal }, findings);
+    if (check?.hasSchedules !== false && partition === 0) {
+      const repair = new ScheduleRepair(queue, { transport, prefix, now, signal }, findings);
       await repair.repair(check?.valid === true);
     }
-    report.queues++;
+    report.checked.add(queue);
     return null;
   } catch (error) {
     if (!(error instanceof SluiceError) || !ERRORS_OF_ONE_QUEUE.includes(error.code)) throw error;
-    report.failed.push({ queue: name, code: error.code });
+    report.failed.push({ ...placeOf(name), code: error.code });
     return null;
   }
 }
 
-/** The registered queues to sweep, in order of their names, so that a cursor can name the next. */
-async function registered(transport: Transport, options: DeepSweepOptions): Promise<string[]> {
+/** The registered queues to sweep. */
+async function registered(transport: Transport, options: DeepSweepOptions) {
   const { prefix, signal, now, queues = () => true } = options;
   const names = new Set<string>();
+  /** Whether the registry shows that queues have partitions. */
+  let partitioned = false;
   let cursor: string | undefined;
   do {
     const page = await listQueues(transport, { prefix, signal, now, cursor, size: 1_000 });
     for (const { name } of page.queues) if (queues(name)) names.add(name);
+    partitioned ||= page.queues.some(({ name }) => readPartitionName(name).partition > 0);
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined);
-  return [...names].toSorted((a, b) => (a < b ? -1 : 1));
+  return { names: [...names], partitioned };
+}
+
+const byName = (one: string, other: string) => (one < other ? -1 : 1);
+
+/** The names of all partitions of queues, in order, so that a cursor can name the next. */
+async function partitionsOfAll(
+  transport: Transport,
+  queues: readonly string[],
+  { prefix, signal }: DeepSweepOptions,
+): Promise<string[]> {
+  const names: string[] = [];
+  for (const slice of slicesOf(queues, MAPS_PER_REQUEST)) {
+    const found = await findPartitions(transport, slice, prefix, { signal });
+    for (const queue of slice) {
+      for (const partition of found.get(queue) ?? [0]) names.push(nameOfPartition(queue, partition));
+    }
+  }
+  return names.toSorted(byName);
+}
+
+/** A queue and its partition, as a report has them. */
+function placeOf(name: string): { queue: string; partition?: number } {
+  const { queue, partition } = readPartitionName(name);
+  return partition === 0 ? { queue } : { queue, partition };
 }
 
 class Report {
-  queues = 0;
   begun = 0;
-  readonly failed: { queue: string; code: string }[] = [];
+  /** Queues of which partitions were checked to the end. */
+  readonly checked = new Set<string>();
+  readonly failed: { queue: string; partition?: number; code: string }[] = [];
   readonly #examples: number;
   readonly #faults = new Map<string, FaultReport & { count: number; ids: string[] }>();
   #entries = 0;
@@ -204,7 +250,12 @@ class Report {
     return {
       checked: (entries) => (this.#entries += entries),
       found: (fault, id) => {
-        const known = this.#faults.get(`${queue} ${fault}`) ?? { queue, fault, count: 0, ids: [] };
+        const known = this.#faults.get(`${queue} ${fault}`) ?? {
+          ...placeOf(queue),
+          fault,
+          count: 0,
+          ids: [],
+        };
         this.#faults.set(`${queue} ${fault}`, known);
         known.count++;
         const shown = printable(id);
@@ -214,8 +265,14 @@ class Report {
   }
 
   done(cursor: string | null): DeepSweepReport {
-    const { queues, failed } = this;
-    return { queues, entries: this.#entries, faults: [...this.#faults.values()], failed, cursor };
+    const { checked, failed } = this;
+    return {
+      queues: checked.size,
+      entries: this.#entries,
+      faults: [...this.#faults.values()],
+      failed,
+      cursor,
+    };
   }
 }
 
@@ -230,9 +287,10 @@ function writeCursor(queue: string, { part, cursor }: Position): string {
 
 function readCursor(cursor: string | undefined): { queue: string; position: Position } | undefined {
   if (cursor === undefined) return undefined;
-  const [, queue, part, scan] = /^([\w.-]+)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
+  const [, queue, part, scan] = /^([\w.-]+(?:\/[1-9]\d?)?)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
   if (queue === undefined || part === undefined || scan === undefined || !isScannedPart(part)) {
     throw invalidArgument("cursor", "must be the cursor of an earlier report");
   }
-  return { queue: queueName(queue, "cursor"), position: { part, cursor: scan } };
+  queueName(readPartitionName(queue).queue, "cursor");
+  return { queue, position: { part, cursor: scan } };
 }

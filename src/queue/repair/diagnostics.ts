@@ -1,6 +1,7 @@
-import { queueKeys } from "../core/keys.ts";
+import { nameOfPartition, queueKeys } from "../core/keys.ts";
+import { sendToStored } from "../partitions/stored-maps.ts";
 import { replyAt } from "../redis/replies.ts";
-import type { CommandOutcome, Transport } from "../redis/transport.ts";
+import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import { listQueues } from "../sweep/registry.ts";
 import { checkQueues, type CheckOptions } from "./check-queues.ts";
 
@@ -70,7 +71,8 @@ export async function databaseDiagnostics(
 }
 
 /**
- * Checks the keys of one queue, and changes nothing. Two requests.
+ * Checks the keys of one queue, all its partitions, and changes nothing. Two requests, or three if it has
+ * partitions.
  * @throws {SluiceError} if Redis cannot be reached
  */
 export async function queueDiagnostics(
@@ -78,21 +80,32 @@ export async function queueDiagnostics(
   queue: string,
   options: CheckOptions = {},
 ): Promise<QueueDiagnostics> {
-  const { tasks } = queueKeys(queue, options.prefix);
-  const commands = [
-    ["HLEN", tasks],
-    ["MEMORY", "USAGE", tasks, "SAMPLES", SAMPLES],
-  ] as const;
-  const outcomes = await transport.send(commands, { signal: options.signal });
-  const check = (await checkQueues(transport, [queue], options)).get(queue);
-  const fields = Number(replyAt(outcomes, 0));
-  const bytes = outcomes[1] && "reply" in outcomes[1] ? outcomes[1].reply : null;
+  const { prefix, signal } = options;
+  const sizesOf = (_: string, partition: number): Command[] => {
+    const { tasks } = queueKeys(nameOfPartition(queue, partition), prefix);
+    return [
+      ["HLEN", tasks],
+      ["MEMORY", "USAGE", tasks, "SAMPLES", SAMPLES],
+    ];
+  };
+  const found = await sendToStored(checkedTransport(transport), [queue], prefix, sizesOf, { signal });
+  const parts = found.get(queue) ?? [];
+  const names = parts.map(({ partition }) => nameOfPartition(queue, partition));
+  const checks = await checkQueues(transport, names, options);
+  const valid = names.map((name) => (checks.has(name) ? checks.get(name)?.valid : false));
+  const bytes = parts.map(({ outcomes: [length, usage] }) => {
+    if (Number(replyAt([length as CommandOutcome], 0)) === 0) return 0;
+    return usage && "reply" in usage && typeof usage.reply === "number" ? usage.reply : null;
+  });
   return {
     queue,
-    fields,
-    bytes: fields === 0 ? 0 : typeof bytes === "number" ? bytes : null,
-    valid: check ? check.valid : false,
-    entries: check?.valid ? check.entries : 0,
+    fields: parts.reduce((sum, { outcomes }) => sum + Number(replyAt(outcomes, 0)), 0),
+    bytes: bytes.includes(null) ? null : bytes.reduce<number>((sum, size) => sum + (size ?? 0), 0),
+    valid: valid.includes(false) ? false : valid.includes(null) ? null : true,
+    entries: names.reduce((sum, name) => {
+      const check = checks.get(name);
+      return sum + (check?.valid ? check.entries : 0);
+    }, 0),
   };
 }
 

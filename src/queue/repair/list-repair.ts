@@ -53,8 +53,16 @@ export class ListRepair extends QueueBase {
   readonly #report: (repaired: Repaired) => void;
 
   /** @param report receives what the scripts repaired */
-  constructor(name: string, options: QueueBaseOptions & SendOptions, report: (repaired: Repaired) => void) {
+  readonly #partition: number;
+
+  constructor(
+    name: string,
+    options: QueueBaseOptions & SendOptions,
+    report: (repaired: Repaired) => void,
+    partition: number,
+  ) {
     super(name, options);
+    this.#partition = partition;
     this.#options = options;
     this.#report = report;
   }
@@ -79,7 +87,8 @@ export class ListRepair extends QueueBase {
     const byId = new Map(entries.map((entry) => [entry.id, entry]));
     for (let first = 0, page: readonly string[] = [""]; page.length > 0; first += page.length) {
       const last = first + LIST_PAGE - 1;
-      const command: PlainCommand = ["LRANGE", this.keys.pending, String(first), String(last)];
+      const { pending } = this.keysOf(this.#partition);
+      const command: PlainCommand = ["LRANGE", pending, String(first), String(last)];
       page = lastReply(await this.transport.send([command], this.#options)) as readonly string[];
       for (const [i, id] of page.entries()) byId.get(id)?.positions.push(first + i);
     }
@@ -93,7 +102,7 @@ export class ListRepair extends QueueBase {
         .slice(first, first + MAX_REPAIRED)
         .map(({ id, witness, positions }) => ({ id, witness, seen: String(positions.length) }));
       const args = { testNow: this.testNow() };
-      const repaired = await this.run(placeLostScript, args, items, this.#options);
+      const repaired = await this.run(placeLostScript, args, items, this.#options, this.#partition);
       this.#report(repaired);
       this.ghostsAdded += repaired.ghosts;
       this.ghostsDropped += repaired.dropped;
@@ -129,7 +138,7 @@ export class ListRepair extends QueueBase {
   /** @returns for each entry whether the script found it within reach */
   async #blank(items: readonly ListEntry[], reach: number): Promise<readonly boolean[]> {
     const args = { testNow: this.testNow(), reach: String(reach) };
-    const repaired = await this.run(blankDuplicatesScript, args, items, this.#options);
+    const repaired = await this.run(blankDuplicatesScript, args, items, this.#options, this.#partition);
     this.#report(repaired);
     this.ghostsAdded += repaired.ghosts;
     return repaired.found;

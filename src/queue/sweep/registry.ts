@@ -1,5 +1,6 @@
-import { nameOfPartition, readPartitionName, registryKey } from "../core/keys.ts";
+import { nameOfPartition, registryKey } from "../core/keys.ts";
 import { nextCursor, onlyOptions, pageArguments } from "../core/validation.ts";
+import { withoutPartitions } from "../partitions/registered.ts";
 import { noteRedisTime } from "../redis/clock.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import { callOf } from "../redis/binding.ts";
@@ -56,12 +57,7 @@ export interface RegistryPage extends Omit<QueuePage, "queues"> {
  */
 export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
   const { queues, now, cursor } = await readRegistry(transport, options);
-  const seenAt = new Map<string, number>();
-  for (const found of queues) {
-    const { queue } = readPartitionName(found.name);
-    seenAt.set(queue, Math.max(found.seenAt, seenAt.get(queue) ?? 0));
-  }
-  return { queues: Array.from(seenAt, ([name, at]) => ({ name, seenAt: at })), now, cursor };
+  return { queues: withoutPartitions(queues), now, cursor };
 }
 
 /** Reads a page as {@link listQueues}, with reminders. */

@@ -1,5 +1,5 @@
 import { callOf, type QueueBinding } from "../redis/binding.ts";
-import { queueKeys, type Keys } from "../core/keys.ts";
+import { queueKeys, type Keys, registeredName } from "../core/keys.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
@@ -10,7 +10,8 @@ import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../va
 import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
 import type { RequestOptions } from "../core/types.ts";
 import { Partitions } from "../partitions/partitions.ts";
-import { partitionCount } from "../partitions/resize.ts";
+import { partitionCount, type PartitionedQueue } from "../partitions/resize.ts";
+import { registrations, sendNoted } from "./registration.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 
 export interface QueueBaseOptions {
@@ -26,10 +27,11 @@ export interface QueueBaseOptions {
   readonly encryption?: MaybeEncryption;
   /**
    * Over how many partitions the tasks are spread, 1 to 62: each has keys of its own, and may be on another node
-   * of a cluster.
+   * of a cluster. `"stored"`: over as many as it has, which is read once a minute; for tools that know only the
+   * name of a queue.
    * @default 1
    */
-  readonly partitions?: number | undefined;
+  readonly partitions?: number | "stored" | undefined;
   /** Wakes a consumer when tasks become ready and no consumer runs. @default cron starts consumers */
   readonly wake?: Waker | undefined;
   /**
@@ -69,8 +71,12 @@ export class QueueBase {
     this.#prefix = options.prefix;
     this.#now = options.now;
     const declared = typeof queue === "string" ? undefined : queue.partitions;
-    const wanted = partitionCount(options.partitions ?? declared ?? 1);
-    if (wanted > 1) this.partitions = this.#newPartitions(wanted);
+    const partitions = options.partitions ?? declared ?? 1;
+    if (partitions === "stored") this.partitions = this.#newPartitions();
+    else {
+      const wanted = partitionCount(partitions);
+      if (wanted > 1) this.partitions = this.#newPartitions(wanted);
+    }
     this.values = { name, encryption: checkedEncryption(options.encryption) };
     this.waker = options.wake && new CheckedWaker(options.wake);
     this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
@@ -109,6 +115,11 @@ export class QueueBase {
     return binding.decode(lastReply(await this.transport.send([call], options))) as ReturnType<B["decode"]>;
   }
 
+  /** All partitions that may have tasks; 0 alone without partitions. */
+  protected async allPartitions({ signal }: SendOptions): Promise<readonly number[]> {
+    return this.partitions ? this.partitions.all(signal) : [0];
+  }
+
   /** Runs a script on all partitions, in one request. @returns its reply for each of them */
   protected async runOnAll<const B extends QueueBinding>(
     binding: B,
@@ -116,10 +127,61 @@ export class QueueBase {
     items: Parameters<typeof callOf<B>>[3] = [],
     options: SendOptions = {},
   ): Promise<ReturnType<B["decode"]>[]> {
-    const partitions = this.partitions ? await this.partitions.all(options.signal) : [0];
-    const calls = partitions.map((partition) => callOf(binding, this.keysOf(partition), args, items));
-    const outcomes = await this.transport.send(calls, options);
+    const partitions = await this.allPartitions(options);
+    return this.runIn(
+      binding,
+      partitions.map((partition) => ({ partition, args, items })),
+      options,
+    );
+  }
+
+  /**
+   * Runs a script on partitions, in one request.
+   * @param readies whether it may make tasks ready. The registry then notes the partitions before, so that
+   *   consumers look there
+   * @returns its reply for each call
+   */
+  protected async runIn<const B extends QueueBinding>(
+    binding: B,
+    on: readonly {
+      readonly partition: number;
+      readonly args: Parameters<typeof callOf<B>>[2];
+      readonly items?: Parameters<typeof callOf<B>>[3];
+    }[],
+    options: SendOptions,
+    readies = false,
+  ): Promise<ReturnType<B["decode"]>[]> {
+    const calls = on.map(({ partition, args, items }) =>
+      callOf(binding, this.keysOf(partition), args, items ?? []),
+    );
+    const note = readies
+      ? await this.notes(
+          on.map(({ partition }) => partition),
+          options,
+        )
+      : undefined;
+    const { noted, outcomes } = await sendNoted(this.transport, [note?.command], calls, options);
+    if (noted[0]) note?.done();
     return calls.map((_, i) => binding.decode(replyAt(outcomes, i)) as ReturnType<B["decode"]>);
+  }
+
+  /** The note of some partitions in the registry; none for a queue that is not partitioned. */
+  protected async notes(partitions: readonly number[], options: SendOptions) {
+    const all = await this.allPartitions(options);
+    if (all.length === 1 && all[0] === 0) return undefined;
+    return registrations(
+      this.transport,
+      [...new Set(partitions)].map((partition) => ({
+        keys: this.keysOf(partition),
+        name: registeredName(this.name, partition, true),
+      })),
+      this.testNow(),
+    );
+  }
+
+  /** The queue, for what works on its partitions as a whole. */
+  protected partitionedQueue({ signal }: SendOptions): PartitionedQueue {
+    return { name: this.name, prefix: this.#prefix, transport: this.transport, signal, now: this.#now };
   }
 
   /** The keys of a partition. */

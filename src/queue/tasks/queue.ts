@@ -29,7 +29,7 @@ import {
   type WaitOptions,
   type WatchOptions,
 } from "./watch.ts";
-import { extendLeases } from "./heartbeat.ts";
+import { extendLeases, type LeasePage } from "./heartbeat.ts";
 import { workerArguments } from "./worker-info.ts";
 import { type QueueCounts, sumOfCounts } from "../core/counts.ts";
 import type { TaskInfo } from "../core/task-info.ts";
@@ -249,7 +249,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   /**
    * Reports that a worker is alive, and registers it with the queue. Moves the deadline of every task that
    * this incarnation has, or of the tasks with the given receipts, to `lease` from now, never to an earlier
-   * time. One request for up to 1,000 tasks. Besides a heartbeat, only a dequeue shows that a worker is
+   * time. One request for up to 1,000 tasks; in a queue with partitions, of each. Besides a heartbeat, only a dequeue shows that a worker is
    * alive.
    * @param worker as in {@link dequeue}; replaces what the worker reported before
    * @returns how many leases were extended, and which tasks to stop; or `worker_lost`
@@ -266,9 +266,18 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       limit: String(MAX_BATCH),
       named: leases ? "1" : "",
     };
-    const extendPage = (from: number) =>
-      this.run(heartbeatScript, { ...args, from: String(from) }, leases, options);
-    return extendLeases(extendPage, leases !== undefined);
+    // A worker that works for one partition is alive for all of them. Receipts name their partitions.
+    const all = this.partitions || !leases ? await this.allPartitions(options) : [0];
+    const partitions = [...new Set([...all, ...(leases?.keys() ?? [])])];
+    const extendPages = (pages: readonly LeasePage[]) => {
+      const calls = pages.map(({ partition, from }) => ({
+        partition,
+        args: { ...args, from: String(from) },
+        items: leases?.get(partition) ?? [],
+      }));
+      return this.runIn(heartbeatScript, calls, options);
+    };
+    return extendLeases(partitions, extendPages, leases !== undefined);
   }
 
   async #settleAndDequeueFromPartitions(

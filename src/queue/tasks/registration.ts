@@ -92,3 +92,25 @@ export async function sendNoted(
   });
   return { noted, outcomes: outcomes.slice(before.length) };
 }
+
+/** The command that notes partitions in front of a call that is not an enqueue, as {@link registration}. */
+export function registrations(
+  transport: Transport,
+  partitions: readonly { readonly keys: Keys; readonly name: string }[],
+  testNow: string,
+): Pick<ReturnType<typeof registration>, "command" | "done"> {
+  const notes = partitions.map(({ keys, name }) => ({
+    keys,
+    name,
+    ...registration(transport, keys, name, testNow),
+  }));
+  const old = notes.filter(({ command }) => command !== undefined);
+  const names = old.map(({ name }) => name);
+  const [first] = old;
+  return {
+    command: first && registerCall(first.keys, names, testNow),
+    done(mustReadSettings) {
+      for (const { done } of notes) done(mustReadSettings);
+    },
+  };
+}

@@ -3,7 +3,7 @@ import { Queue } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { useRig } from "../../support/rig.ts";
 
-const rig = useRig({ checkInvariants: false });
+const rig = useRig();
 const partitioned = (partitions = 8) => rig.queue({ partitions });
 
 describe("a queue with partitions", () => {

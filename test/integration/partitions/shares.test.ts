@@ -1,0 +1,324 @@
+import {
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  record,
+  scheduler,
+} from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Operator, Queue, SluiceError, type Transport } from "../../../src/index.ts";
+import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
+import { rebalanceShares } from "../../../src/queue/partitions/shares.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { putSharesScript } from "../../../src/queue/redis/partition-scripts.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const partitions = 4;
+const ALL = [0, 1, 2, 3];
+const over = (transport: Transport) => ({ transport, partitions, now: () => rig.now });
+
+const nameOf = (partition: number) => (partition === 0 ? QUEUE : `${QUEUE}/${partition}`);
+const ascending = (one: number, other: number) => one - other;
+
+async function field(partition: number, name: string): Promise<string> {
+  const value = await rig.command("HGET", `sluice:{${nameOf(partition)}}:tasks`, name);
+  return typeof value === "string" ? value : "";
+}
+
+/** A letter of the settings of each partition. */
+const letters = (letter: string) =>
+  Promise.all(ALL.map(async (at) => new RegExp(`;${letter}=([^;]*)`).exec(await field(at, "~set"))?.[1]));
+
+const shares = async (letter = "m") =>
+  (await letters(letter)).map((text) => Number(text?.split("/")[0] ?? Number.NaN));
+
+async function working(): Promise<number> {
+  const counts = await Promise.all(ALL.map((at) => rig.command("ZCARD", `sluice:{${nameOf(at)}}:working`)));
+  return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+}
+
+const rebalance = (
+  transport = rig.transport,
+  loads?: ReadonlyMap<number, { pending: number; working: number }>,
+) => rebalanceShares({ name: QUEUE, prefix: undefined, transport }, ALL, { testNow: String(rig.now), loads });
+
+async function loads() {
+  const found = await Promise.all(
+    ALL.map(async (at) => {
+      const key = `sluice:{${nameOf(at)}}`;
+      const pending =
+        Number(await rig.command("LLEN", `${key}:pending`)) +
+        Number(await rig.command("ZCARD", `${key}:fair`));
+      return [at, { pending, working: Number(await rig.command("ZCARD", `${key}:working`)) }] as const;
+    }),
+  );
+  return new Map(found);
+}
+
+/** The ids of some tasks that are all in that partition. */
+function idsIn(partition: number, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `x${i}{${TAGS[partition]}}`);
+}
+const TAGS: Record<number, string> = {};
+
+async function learnTags(): Promise<void> {
+  const queue = rig.queue(over(rig.transport));
+  for (let i = 0; Object.keys(TAGS).length < partitions; i++) {
+    await queue.enqueue(0, { id: `tag{${i}}` });
+    const found = await Promise.all(ALL.map(async (at) => (await field(at, `tag{${i}}`)) !== ""));
+    TAGS[found.indexOf(true)] ??= String(i);
+  }
+  await rig.operator(over(rig.transport)).deleteQueue({ force: true });
+}
+
+describe("limits of a queue with partitions", () => {
+  test("are shared evenly at first, and read as those of the whole queue", async () => {
+    const operator = rig.operator(over(rig.transport));
+    const limits = { maxWorking: 10, rate: { most: 6, per: 1_000 }, maxPending: 3 };
+    expect(await operator.configure(limits)).toMatchObject(limits);
+    expect(await operator.settings()).toMatchObject(limits);
+    expect(
+      [await shares("m"), await shares("r"), await shares("b")].map((all) => all.toSorted(ascending)),
+    ).toEqual([
+      [2, 2, 3, 3],
+      [1, 1, 2, 2],
+      [0, 1, 1, 1],
+    ]);
+    expect(await operator.configure({ maxWorking: null, rate: null, maxPending: null })).toMatchObject({
+      maxWorking: null,
+      rate: null,
+      maxPending: null,
+    });
+    expect([...(await letters("m")), ...(await letters("r")), ...(await letters("b"))]).toEqual(
+      Array(12).fill(undefined),
+    );
+  });
+
+  test("from before the queue had partitions become those of the whole queue", async () => {
+    await rig.operator().configure({ maxWorking: 8, events: true });
+    expect((await rig.queue(over(rig.transport)).counts()).pending).toBe(0);
+    await rebalance();
+    expect(await shares()).toEqual([2, 2, 2, 2]);
+    expect(await rig.operator(over(rig.transport)).settings()).toMatchObject({ maxWorking: 8, events: true });
+    // An operator that does not know of the partitions changes the limit of the whole queue too.
+    expect(await rig.operator().configure({ maxWorking: 4 })).toMatchObject({ maxWorking: 4 });
+    await rebalance();
+    expect(await shares()).toEqual([1, 1, 1, 1]);
+  });
+
+  test("a share moves to where tasks wait, and as far as no task works under it", async () => {
+    await learnTags();
+    const queue = rig.queue(over(rig.transport));
+    await rig.operator(over(rig.transport)).configure({ maxWorking: 8 });
+    await queue.enqueueMany(idsIn(1, 20).map((id) => ({ payload: 1, id })));
+    await queue.enqueue(1, { id: `y{${TAGS[2]}}` });
+    const other = await queue.dequeue({ max: 8 });
+    let count = other.length;
+    for (let i = 0; i < 6; i++) count += (await queue.dequeue({ max: 8 })).length;
+    expect([count, await working()]).toEqual([3, 3]);
+    await rebalance(rig.transport, await loads());
+    expect(await shares()).toEqual([0, 7, 1, 0]);
+    for (let i = 0; i < 6; i++) await queue.dequeue({ max: 8 });
+    expect(await working()).toBe(8);
+    await queue.enqueue(1, { id: `z{${TAGS[3]}}` });
+    await rebalance(rig.transport, await loads());
+    // All are in use: the next that ends is for partition 3.
+    expect(await shares()).toEqual([0, 6, 1, 0]);
+    await queue.settle(other.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
+    await rebalance(rig.transport, await loads());
+    expect((await shares())[3]).toBe(1);
+    expect((await shares()).reduce((sum, share) => sum + share)).toBe(8);
+  });
+
+  test("no partition starves: a limit below the number of partitions goes round", async () => {
+    await learnTags();
+    const queue = rig.queue<number>(over(rig.transport));
+    await rig.operator(over(rig.transport)).configure({ maxWorking: 1 });
+    for (const at of ALL) {
+      for (const id of idsIn(at, 3)) await queue.enqueue(at, { id });
+    }
+    const order: number[] = [];
+    for (let i = 0; i < 30; i++) {
+      const [task] = await queue.dequeue({ max: 5 });
+      if (task) order.push(task.payload);
+      await task?.complete();
+      rig.now += 60_000;
+      await rebalance(rig.transport, await loads());
+    }
+    expect(order.toSorted(ascending)).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    // The partition that had the share at first may keep it for one task more.
+    for (let i = 0; i < 4; i++) expect(new Set(order.slice(i, i + 5)).size).toBe(4);
+  });
+
+  test("a share of a rate is free for others when its period is over", async () => {
+    await learnTags();
+    const queue = rig.queue(over(rig.transport));
+    await rig.operator(over(rig.transport)).configure({ rate: { most: 4, per: "10s" } });
+    const first = idsIn(0, 1);
+    for (const id of [...first, ...idsIn(1, 20)]) await queue.enqueue(1, { id });
+    const take = async () => {
+      let count = 0;
+      for (let i = 0; i < 8; i++) count += (await queue.dequeue({ max: 8 })).length;
+      return count;
+    };
+    expect(await take()).toBe(2);
+    await rebalance();
+    expect(await shares("r")).toEqual([1, 3, 0, 0]);
+    expect(await take()).toBe(2);
+    rig.now += 5_000;
+    await rebalance();
+    expect(await take()).toBe(0);
+    rig.now += 12_000;
+    await rebalance();
+    expect(await shares("r")).toEqual([0, 4, 0, 0]);
+    expect(await take()).toBe(4);
+  });
+
+  test("cost one command if the shares fit, and nothing is written", async () => {
+    const queue = rig.queue(over(rig.transport));
+    await queue.enqueue(1);
+    const sent: unknown[] = [];
+    const counting: Transport = {
+      send: (commands, options) => {
+        sent.push(...commands);
+        return rig.transport.send(commands, options);
+      },
+    };
+    await rebalance(counting, await loads());
+    expect(sent).toHaveLength(1);
+    await rig.operator(over(rig.transport)).configure({ maxWorking: 8, maxPending: 100 });
+    sent.length = 0;
+    await rebalance(counting, await loads());
+    expect(sent).toHaveLength(1);
+  });
+
+  test("hold again after a failover that has set the shares back", async () => {
+    await learnTags();
+    const operator = rig.operator(over(rig.transport));
+    await operator.configure({ maxWorking: 8 });
+    const old = await field(0, "~shares");
+    await rig.queue(over(rig.transport)).enqueueMany(idsIn(3, 9).map((id) => ({ payload: 1, id })));
+    await rebalance();
+    expect(await shares()).toEqual([0, 0, 0, 8]);
+    await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~shares", old);
+    await rebalance();
+    expect((await shares()).reduce((sum, share) => sum + share)).toBe(8);
+    expect((await letters("v")).every((version) => version === /^1;(\d+);/.exec(old)?.[1])).toBe(false);
+    expect(new Set(await letters("v")).size).toBe(1);
+  });
+
+  test("hold in new partitions before these own slots, as all settings of the queue and its groups", async () => {
+    const two = { ...over(rig.transport), partitions: 2 };
+    await rig.operator(two).configure({ maxWorking: 9, statistics: true });
+    await rig.operator(two).configureGroup("g", { maxWorking: 3, weight: 4 });
+    await rig.operator(two).pause();
+    const queue = { name: QUEUE, prefix: undefined, transport: rig.transport };
+    await copySettings(queue, ALL, [2, 3], { testNow: String(rig.now) });
+    expect((await shares()).toSorted(ascending)).toEqual([2, 2, 2, 3]);
+    expect([await letters("p"), await letters("s")]).toEqual([Array(4).fill("1"), Array(4).fill("1")]);
+    const groups = await Promise.all(ALL.map((at) => field(at, "~s:g")));
+    expect(groups).toEqual(Array(4).fill("1;k=4;m=3;n=1"));
+    expect(await letters("M")).toEqual(["9", undefined, undefined, undefined]);
+  });
+
+  test("of a newer release are not changed (law 12)", async () => {
+    await rig.operator(over(rig.transport)).configure({ maxWorking: 8 });
+    await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~shares", "2;x");
+    await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
+    const call = callOf(putSharesScript, queueKeys(QUEUE), { was: "2;x", shares: "1;7;1;0" });
+    expect(await rig.transport.send([call])).toEqual([{ reply: ["newer_schema"] }]);
+    expect(await field(0, "~shares")).toBe("2;x");
+    await rig.command("HSET", `sluice:{${QUEUE}/1}:tasks`, "~set", "2;m=1");
+    await rig.command("HDEL", `sluice:{${QUEUE}}:tasks`, "~shares");
+    await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await field(1, "~set")).toBe("2;m=1");
+  });
+
+  test("never allow more in all, whatever happens in which order", async () => {
+    await learnTags();
+    const action = oneof(
+      {
+        weight: 4,
+        arbitrary: record({ do: constant("enqueue" as const), at: constantFrom(...ALL) }),
+      },
+      {
+        weight: 5,
+        arbitrary: record({ do: constant("dequeue" as const), max: integer({ min: 1, max: 5 }) }),
+      },
+      { weight: 3, arbitrary: record({ do: constant("settle" as const) }) },
+      { weight: 3, arbitrary: record({ do: constant("rebalance" as const), dies: boolean() }) },
+      {
+        weight: 1,
+        arbitrary: record({ do: constant("configure" as const), most: integer({ min: 1, max: 9 }) }),
+      },
+    );
+    await assert(
+      asyncProperty(array(action, { minLength: 20, maxLength: 60 }), scheduler(), async (actions, s) => {
+        await rig.command("FLUSHALL");
+        let limit = 4;
+        // Tasks that work under an earlier, higher limit may go on.
+        let allowed = 4;
+        let n = 0;
+        const held: string[] = [];
+        const faults: string[] = [];
+        const transport = (dies = false): Transport => {
+          let left = dies ? 3 : Number.POSITIVE_INFINITY;
+          return {
+            send: async (commands, options) => {
+              await s.schedule(Promise.resolve());
+              if (left-- <= 0) throw new SluiceError("redis_unreachable", "the process has died");
+              const before = await working();
+              const outcomes = await rig.transport.send(commands, options);
+              const after = await working();
+              if (after > before && after > allowed) faults.push(`${after} of ${limit} work`);
+              return outcomes;
+            },
+          };
+        };
+        await new Queue(QUEUE, over(rig.transport)).enqueue(0, { id: `first{${TAGS[0]}}` });
+        await new Operator(QUEUE, over(rig.transport)).configure({ maxWorking: limit });
+        const run = async (one: (typeof actions)[number]) => {
+          if (one.do === "enqueue") {
+            await new Queue(QUEUE, over(transport())).enqueue(1, { id: `n${n++}{${TAGS[one.at]}}` });
+          } else if (one.do === "dequeue") {
+            const tasks = await new Queue(QUEUE, over(transport())).dequeue({ max: one.max });
+            held.push(...tasks.map(({ receipt }) => receipt));
+          } else if (one.do === "settle") {
+            const settlements = held
+              .splice(0, 2)
+              .map((receipt) => ({ receipt, outcome: "complete" as const }));
+            if (settlements.length > 0) await new Queue(QUEUE, over(transport())).settle(settlements);
+          } else if (one.do === "rebalance") {
+            await rebalance(transport(one.dies), undefined).catch((error: unknown) => {
+              if (!one.dies) throw error;
+            });
+          } else {
+            // Until the call returns, either limit may hold.
+            allowed = Math.max(limit, one.most, allowed);
+            await new Operator(QUEUE, over(transport())).configure({ maxWorking: one.most });
+            limit = (await new Operator(QUEUE, over(rig.transport)).settings()).maxWorking ?? 0;
+          }
+        };
+        const running = Promise.all(actions.map(run));
+        await s.waitFor(running);
+        expect(faults).toEqual([]);
+        await rebalance();
+        await rebalance();
+        const all = await shares();
+        expect(all.reduce((sum, share) => sum + share)).toBeLessThanOrEqual(limit);
+        // At rest the limit is exact.
+        allowed = limit;
+        await s.waitFor(run({ do: "dequeue", max: 5 }));
+        expect(faults).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
