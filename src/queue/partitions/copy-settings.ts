@@ -5,7 +5,7 @@ import { callOf } from "../redis/binding.ts";
 import { configureScript } from "../redis/operate-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import type { Command } from "../redis/transport.ts";
-import type { PartitionedQueue } from "./resize.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { rebalanceShares, type RebalanceOptions } from "./shares.ts";
 
 /** Letters that a copy leaves out: limits, which the shares set, and what each partition numbers itself. */

@@ -6,7 +6,8 @@ import { InstanceMemory } from "../redis/instance-memory.ts";
 import type { Transport } from "../redis/transport.ts";
 import { isDown } from "./databases.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
-import { fetchMap, type PartitionedQueue, resizeQueue, setOwned } from "./resize.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { fetchMap, resizeQueue, setOwned } from "./resize.ts";
 
 /** How long a function instance uses a map before it reads it again, ms. */
 const MAP_AGE = 60_000;
@@ -62,11 +63,8 @@ export class Partitions {
     const age = found ? Date.now() - found.at : -1;
     if (found && age >= 0 && age < MAP_AGE) return found.map;
     const map = await fetchMap(this.#queue(signal));
-    const isNew = map.version === 0 && map.next === undefined;
-    if (isNew ? this.#wanted !== undefined : map.next !== undefined) {
-      return this.#remember(await resizeQueue(this.#queue(signal), isNew ? this.#wanted : undefined, map));
-    }
-    return this.#remember(map);
+    if (map.version > 0 || this.#wanted === undefined) return this.#remember(map);
+    return this.#remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
   }
 
   /**

@@ -6,23 +6,18 @@ import { callOf } from "../redis/binding.ts";
 import { ownSlotsScript, putMapScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import type { Transport } from "../redis/transport.ts";
+import { copySettings } from "./copy-settings.ts";
 import { ownedText, owning, type PartitionMap, partitionsOf, readMap, spread, writeMap } from "./map.ts";
-
-/** Where a queue is. */
-export interface PartitionedQueue {
-  readonly name: string;
-  readonly prefix: string | undefined;
-  readonly transport: Transport;
-  readonly signal?: AbortSignal | undefined;
-  /** For tests only: the clock instead of Redis's. */
-  readonly now?: (() => number) | undefined;
-}
+import type { PartitionedQueue } from "./partitioned-queue.ts";
 
 /**
  * From the announcement of the first partitions of a queue to the change, ms: longer than the minute after which
  * each producer reads the settings of a queue, in which it learns of them.
  */
 const FIRST_CHANGE_AFTER = 75_000;
+
+/** The instant from which a change may begin that need not wait: its slots change hands once it is prepared. */
+const PREPARING = 1;
 
 /** How often a resize begins again, because another one has changed the map. */
 const MAX_ROUNDS = 10;
@@ -64,7 +59,7 @@ export async function resizeQueue(
     const next = count === undefined ? map.owners : spread(map.owners, count);
     const same = next.every((owner, slot) => owner === map.owners[slot]);
     if (same && (map.version > 0 || count === undefined || count === 1)) return map;
-    const notBefore = map.version === 0 ? await firstChangeAt(queue) : 0;
+    const notBefore = map.version === 0 ? await firstChangeAt(queue) : PREPARING;
     map = await putMap(queue, map, writeMap({ ...map, version: map.version + 1, next, notBefore }));
   }
   return map;
@@ -87,7 +82,7 @@ async function firstChangeAt(queue: PartitionedQueue): Promise<number> {
     { signal: queue.signal },
   );
   const isNew = replyAt(outcomes, 0) === 0 && replyAt(outcomes, 1) === null;
-  return isNew ? 0 : (await redisNow(queue)) + FIRST_CHANGE_AFTER;
+  return isNew ? PREPARING : (await redisNow(queue)) + FIRST_CHANGE_AFTER;
 }
 
 async function redisNow({ transport, signal, now }: PartitionedQueue): Promise<number> {
@@ -96,19 +91,39 @@ async function redisNow({ transport, signal, now }: PartitionedQueue): Promise<n
   return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
 }
 
+/**
+ * Waits until all producers may know that the queue has partitions, and gives new partitions the settings of the
+ * queue. Returns the map with which the slots may change hands, or the same if it is too early.
+ */
+async function prepare(
+  queue: PartitionedQueue,
+  map: PartitionMap,
+  next: readonly number[],
+): Promise<PartitionMap> {
+  const { owners, version, notBefore } = map;
+  if (notBefore > PREPARING) {
+    // So producers learn of the partitions that do not know of them.
+    await setOwned(queue, version, owners, owning(map));
+    if ((await redisNow(queue)) < notBefore) return map;
+  }
+  const had = partitionsOf({ ...map, next: undefined });
+  const added = owning({ owners: next }).filter((partition) => !had.includes(partition));
+  if (added.length > 0) {
+    const testNow = queue.now ? String(queue.now()) : "";
+    await copySettings(queue, partitionsOf(map), added, { testNow });
+  }
+  return putMap(queue, map, writeMap({ ...map, notBefore: 0 }));
+}
+
 /** Seals the slots that change hands, gives them to their new owners, and ends the change. */
 async function handOver(
   queue: PartitionedQueue,
   map: PartitionMap,
   next: readonly number[],
 ): Promise<PartitionMap> {
-  const { owners, version, notBefore } = map;
+  const { owners, version } = map;
   const before = owning(map);
-  if (notBefore > 0) {
-    // So producers learn of the partitions that do not know of them.
-    await setOwned(queue, version, owners, before);
-    if ((await redisNow(queue)) < notBefore) return map;
-  }
+  if (map.notBefore > 0) return prepare(queue, map, next);
   const kept = owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
   const sealed = await setOwned(queue, version, kept, before);
   if ("newer" in sealed) return overtaken(queue, map, sealed.newer);
@@ -128,7 +143,11 @@ async function handOver(
 async function overtaken(queue: PartitionedQueue, map: PartitionMap, version: number): Promise<PartitionMap> {
   const now = await fetchMap(queue);
   if (now.text !== map.text) return now;
-  return putMap(queue, map, writeMap({ ...map, version: version + 1, next: map.next ?? map.owners }));
+  return putMap(
+    queue,
+    map,
+    writeMap({ ...map, version: version + 1, next: map.next ?? map.owners, notBefore: PREPARING }),
+  );
 }
 
 /** Which partitions had been used before; or the version of the latest map that one knows, if it is later. */

@@ -6,7 +6,7 @@ import { readSettings } from "../core/settings-record.ts";
 import { callOf } from "../redis/binding.ts";
 import { putSharesScript, setSharesScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
-import type { PartitionedQueue } from "./resize.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { divide, isDivided, stepTowards, type Division, type Use } from "./share-targets.ts";
 
 /** The limits that are shared. */

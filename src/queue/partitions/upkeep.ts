@@ -5,7 +5,8 @@ import { callOf } from "../redis/binding.ts";
 import { findForeignScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { owning, type PartitionMap, partitionsOf, readMap, writeMap } from "./map.ts";
-import { type PartitionedQueue, putMap, replaceMap, resizeQueue } from "./resize.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { putMap, replaceMap, resizeQueue } from "./resize.ts";
 
 /** Pages of one partition that a call searches, and fields in each. */
 const MAX_PAGES = 200;
@@ -28,6 +29,7 @@ interface Search {
  * @param registered the partitions that the registry has
  * @param now Redis's time, epoch ms
  * @param until when to stop, on the clock of `performance.now()`
+ * @returns the partitions that may have tasks
  */
 export async function keepPartitions(
   queue: PartitionedQueue,
@@ -35,7 +37,7 @@ export async function keepPartitions(
   registered: readonly number[],
   now: number,
   until: number,
-): Promise<void> {
+): Promise<readonly number[]> {
   let map = readMap(stored);
   const known = partitionsOf(map);
   const unknown = registered.filter((partition) => !known.includes(partition));
@@ -45,12 +47,13 @@ export async function keepPartitions(
   }
   if (map.next) map = await resizeQueue(queue, undefined, map);
   for (const partition of map.former) {
-    if (performance.now() >= until) return;
+    if (performance.now() >= until) break;
     if (await isDone(queue, map, partition, registered, now, until)) {
       const former = map.former.filter((other) => other !== partition);
       map = await putMap(queue, map, writeMap({ ...map, former }));
     }
   }
+  return partitionsOf(map);
 }
 
 /** Whether nobody has to ask a former partition any more. */

@@ -4,6 +4,7 @@ import { deadlineOf, type Duration } from "../core/duration.ts";
 import { mapsKey, queueKeys, readPartitionName, registryKey } from "../core/keys.ts";
 import { groupedBy } from "../core/slices.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
+import { rebalanceShares } from "../partitions/shares.ts";
 import { keepPartitions } from "../partitions/upkeep.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import { readRegistered, readRegistry, type RegistryPage } from "./registry.ts";
@@ -215,7 +216,10 @@ class SweepPass {
       const queue = { name, prefix, transport: this.#transport, signal, now: testNow };
       const registered = (above.get(name) ?? []).map(({ partition }) => partition);
       try {
-        await keepPartitions(queue, maps[i] ?? null, registered, now, this.#deadline);
+        const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, this.#deadline);
+        const wake = this.#waker?.window(name) ?? "";
+        const mustWake = await rebalanceShares(queue, kept, { testNow: this.#testNow(), wake });
+        if (mustWake) this.#toWake.add(name);
       } catch (error) {
         if (!(error instanceof SluiceError)) throw error;
         this.#failed.set(name, error.code);

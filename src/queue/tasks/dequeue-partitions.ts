@@ -170,7 +170,8 @@ export class PartitionedDequeue<Out> {
     if (commands.length === 0) return none();
     const outcomes = await this.#sendNoted(commands, first).catch((error: unknown) => {
       // One database that is down does not keep back the tasks of others.
-      if (first || !partitions.isDown(partition ?? 0)) throw error;
+      const asked = partition === undefined ? looks : [partition, ...looks];
+      if (first || !asked.every((one) => partitions.isDown(one))) throw error;
       round.failure = error;
     });
     if (!outcomes) return none();

@@ -10,7 +10,8 @@ import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../va
 import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
 import type { RequestOptions } from "../core/types.ts";
 import { Partitions } from "../partitions/partitions.ts";
-import { partitionCount, type PartitionedQueue } from "../partitions/resize.ts";
+import type { PartitionedQueue } from "../partitions/partitioned-queue.ts";
+import { partitionCount } from "../partitions/resize.ts";
 import { registrations, sendNoted } from "./registration.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 

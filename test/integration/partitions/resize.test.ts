@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { applyQueues, defineQueue, Queue, type QueueDeclaration, sweep } from "../../../src/index.ts";
+import {
+  applyQueues,
+  defineQueue,
+  Operator,
+  Queue,
+  type QueueDeclaration,
+  sweep,
+} from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
 import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
@@ -209,4 +216,29 @@ test("a deployment gives a declared queue the number of partitions that it decla
   expect(() => defineQueue(QUEUE, { partitions: 63 })).toThrow(
     "partitions must be a whole number from 1 to 62",
   );
+});
+
+test("new partitions have the settings of the queue and its groups, and shares of its limits", async () => {
+  const operator = () => new Operator(QUEUE, { transport: instance(), partitions: 2, now: () => rig.now });
+  await resize(2);
+  await operator().configure({ maxWorking: 10, statistics: true });
+  await operator().configureGroup("g", { maxWorking: 2 });
+  expect(await operator().resize(6)).toBe(6);
+  expect(await operator().settings()).toMatchObject({ maxWorking: 10, statistics: true });
+  const producer = queueOf(instance(), 6);
+  await producer.enqueueMany(Array.from({ length: 60 }, (_, i) => ({ payload: i, id: `t${i}` })));
+  await producer.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, group: "g" })));
+  const working = async () => (await queueOf(instance(), 6).counts()).working;
+  const takeAll = async () => {
+    for (let i = 0; i < 20; i++) await queueOf(instance(), 6).dequeue({ max: 20 });
+  };
+  await takeAll();
+  expect(await working()).toBeLessThanOrEqual(10);
+  for (let i = 0; i < 3; i++) {
+    rig.now += 60_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    await takeAll();
+    expect(await working()).toBeLessThanOrEqual(10);
+  }
+  expect(await working()).toBe(10);
 });
