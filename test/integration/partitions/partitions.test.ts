@@ -4,7 +4,7 @@ import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const partitioned = (partitions = 8) => rig.queue<unknown>({ partitions });
+const partitioned = (partitions = 8) => rig.queue({ partitions });
 
 describe("a queue with partitions", () => {
   test("delivers each of 1,000 tasks once, from all partitions", async () => {
