@@ -16,7 +16,8 @@ import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 /** A test file's Redis, emptied before each test, and a clock that tests move. */
 export interface Rig {
   readonly redis: SharedRedis;
-  readonly transport: Transport;
+  /** Replaced before each test, because it holds the memory of a function instance. */
+  transport: Transport;
   /** The scripts' time, epoch ms. */
   now: number;
   queue<In = unknown, Out = In>(options?: Partial<QueueOptions<In, Out>>): Queue<In, Out>;
