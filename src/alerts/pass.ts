@@ -6,7 +6,8 @@ import { callOf } from "../queue/redis/binding.ts";
 import { lastReply } from "../queue/redis/replies.ts";
 import { registryKey } from "../queue/core/keys.ts";
 import { InstanceMemory } from "../queue/redis/instance-memory.ts";
-import { listQueues } from "../queue/sweep/registry.ts";
+import { withoutPartitions } from "../queue/partitions/registered.ts";
+import { readRegistry } from "../queue/sweep/registry.ts";
 import { deliver } from "./deliver.ts";
 import { measure, type MeasuredQueue, type Since, type WatchedQueue } from "./measure.ts";
 import { PassWork, type PassRules } from "./pass-work.ts";
@@ -81,9 +82,9 @@ async function begin(field: string, { transport, prefix, signal, now }: PassCont
 const seen = new InstanceMemory<true>();
 
 async function registered(cursor: string | undefined, { transport, prefix, signal, now }: PassContext) {
-  const page = await listQueues(transport, { prefix, signal, now, cursor, size: QUEUES_PER_PASS });
-  const names = page.queues.map(({ name }) => name);
-  if (page.queues.some(({ name }) => !names.includes(name))) seen.set(transport, registryKey(prefix), true);
+  const page = await readRegistry(transport, { prefix, signal, now, cursor, size: QUEUES_PER_PASS });
+  const names = withoutPartitions(page.queues).map(({ name }) => name);
+  if (page.partitioned.length > 0) seen.set(transport, registryKey(prefix), true);
   return { names, cursor: page.cursor };
 }
 

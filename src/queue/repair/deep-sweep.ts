@@ -9,7 +9,8 @@ import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/v
 import { nameOfPartition, readPartitionName } from "../core/keys.ts";
 import { slicesOf } from "../core/slices.ts";
 import { findPartitions } from "../partitions/stored-maps.ts";
-import { listQueues } from "../sweep/registry.ts";
+import { withoutPartitions } from "../partitions/registered.ts";
+import { readRegistry } from "../sweep/registry.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
 import type { Transport } from "../redis/transport.ts";
 
@@ -200,9 +201,9 @@ async function registered(transport: Transport, options: DeepSweepOptions) {
   let partitioned = false;
   let cursor: string | undefined;
   do {
-    const page = await listQueues(transport, { prefix, signal, now, cursor, size: 1_000 });
-    for (const { name } of page.queues) if (queues(name)) names.add(name);
-    partitioned ||= page.queues.some(({ name }) => readPartitionName(name).partition > 0);
+    const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
+    for (const { name } of withoutPartitions(page.queues)) if (queues(name)) names.add(name);
+    partitioned ||= page.partitioned.length > 0;
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined);
   return { names: [...names], partitioned };

@@ -380,5 +380,5 @@ describe("limits of a queue with partitions", () => {
       }),
       { numRuns: 60 },
     );
-  });
+  }, 120_000);
 });
