@@ -14,6 +14,9 @@ const OWN_LETTERS: readonly string[] = [...SHARED_LETTERS, "M", "R", "B", "v", "
 /** How many settings one request writes. */
 const SETTINGS_PER_REQUEST = 100;
 
+/** How many fields one HSCAN passes over: few are settings, so the replies are short. */
+const FIELDS_PER_SCAN = "10000";
+
 /**
  * Gives new partitions the settings of the queue and of its groups, and shares of its limits. To be called before they
  * own slots: a partition without shares would not keep to the limits.
@@ -34,7 +37,7 @@ export async function copySettings(
   const set = replyAt(await transport.send([first], { signal }), 0);
   if (typeof set === "string") settings.set("", set);
   do {
-    const command: Command = ["HSCAN", tasks, cursor, "MATCH", "~s:*", "COUNT", "1000"];
+    const command: Command = ["HSCAN", tasks, cursor, "MATCH", "~s:*", "COUNT", FIELDS_PER_SCAN];
     const [next, found] = replyAt(await transport.send([command], { signal }), 0) as [string, string[]];
     for (let i = 0; i < found.length; i += 2) settings.set((found[i] ?? "").slice(3), found[i + 1] ?? "");
     cursor = next;
