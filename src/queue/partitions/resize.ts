@@ -92,8 +92,9 @@ async function handOver(
   const { owners, version, notBefore } = map;
   const before = owning(map);
   if (notBefore > 0) {
-    // So producers learn of the partitions that do not know of them.
-    await setOwned(queue, version, owners, before);
+    // So producers learn of the partitions that do not know of them. The version is that before the change: a
+    // late copy of this call must not undo a seal.
+    await setOwned(queue, version - 1, owners, before);
     if ((await redisNow(queue)) < notBefore) return map;
   }
   const kept = owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
@@ -112,7 +113,7 @@ async function handOver(
  * The map after a partition has answered that it knows a later one. If there is none, the map was lost and made
  * anew: then it gets a higher version.
  */
-async function overtaken(queue: PartitionedQueue, map: PartitionMap, version: number): Promise<PartitionMap> {
+export async function overtaken(queue: PartitionedQueue, map: PartitionMap, version: number): Promise<PartitionMap> {
   const now = await fetchMap(queue);
   if (now.text !== map.text) return now;
   return putMap(queue, map, writeMap({ ...map, version: version + 1, next: map.next ?? map.owners }));
