@@ -15,12 +15,13 @@ import {
   type WorkerFailed,
 } from "../../src/index.ts";
 import { putRecords } from "../../src/alerts/records.ts";
-import { alertsKey } from "../../src/queue/core/keys.ts";
+import { alertsKey, mapsKey, queueKeys, registryKey } from "../../src/queue/core/keys.ts";
 import { beginAlertsScript } from "../../src/queue/redis/alert-scripts.ts";
-import { callOf } from "../../src/queue/redis/binding.ts";
+import { callOf, type Binding } from "../../src/queue/redis/binding.ts";
+import * as partitions from "../../src/queue/redis/partition-scripts.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
 import { seen } from "../support/day.ts";
-import { QUEUE } from "../support/rig.ts";
+import { QUEUE, START } from "../support/rig.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
 
 export interface Operation {
@@ -78,6 +79,17 @@ const putting = (by: Caller) =>
     ],
     { transport: by.transport, prefix: undefined, budget: 1_000, log: () => {} },
   );
+/** One call of a script of partitions. */
+const ofPartitions =
+  <const B extends Binding>(
+    binding: B,
+    args: Parameters<typeof callOf<B>>[2],
+    items: Parameters<typeof callOf<B>>[3] = [],
+  ) =>
+  async ({ transport }: Caller): Promise<unknown> => {
+    const keys = { ...queueKeys(QUEUE), queues: registryKey(), maps: mapsKey() };
+    return binding.decode(lastReply(await transport.send([callOf(binding, keys, args, items)])));
+  };
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
 const someTasks: readonly NewTask<unknown>[] = [
@@ -246,6 +258,30 @@ export const operations: readonly Operation[] = [
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
   { script: "beginAlerts", call: beginning },
   { script: "putAlerts", call: putting },
+  {
+    script: "ownSlots",
+    call: ofPartitions(partitions.ownSlotsScript, { version: "1", owned: "f".repeat(64) }),
+  },
+  {
+    script: "putMap",
+    call: ofPartitions(partitions.putMapScript, { queue: QUEUE, was: "", map: "1;1", partitions: "2" }),
+  },
+  { script: "head", call: ofPartitions(partitions.headScript, {}) },
+  {
+    script: "listWork",
+    call: ofPartitions(partitions.listWorkScript, { testNow: String(now()) }, [{ name: QUEUE }]),
+  },
+  {
+    script: "setIdle",
+    call: ofPartitions(partitions.setIdleScript, {}, [
+      { name: "gone", seen: String(START - 7_200_000), idle: "-1" },
+    ]),
+    again: () => 0,
+  },
+  {
+    script: "findForeign",
+    call: ofPartitions(partitions.findForeignScript, { cursor: "0", size: "100" }),
+  },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "listGroups", call: (by) => by.operator.groups() },
   { script: "statistics", call: (by) => by.operator.statistics() },

@@ -1,5 +1,5 @@
 import { nearestLib } from "./nearest-lib.ts";
-import { nearestScripts } from "./nearest-scripts.ts";
+import { nearestScripts, partitionTests } from "./nearest-scripts.ts";
 
 /**
  * The tests that are most likely to notice a fault in a file, by that file: paths under test/, without
@@ -8,6 +8,12 @@ import { nearestScripts } from "./nearest-scripts.ts";
 export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   ...nearestLib,
+  "lua/lib/slots.lua": partitionTests,
+  "src/queue/partitions/map.ts": partitionTests,
+  "src/queue/partitions/partitions.ts": partitionTests,
+  "src/queue/partitions/resize.ts": partitionTests,
+  "src/queue/partitions/turns.ts": partitionTests,
+  "src/queue/tasks/add-to-partitions.ts": partitionTests,
   "src/cli/commands/redrive.ts": ["cli/redrive"],
   "src/cli/commands/deploy.ts": ["cli/deploy"],
   "src/cli/commands/doctor.ts": ["cli/doctor"],
