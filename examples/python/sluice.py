@@ -41,7 +41,7 @@ LUA = Path(__file__).resolve().parents[2] / "lua"
 LIB = (
     "prelude writes records limits groups fair-order admission events commit transitions workers wake due "
     "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
-    "repair-entries repair repair-fields control-fields group-states"
+    "slots repair-entries repair repair-fields control-fields group-states"
 ).split()
 TRIES = 4
 REGISTER_EVERY = 60.0  # seconds
@@ -236,7 +236,7 @@ class Queue:
         now = time.monotonic()
         register = now - self._registered >= REGISTER_EVERY
         with_settings = "1" if register else self._with_settings
-        calls = [("tasks/enqueue", self.name, ["", with_settings, "", "", *(arg for task in args for arg in task)])]
+        calls = [("tasks/enqueue", self.name, ["", with_settings, "", "", "", *(arg for task in args for arg in task)])]
         if register:
             calls.insert(0, ("sweep/register", "", ["", self.name]))
         looked, _, *answers = self._redis.run(*calls)[-1]

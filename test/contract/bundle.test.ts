@@ -39,7 +39,15 @@ test.for([
 ] as const)("a bundle has only the scripts that it can call, %s", async ([, plugins]) => {
   const names = (exported: string) =>
     scriptsOf(`export { ${exported} } from "./index.ts";`, [...plugins]).then((found) => found.toSorted());
-  expect(await names("Producer")).toEqual(["cancel", "enqueue", "get", "register", "wake"]);
+  expect(await names("Producer")).toEqual([
+    "cancel",
+    "enqueue",
+    "get",
+    "ownSlots",
+    "putMap",
+    "register",
+    "wake",
+  ]);
   expect(await names("delayAfter")).toEqual([]);
 });
 

@@ -15,13 +15,13 @@ import {
   type WorkerFailed,
 } from "../../src/index.ts";
 import { putRecords } from "../../src/alerts/records.ts";
-import { alertsKey, queueKeys } from "../../src/queue/core/keys.ts";
+import { alertsKey, mapsKey, queueKeys, registryKey } from "../../src/queue/core/keys.ts";
 import { beginAlertsScript } from "../../src/queue/redis/alert-scripts.ts";
-import { callOf } from "../../src/queue/redis/binding.ts";
-import { putSharesScript, setSharesScript } from "../../src/queue/redis/partition-scripts.ts";
+import { callOf, type Binding } from "../../src/queue/redis/binding.ts";
+import * as partitions from "../../src/queue/redis/partition-scripts.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
 import { seen } from "../support/day.ts";
-import { QUEUE } from "../support/rig.ts";
+import { QUEUE, START } from "../support/rig.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
 
 export interface Operation {
@@ -79,23 +79,18 @@ const putting = (by: Caller) =>
     ],
     { transport: by.transport, prefix: undefined, budget: 1_000, log: () => {} },
   );
-// The two scripts of shares. Whole rebalances, with callers that die: test/integration/partitions/shares.test.ts.
-const settingShares = async ({ transport }: Caller) => {
-  const given = {
-    testNow: String(now()),
-    version: "7",
-    maxWorking: "3",
-    rate: "9/1000",
-    maxPending: "0",
-    wake: "",
+/** One call of a script of partitions. */
+const ofPartitions =
+  <const B extends Binding>(
+    binding: B,
+    args: Parameters<typeof callOf<B>>[2],
+    items: Parameters<typeof callOf<B>>[3] = [],
+  ) =>
+  async ({ transport }: Caller): Promise<unknown> => {
+    const keys = { ...queueKeys(QUEUE), queues: registryKey(), maps: mapsKey() };
+    const call = callOf<Binding>(binding, { ...keys, alerts: alertsKey() }, args, items);
+    return binding.decode(lastReply(await transport.send([call])));
   };
-  const call = callOf(setSharesScript, queueKeys(QUEUE), given);
-  return setSharesScript.decode(lastReply(await transport.send([call])));
-};
-const puttingShares = async ({ transport }: Caller) => {
-  const call = callOf(putSharesScript, queueKeys(QUEUE), { was: "", shares: "1;7;1;0;m=3,0,3" });
-  return putSharesScript.decode(lastReply(await transport.send([call])));
-};
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
 const someTasks: readonly NewTask<unknown>[] = [
@@ -262,10 +257,48 @@ export const operations: readonly Operation[] = [
   },
   { script: "declare", what: "that begins to apply a declaration", call: declaring },
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
-  { script: "setShares", call: settingShares },
-  { script: "putShares", call: puttingShares },
+  // Whole rebalances, with callers that die: test/integration/partitions/shares.test.ts.
+  {
+    script: "setShares",
+    call: ofPartitions(partitions.setSharesScript, {
+      testNow: String(now()),
+      version: "7",
+      maxWorking: "3",
+      rate: "9/1000",
+      maxPending: "0",
+      wake: "",
+    }),
+  },
+  {
+    script: "putShares",
+    call: ofPartitions(partitions.putSharesScript, { was: "", shares: "1;7;1;0;m=3,0,3" }),
+  },
   { script: "beginAlerts", call: beginning },
   { script: "putAlerts", call: putting },
+  {
+    script: "ownSlots",
+    call: ofPartitions(partitions.ownSlotsScript, { version: "1", owned: "f".repeat(64) }),
+  },
+  {
+    script: "putMap",
+    call: ofPartitions(partitions.putMapScript, { queue: QUEUE, was: "", map: "1;1", partitions: "2" }),
+  },
+  { script: "head", call: ofPartitions(partitions.headScript, {}) },
+  {
+    script: "listWork",
+    call: ofPartitions(partitions.listWorkScript, { testNow: String(now()) }, [{ name: QUEUE }]),
+  },
+  {
+    script: "setIdle",
+    call: ofPartitions(partitions.setIdleScript, {}, [
+      { name: "gone", seen: String(START - 7_200_000), idle: "-1" },
+    ]),
+    again: () => 0,
+  },
+  {
+    script: "findForeign",
+    call: ofPartitions(partitions.findForeignScript, { cursor: "0", size: "100" }),
+  },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "listGroups", call: (by) => by.operator.groups() },
   { script: "statistics", call: (by) => by.operator.statistics() },

@@ -5,8 +5,8 @@ export const library: readonly Mutant[] = [
   {
     name: "keys of a queue have no hash tag",
     file: "src/queue/core/keys.ts",
-    find: ":{${queueName(queue)}}`",
-    replace: ":${queueName(queue)}`",
+    find: ":{${partitionName(queue)}}`",
+    replace: ":${partitionName(queue)}`",
     breaks: "law 2",
     because: "no script runs on a cluster, and two deployments do not find each other's keys",
   },

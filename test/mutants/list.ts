@@ -11,6 +11,7 @@ import { library } from "./library.ts";
 import { lifeCycle } from "./life-cycle.ts";
 import type { Mutant } from "./mutant.ts";
 import { operating } from "./operating.ts";
+import { partitioning } from "./partitioning.ts";
 import { pulling } from "./pulling.ts";
 import { repairing } from "./repairing.ts";
 import { reporting } from "./reporting.ts";
@@ -29,6 +30,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   sweeping,
   operating,
   scheduling,
+  partitioning,
   repairing,
   rooms,
   pulling,

@@ -1,3 +1,12 @@
+export const partitionTests = [
+  "unit/partition-map",
+  "integration/partitions/scripts",
+  "integration/partitions/idle",
+  "integration/partitions/stale",
+  "integration/partitions/resize",
+  "integration/partitions/partitions",
+];
+
 /** As {@link nearest}, for the scripts of lua/. Slow tests come last. */
 export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/tasks/enqueue.lua": [
@@ -185,6 +194,12 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/schedules/occurrences",
     "integration/schedules/schedules",
   ],
+  "lua/partitions/find-foreign.lua": partitionTests,
+  "lua/partitions/head.lua": partitionTests,
+  "lua/partitions/list-work.lua": partitionTests,
+  "lua/partitions/own-slots.lua": partitionTests,
+  "lua/partitions/put-map.lua": partitionTests,
+  "lua/partitions/set-idle.lua": partitionTests,
   "lua/sweep/register.lua": ["integration/sweep/registry", "integration/sweep/sweep"],
   "lua/sweep/list-queues.lua": ["integration/sweep/registry", "integration/sweep/sweep", "http/queues"],
   "lua/sweep/unregister.lua": [

@@ -1,5 +1,5 @@
 import { nearestLib } from "./nearest-lib.ts";
-import { nearestScripts } from "./nearest-scripts.ts";
+import { nearestScripts, partitionTests } from "./nearest-scripts.ts";
 
 const CLUSTER = ["fault/cluster-resends", "transport/resp-cluster", "transport/resp-cluster-changes"];
 
@@ -11,6 +11,12 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   ...nearestLib,
   "src/queue/partitions/share-targets.ts": ["integration/partitions/shares"],
+  "lua/lib/slots.lua": partitionTests,
+  "src/queue/partitions/map.ts": partitionTests,
+  "src/queue/partitions/partitions.ts": partitionTests,
+  "src/queue/partitions/resize.ts": partitionTests,
+  "src/queue/partitions/turns.ts": partitionTests,
+  "src/queue/tasks/add-to-partitions.ts": partitionTests,
   "src/cli/commands/redrive.ts": ["cli/redrive"],
   "src/cli/commands/deploy.ts": ["cli/deploy"],
   "src/cli/commands/doctor.ts": ["cli/doctor"],

@@ -173,8 +173,8 @@ export const scheduling: readonly Mutant[] = [
   {
     name: "register notes queues as never used",
     file: "lua/sweep/register.lua",
-    find: "members[#members + 1] = int(now)",
-    replace: "members[#members + 1] = '0'",
+    find: "append(members, now, names[i])",
+    replace: "append(members, '0', names[i])",
     breaks: "answers",
     because: "a queue in use is asked at each sweep whether it still is",
   },

@@ -157,8 +157,8 @@ export const waking: readonly Mutant[] = [
   {
     name: "a sweep of one queue forgets its schedules",
     file: "src/queue/sweep/registry.ts",
-    find: "reminders: reminder === null ? [] : [{ queue, at: Number(reminder) }],",
-    replace: "reminders: [],",
+    find: "reminder === null ? [] : [{ queue, at: Number(reminder) }];",
+    replace: "[];",
     breaks: "schedules",
     because: "an alarm for a schedule finds nothing to do",
   },

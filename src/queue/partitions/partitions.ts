@@ -7,7 +7,7 @@ import type { Transport } from "../redis/transport.ts";
 import { isDown } from "./databases.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
-import { fetchMap, resizeQueue, setOwned } from "./resize.ts";
+import { fetchMap, overtaken, resizeQueue, setOwned } from "./resize.ts";
 
 /** How long a function instance uses a map before it reads it again, ms. */
 const MAP_AGE = 60_000;
@@ -79,8 +79,13 @@ export class Partitions {
     // Another caller changes the map just now: it needs some requests more.
     if (tries > 1) await sleep(PAUSE, signal);
     const queue = this.#queue(signal);
-    const map = await resizeQueue(queue, undefined, await fetchMap(queue));
-    if (map.text === stale.text && !map.next) await setOwned(queue, map.version, map.owners, owning(map));
+    let map = await resizeQueue(queue, undefined, await fetchMap(queue));
+    if (map.text === stale.text && !map.next) {
+      const owned = await setOwned(queue, map.version, map.owners, owning(map));
+      // The map was lost, or an earlier one came back after a failover.
+      if ("newer" in owned)
+        map = await resizeQueue(queue, undefined, await overtaken(queue, map, owned.newer));
+    }
     return this.#remember(map);
   }
 
@@ -91,13 +96,13 @@ export class Partitions {
 
   /** The partitions that may have a task, the likeliest first. */
   async having(id: string, signal?: AbortSignal): Promise<number[]> {
-    const named = namedPartition(id);
-    if (named !== undefined) return [named];
     const map = await this.map(signal);
+    // A caller may have chosen an id of this form, such as that of a task of another queue.
+    const named = namedPartition(id) ?? [];
     // Producers that do not know of partitions, and schedules, add to partition 0. Their generated ids may be in
     // any: that is found out when they enqueue tasks with a group.
     const anywhere = /^[0-9A-Za-z]{20}$/.test(id) ? owning(map) : [];
-    return [...new Set([map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere])];
+    return [...new Set([named, map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere].flat())];
   }
 
   /** Whether the database of a partition could not be reached a short time ago. */

@@ -102,8 +102,9 @@ async function prepare(
 ): Promise<PartitionMap> {
   const { owners, version, notBefore } = map;
   if (notBefore > PREPARING) {
-    // So producers learn of the partitions that do not know of them.
-    await setOwned(queue, version, owners, owning(map));
+    // So producers learn of the partitions that do not know of them. The version is that before the change: a
+    // late copy of this call must not undo a seal.
+    await setOwned(queue, version - 1, owners, owning(map));
     if ((await redisNow(queue)) < notBefore) return map;
   }
   const had = partitionsOf({ ...map, next: undefined });
@@ -140,7 +141,11 @@ async function handOver(
  * The map after a partition has answered that it knows a later one. If there is none, the map was lost and made
  * anew: then it gets a higher version.
  */
-async function overtaken(queue: PartitionedQueue, map: PartitionMap, version: number): Promise<PartitionMap> {
+export async function overtaken(
+  queue: PartitionedQueue,
+  map: PartitionMap,
+  version: number,
+): Promise<PartitionMap> {
   const now = await fetchMap(queue);
   if (now.text !== map.text) return now;
   return putMap(

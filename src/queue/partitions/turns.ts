@@ -92,9 +92,11 @@ export class PartitionTurns {
    *   partitions
    */
   order(partitions: readonly number[], token: string | undefined): number[] {
-    const active = partitions.filter((partition) => this.mayHaveWork(partition));
-    const first = token === undefined ? Math.floor(Math.random() * active.length) : slotOf(token);
-    const turned = active.map((_, i) => active[(first + i) % active.length] as number);
+    const first = token === undefined ? Math.floor(Math.random() * partitions.length) : slotOf(token);
+    // Turned before idle ones are left out: instances that know of others as idle then have the same order.
+    const turned = partitions
+      .map((_, i) => partitions[(first + i) % partitions.length] as number)
+      .filter((partition) => this.mayHaveWork(partition));
     if (token !== undefined) return turned;
     return turned.toSorted((one, other) => this.#age(one) - this.#age(other));
   }
@@ -122,11 +124,16 @@ export class PartitionTurns {
     return head && Math.abs(this.#clock() - head.seenAt) <= HEAD_AGE ? head : undefined;
   }
 
-  /** The call that records partitions as idle that were seen without ready tasks, and with an old note. */
+  /**
+   * The call that records partitions above 0 as idle that were seen without ready tasks, and with an old note.
+   */
   idleCall(seen: ReadonlyMap<number, PartitionHead>): ScriptCall | undefined {
     const idle: { name: string; seen: string; idle: string }[] = [];
     for (const [partition, { oldestAt, nextDueAt }] of seen) {
+      // Schedules, and producers that do not know of the partitions, add to partition 0 without such a note.
+      if (partition === 0) continue;
       const score = this.#scores.get(partition) ?? 0;
+      if (nextDueAt > 0 && nextDueAt <= this.#now) continue;
       if (oldestAt > 0 || score <= 0 || score > this.#now - IDLE_AFTER) continue;
       const until = nextDueAt > 0 ? nextDueAt : -score;
       idle.push({ name: nameOfPartition(this.#queue, partition), seen: String(score), idle: String(until) });

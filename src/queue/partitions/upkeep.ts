@@ -56,7 +56,7 @@ export async function keepPartitions(
   return partitionsOf(map);
 }
 
-/** Whether nobody has to ask a former partition any more. */
+/** Whether producers and consumers need a former partition no more. */
 async function isDone(
   queue: PartitionedQueue,
   map: PartitionMap,

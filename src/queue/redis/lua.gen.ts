@@ -2722,15 +2722,16 @@ CZ(a,'deleted',b)
 end
 `;
 const $GU = `local function GU(a,b)
-local c=string.match(a or'','^1;%d+;(%x+)$')
-if not c then
+local c,d=string.match(a or'','^1;(%d+);(%x+)$')
+local e,f=string.match(b,'^(%d+):(.*)$')
+if not d or tonumber(c)>tonumber(e)then
 return false
 end
-for g in string.gmatch(b,'%d+')do
-local h=tonumber(g)
-local i=math.floor(h/4)+1
-local j=tonumber(string.sub(c,i,i),16)
-if not j or math.floor(j/2^(h%4))%2==0 then
+for j in string.gmatch(f,'%d+')do
+local k=tonumber(j)
+local l=math.floor(k/4)+1
+local m=tonumber(string.sub(d,l,l),16)
+if not m or math.floor(m/2^(k%4))%2==0 then
 return false
 end
 end
@@ -4436,23 +4437,27 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=KEYS[4]
 local e=KEYS[5]
-local f={}
-${$F}F(f,redis.call('LINDEX',a,'-1')or nil,redis.call('ZRANGE',b,'0','0')[1])
-local g
-${$B}${$K}for k,l in ipairs(K('HMGET',e,f))do
-local m=tonumber((string.match(l or'','^1;(%d+)'))or 1)
-g=math.min(g or m,m)
+local f=KEYS[6]
+local g={}
+${$F}F(g,redis.call('LINDEX',a,'-1')or nil,redis.call('ZRANGE',b,'0','0')[1])
+local h
+${$B}${$K}for l,m in ipairs(K('HMGET',f,g))do
+local n=tonumber((string.match(m or'','^1;(%d+)'))or 1)
+h=math.min(h or n,n)
 end
-if g then
-return{'ok',g,0}
+if h then
+return{'ok',h,0}
 end
-${$L}${$M}local h=M(c)
-local i=M(d)
-return{'ok',0,math.min(h or i or 0,i or h or 0)}
+${$L}${$M}local i=M(d)
+if i and redis.call('EXISTS',c)==1 then
+return{'ok',0,1}
+end
+local j=M(e)
+return{'ok',0,math.min(i or j or 0,j or i or 0)}
 `;
   },
-  sha1: "e4f2ebbc5d944ba5294197e0fe62a33dce4f8d76",
-  keyLockingSha1: "d3d927ae9e29807a2e392f66645d2fed7b863b4e",
+  sha1: "a4c7619b5836559d97eb49b5e36ebfca17b1e4d2",
+  keyLockingSha1: "e189b50e86a20f0542e29fd4ea4e4ac8a0ab6cf3",
 };
 
 export const listWork: Script = {
@@ -6116,7 +6121,7 @@ if ab.settings then
 ap[2]=(ab.settings.max_pending or ab.settings.events or ab.settings.statistics)and 1 or 0
 end
 if z['~slots']and m==''then
-ap[2]=2
+ap[2]=ap[2]==1 and 3 or 2
 end
 ${$BJ}if not am and BJ(ab.settings,aa,z,ak())then
 return{'full'}
@@ -6145,8 +6150,8 @@ end
 return ap
 `;
   },
-  sha1: "49ab242d52f278183575fe431ceb6e646d080f95",
-  keyLockingSha1: "fee5b491ece9141c53c6f678259617cc5ee862c4",
+  sha1: "56d02607db35b4f16c75fd94b0a1585306a58eff",
+  keyLockingSha1: "5efb953d6adc8adcacf64af8601a6a6e9de2009a",
 };
 
 export const get: Script = {

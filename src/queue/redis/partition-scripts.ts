@@ -27,7 +27,7 @@ export const putMapScript = {
 
 export const headScript = {
   script: lua.head,
-  keys: ["pending", "fair", "working", "delayed", "tasks"],
+  keys: ["pending", "fair", "limited", "working", "delayed", "tasks"],
   args: [],
   each: [],
   decode: (reply: Reply) => {

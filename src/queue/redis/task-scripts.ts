@@ -30,9 +30,9 @@ export const enqueueScript = {
       /** Why all tasks were refused. */
       refused: undefined,
       /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
-      mustReadSettings: settings < 0 ? undefined : settings > 0,
+      mustReadSettings: settings < 0 ? undefined : settings % 2 === 1,
       /** Whether the queue has partitions, which the caller does not know. */
-      hasPartitions: settings === 2,
+      hasPartitions: settings >= 2,
       /** Whether a consumer is to be woken. */
       wake,
       /**
