@@ -87,7 +87,9 @@ const ofPartitions =
     items: Parameters<typeof callOf<B>>[3] = [],
   ) =>
   async ({ transport }: Caller): Promise<unknown> => {
-    const keys = { ...queueKeys(QUEUE), queues: registryKey(), maps: mapsKey() };
+    const keys = { ...queueKeys(QUEUE), queues: registryKey(), maps: mapsKey() } as Parameters<
+      typeof callOf<B>
+    >[1];
     return binding.decode(lastReply(await transport.send([callOf(binding, keys, args, items)])));
   };
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
