@@ -7,6 +7,7 @@ import { escaped, onlyOptions, unescaped } from "../queue/core/validation.ts";
 import { Operator } from "../queue/operate/operator.ts";
 import type { QueueChanges } from "../queue/operate/settings.ts";
 import { callOf } from "../queue/redis/binding.ts";
+import { copySettings } from "../queue/partitions/copy-settings.ts";
 import { resizeQueue } from "../queue/partitions/resize.ts";
 import { declareScript } from "../queue/redis/operate-scripts.ts";
 import { lastReply, replyAt } from "../queue/redis/replies.ts";
@@ -147,7 +148,7 @@ async function write(
   const base = { transport, prefix, now };
   // Before the settings, whose limits are spread over the partitions.
   if (partitions !== undefined || before.settings.includes("partitions")) {
-    await resizeQueue({ name, prefix, transport, signal, now }, partitions ?? 1);
+    await resizeQueue({ name, prefix, transport, signal, now, copySettings }, partitions ?? 1);
   }
   const unset = before.settings.filter((setting) => {
     return setting !== "partitions" && !Object.hasOwn(settings, setting);

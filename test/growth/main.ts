@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Queue, sweep } from "../../src/index.ts";
+import { Operator, Queue, sweep } from "../../src/index.ts";
 import { owning } from "../../src/queue/partitions/map.ts";
-import { fetchMap, resizeQueue } from "../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../src/queue/partitions/resize.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { killMaster } from "../support/cluster-changes.ts";
 import { optional, readOptions, wholeNumber } from "../support/options.ts";
@@ -40,7 +40,7 @@ const cluster = await startCluster({
   args: ["--cluster-node-timeout", "5000", "--repl-backlog-size", "256mb"],
 });
 const transport = resp({ url: cluster.url, retry: { deadline: 60_000, tryTimeout: 10_000 } });
-const place = { name: QUEUE, prefix: undefined, transport };
+const operator = new Operator(QUEUE, { transport });
 const observer = new Queue(QUEUE, { transport, partitions: 8 });
 let enqueued = 0;
 
@@ -68,7 +68,7 @@ async function sweepOn(): Promise<void> {
 /** Waits until the map of the partitions is as wanted. */
 async function partitioned(count: number): Promise<void> {
   for (;;) {
-    const map = await fetchMap(place);
+    const map = await fetchMap({ name: QUEUE, prefix: undefined, transport });
     if (!map.next && owning(map).length === count) return;
     await sleep(500);
   }
@@ -100,7 +100,7 @@ try {
   say(
     `the master at port ${master.port} is killed, ${successor.port} has taken over; ${await left()} tasks are left`,
   );
-  await resizeQueue(place, 3);
+  await operator.resize(3);
   await partitioned(3);
   say(`3 partitions; ${await left()} tasks are left`);
   await filling;

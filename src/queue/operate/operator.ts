@@ -1,6 +1,7 @@
 import { callOf } from "../redis/binding.ts";
 import { nameOfPartition, registeredName } from "../core/keys.ts";
 import { slotOf } from "../core/partition-slots.ts";
+import { copySettings } from "../partitions/copy-settings.ts";
 import { owning } from "../partitions/map.ts";
 import { partitionCount, resizeQueue } from "../partitions/resize.ts";
 import { rebalanceShares } from "../partitions/shares.ts";
@@ -113,7 +114,8 @@ export class Operator extends WorkerOperator {
    */
   async resize(partitions: number, options: RequestOptions = {}): Promise<number> {
     onlyOptions(options, REQUEST_OPTIONS);
-    const map = await resizeQueue(this.partitionedQueue(options), partitionCount(partitions));
+    const queue = { ...this.partitionedQueue(options), copySettings };
+    const map = await resizeQueue(queue, partitionCount(partitions));
     this.foundPartitions().forget();
     return owning(map).length;
   }

@@ -6,7 +6,6 @@ import { callOf } from "../redis/binding.ts";
 import { ownSlotsScript, putMapScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import type { Transport } from "../redis/transport.ts";
-import { copySettings } from "./copy-settings.ts";
 import { ownedText, owning, type PartitionMap, partitionsOf, readMap, spread, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
@@ -109,9 +108,12 @@ async function prepare(
   }
   const had = partitionsOf({ ...map, next: undefined });
   const added = owning({ owners: next }).filter((partition) => !had.includes(partition));
-  if (added.length > 0) {
-    const testNow = queue.now ? String(queue.now()) : "";
-    await copySettings(queue, partitionsOf(map), added, { testNow });
+  const { copySettings, now, transport, signal } = queue;
+  if (added.length > 0 && copySettings) {
+    await copySettings(queue, partitionsOf(map), added, { testNow: now ? String(now()) : "" });
+  } else if (added.length > 0) {
+    const { tasks } = queueKeys(queue.name, queue.prefix);
+    if (replyAt(await transport.send([["EXISTS", tasks]], { signal }), 0) === 1) return map;
   }
   return putMap(queue, map, writeMap({ ...map, notBefore: 0 }));
 }

@@ -4,6 +4,7 @@ import { deadlineOf, type Duration } from "../core/duration.ts";
 import { mapsKey, queueKeys, readPartitionName, registryKey } from "../core/keys.ts";
 import { groupedBy } from "../core/slices.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
+import { copySettings } from "../partitions/copy-settings.ts";
 import { rebalanceShares } from "../partitions/shares.ts";
 import { keepPartitions } from "../partitions/upkeep.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
@@ -213,7 +214,7 @@ class SweepPass {
     const outcomes = await this.#transport.send([["HMGET", mapsKey(prefix), ...names]], { signal });
     const maps = replyAt(outcomes, 0) as readonly (string | null)[];
     for (const [i, name] of names.entries()) {
-      const queue = { name, prefix, transport: this.#transport, signal, now: testNow };
+      const queue = { name, prefix, transport: this.#transport, signal, now: testNow, copySettings };
       const registered = (above.get(name) ?? []).map(({ partition }) => partition);
       try {
         const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, this.#deadline);

@@ -8,6 +8,7 @@ import {
   sweep,
 } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
 import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import type { Transport } from "../../../src/queue/redis/transport.ts";
@@ -19,7 +20,13 @@ const rig = useRig({ checkInvariants: false });
 const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
 const queueOf = (transport: Transport, partitions?: number) =>
   new Queue(QUEUE, { transport, partitions, now: () => rig.now });
-const place = () => ({ name: QUEUE, prefix: undefined, transport: rig.transport, now: () => rig.now });
+const place = () => ({
+  name: QUEUE,
+  prefix: undefined,
+  transport: rig.transport,
+  now: () => rig.now,
+  copySettings,
+});
 const resize = (count: number) => resizeQueue(place(), count);
 const map = () => fetchMap(place());
 

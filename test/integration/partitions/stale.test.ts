@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { Queue } from "../../../src/index.ts";
 import { derivedName, newTaskId } from "../../../src/queue/core/ids.ts";
 import { namedPartition, slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import type { Command, Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
@@ -17,6 +18,7 @@ const place = (transport = rig.transport) => ({
   prefix: undefined,
   transport,
   now: () => rig.now,
+  copySettings,
 });
 const resize = (count: number) => resizeQueue(place(), count);
 const ids = Array.from({ length: 200 }, (_, i) => `order-${i}`);

@@ -66,7 +66,7 @@ describe("partitions without work", () => {
     const [task] = await instance(4).queue.dequeue({ lease: "30m" });
     expect(task?.id).toBe("now");
     expect([...(await instance(4).queue.dequeue())]).toEqual([]);
-    const { "emails": _, "/emails": __, ...above } = await scores();
+    const { emails: _, "/emails": __, ...above } = await scores();
     expect(Math.min(...Object.values(above))).toBeGreaterThan(rig.now);
     rig.now += 1_020_000;
     const found = [];
