@@ -23,7 +23,7 @@ export interface Used {
 export interface Masters {
   readonly count: number;
   /** Which of the masters has this key. */
-  masterOf(key: string): number;
+  readonly masterOf: (key: string) => number;
   readonly transport: Transport;
   /** By server. */
   used(): Promise<Used[]>;

@@ -3,7 +3,7 @@
 
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Queue } from "../../src/index.ts";
+import { Queue, type Transport } from "../../src/index.ts";
 import { nameOfPartition, queueKeys } from "../../src/queue/core/keys.ts";
 import { median, payload, printTable, quick, whole } from "../report.ts";
 import { type Masters, startMasters } from "./cluster-masters.ts";
@@ -84,8 +84,11 @@ async function pass(queue: Queue, tasks: number, batch: number): Promise<void> {
 async function run({ masters, partitions }: Place, { batch, tasks }: Load): Promise<Took> {
   await masters.empty();
   // New transports, so that no queue remembers an earlier round.
-  const { cluster, send } = masters.transport;
-  const transport = { cluster, send };
+  const { transport: connection } = masters;
+  const transport: Transport = {
+    cluster: true,
+    send: (commands, options) => connection.send(commands, options),
+  };
   const queue = new Queue(evenName(masters, partitions), { transport, partitions, coalesce: false });
   await queue.counts();
   const before = await masters.used();

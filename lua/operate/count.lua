@@ -10,8 +10,8 @@ local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local overview = ARGV[2] -- '1' to also return settings and statistics; 'totals': these without minutes
 -- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
---          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused, 1 if it
---          is a partition of several}
+--          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused, 1 if
+--          it is a partition of several}
 -- with overview also: now (ms), last lease number, settings ('' for none), and the records of statistics as
 --          in `statistics`
 --      or {'newer_schema'}, with overview

@@ -2,7 +2,7 @@
 local tasks = KEYS[1] -- hash  records and control fields
 local cursor = ARGV[1] -- of HSCAN; 0 at the beginning
 local size = ARGV[2] -- about this many fields, 1 to 1,000
--- Returns {'ok', the next cursor, 0 at the end; then the ids that producers chose, and each dedup key after '~d:'}
+-- Returns {'ok', the next cursor, 0 at the end; then ids that producers chose, and dedup keys after '~d:'}
 
 local reply = { 'ok', '' }
 local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)

@@ -11,12 +11,13 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain task too; '': only for others
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
-local slots = ARGV[5] -- '<version of the map>:<slots that this partition must own, with commas between>'; '': none;
--- '?' only asks what a partition knows that owned the slots once
+local slots = ARGV[5] -- '<version of the map>:<slots>' that this partition must own, with commas between;
+-- '-': none; '': not known; '?' only asks what a partition knows that owned the slots once
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
 -- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
---          2 more if the queue has partitions and the call names no slots, 1 if the caller must wake a consumer, then for each task:
+--          2 more if the queue has partitions and the caller does not know of them,
+--          1 if the caller must wake a consumer, then for each task:
 --          1 if this call or an earlier copy of it created it, else 0, or the id that has its dedup key;
 --          for tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each
 --          after a space; with slots '?' for a task that is not known ' free'}
@@ -43,7 +44,9 @@ local front = '1;' .. now_text
 -- plain task. stored: field -> its value, of a fixed record only the first line.
 local ids, fields, made, stored = {}, {}, nil, nil
 
-if count == 1 and with_settings ~= '1' and slots == '' and new[8] == '' and stands_in_list(new[9]) then
+-- A lone plain task without a slot is written without a look at the control fields.
+local bare = with_settings ~= '1' and (slots == '' or slots == '-')
+if count == 1 and bare and new[8] == '' and stands_in_list(new[9]) then
   ids[1], fields[1], fields[2] = new[6], new[6], front .. new[9]
   -- A full Redis refuses this even if the id is known, but it does not refuse to read.
   made = redis.pcall('HSETNX', tasks, ids[1], fields[2])

@@ -10,8 +10,8 @@ import { BATCH, consumerFile, QUEUE, type GrowthPayload } from "./work.ts";
 
 const [, , url = "", folder = "", first = "0", count = "1"] = process.argv;
 const retry = { deadline: 60_000, tryTimeout: 5_000 };
-let isOver = false;
-process.on("message", () => (isOver = true));
+const over = new AbortController();
+process.on("message", () => over.abort());
 process.on("disconnect", () => process.exit(1));
 
 async function consume(number: number): Promise<void> {
@@ -19,10 +19,12 @@ async function consume(number: number): Promise<void> {
   const queue = new Queue<GrowthPayload>(QUEUE, { transport, partitions: 8 });
   const file = createWriteStream(join(folder, consumerFile(number)));
   let done: readonly { readonly settlement: Settlement; readonly n: number }[] = [];
-  while (!isOver || done.length > 0) {
+  while (!over.signal.aborted || done.length > 0) {
     const settlements = done.map(({ settlement }) => settlement);
     try {
-      const { settled, tasks } = await queue.settleAndDequeue(settlements, { max: isOver ? 1 : BATCH });
+      const { settled, tasks } = await queue.settleAndDequeue(settlements, {
+        max: over.signal.aborted ? 1 : BATCH,
+      });
       const completed = done.filter((_, i) => settled[i]?.ok);
       if (completed.length > 0) file.write(`${completed.map(({ n }) => n).join("\n")}\n`);
       done = tasks.map(({ receipt, payload }) => ({

@@ -42,15 +42,16 @@ const cluster = await startCluster({
 const transport = resp({ url: cluster.url, retry: { deadline: 60_000, tryTimeout: 10_000 } });
 const operator = new Operator(QUEUE, { transport });
 const observer = new Queue(QUEUE, { transport, partitions: 8 });
-let enqueued = 0;
+const progress = { enqueued: 0 };
 
 /** Enqueues the tasks up to a number. */
 async function fill(queue: Queue, until: number): Promise<void> {
   const produce = async () => {
-    while (enqueued < until) {
-      const first = enqueued;
-      enqueued = Math.min(until, first + ENQUEUED);
-      await queue.enqueueMany(Array.from({ length: enqueued - first }, (_, i) => taskOf(first + i)));
+    while (progress.enqueued < until) {
+      const first = progress.enqueued;
+      const next = Math.min(until, first + ENQUEUED);
+      progress.enqueued = next;
+      await queue.enqueueMany(Array.from({ length: next - first }, (_, i) => taskOf(first + i)));
     }
   };
   await Promise.all(Array.from({ length: PRODUCERS }, produce));
@@ -93,7 +94,7 @@ try {
   await partitioned(8);
   say(`8 partitions; ${await left()} tasks are left`);
   const filling = fill(new Queue(QUEUE, { transport, partitions: 8 }), total);
-  while (enqueued < (3 * total) / 4) await sleep(100);
+  while (progress.enqueued < (3 * total) / 4) await sleep(100);
   const master = (await cluster.masters())[1];
   if (!master) throw new Error("the cluster has no second master");
   const successor = await killMaster(cluster, master);

@@ -111,7 +111,7 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "enqueue looks at settings for every lone task",
     file: "lua/tasks/enqueue.lua",
-    find: "if count == 1 and with_settings ~= '1' and",
+    find: "if count == 1 and bare and",
     replace: "if false and",
     breaks: "law 3",
     because: "the commonest call costs more commands than the tables say",

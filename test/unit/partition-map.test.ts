@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, integer, nat, option, property, record, uniqueArray } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newTaskId } from "../../src/queue/core/ids.ts";
 import {
@@ -64,8 +64,8 @@ describe("the slot of a text", () => {
 
 describe("spread", () => {
   test("gives each partition an equal share, and moves as few slots as it can", () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 62 }), { maxLength: 8 }), (counts) => {
+    assert(
+      property(array(integer({ min: 1, max: 62 }), { maxLength: 8 }), (counts) => {
         let { owners } = UNPARTITIONED;
         for (const count of counts) {
           const next = spread(owners, count);
@@ -93,16 +93,16 @@ test("a partition notes its slots four in a digit, the lowest in the lowest bit"
 
 describe("a map", () => {
   test("is read as it was written", () => {
-    const owner = fc.integer({ min: 0, max: 61 });
-    const slots = fc.array(owner, { minLength: SLOTS, maxLength: SLOTS });
-    fc.assert(
-      fc.property(
-        fc.record({
-          version: fc.nat(),
+    const owner = integer({ min: 0, max: 61 });
+    const slots = array(owner, { minLength: SLOTS, maxLength: SLOTS });
+    assert(
+      property(
+        record({
+          version: nat(),
           owners: slots,
-          next: fc.option(slots, { nil: undefined }),
-          former: fc.uniqueArray(owner),
-          notBefore: fc.nat(),
+          next: option(slots, { nil: undefined }),
+          former: uniqueArray(owner),
+          notBefore: nat(),
         }),
         (parts) => {
           const map = writeMap(parts);

@@ -79,7 +79,7 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
       if (first && "error" in first && outcomes.every((outcome) => "error" in outcome)) throw first.error;
       return outcomes;
     },
-    ...(all.every(({ subscribe }) => subscribe !== undefined) && {
+    ...(all.every((transport) => "subscribe" in transport) && {
       subscribe: (channel, options) => subscribeToAll(all, channel, options),
     }),
   };

@@ -5,7 +5,6 @@ import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
 import { ownSlotsScript, putMapScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
-import type { Transport } from "../redis/transport.ts";
 import { ownedText, owning, type PartitionMap, partitionsOf, readMap, spread, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 

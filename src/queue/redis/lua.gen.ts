@@ -2740,7 +2740,7 @@ end
 `;
 const $GV = `local function GV(a,b,c,d,e)
 if b~=''then
-return b~='?'and not GU(a,b)
+return b~='?'and b~='-'and not GU(a,b)
 end
 for i=d+e,#c,e do
 if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
@@ -5930,7 +5930,8 @@ return string.byte(v,1,1)==10 or not string.find(v,'^[^\\n]*;[GP]=')
 end
 local v='1;'..s
 local w,x,y,z={},{},nil,nil
-if t==1 and j~='1'and m==''and n[8]==''and u(n[9])then
+local aa=j~='1'and(m==''or m=='-')
+if t==1 and aa and n[8]==''and u(n[9])then
 w[1],x[1],x[2]=n[6],n[6],v..n[9]
 y=redis.pcall('HSETNX',f,w[1],x[2])
 ${$FX}if FX and y==1 and n[7]==''and k==''then
@@ -5938,220 +5939,220 @@ redis.call('LPUSH',a,w[1])
 return{'ok',-1,0,1}
 end
 else
-local aa,ab,ac={unpack(r)},{'ok',0,0},{}
-${$FX}local ad=FX and k==''and m~='?'and t<=q
-for ah=1,t do
-local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
-ad=ad and aj==''and ak==''and not ac[ai]and u(al)
-ac[ai],w[ah],aa[#r+ah],ab[ah+3]=true,ai,ai,1
-x[2*ah-1],x[2*ah]=ai,v..al
+local ab,ac,ad={unpack(r)},{'ok',0,0},{}
+${$FX}local ae=FX and k==''and m~='?'and t<=q
+for ai=1,t do
+local aj,ak,al,am=unpack(n,o*ai+2,o*ai+p)
+ae=ae and ak==''and al==''and not ad[aj]and u(am)
+ad[aj],w[ai],ab[#r+ai],ac[ai+3]=true,aj,aj,1
+x[2*ai-1],x[2*ai]=aj,v..am
 end
-if ad then
-${$AA}${$AB}z=AB(f,aa)
+if ae then
+${$AA}${$AB}z=AB(f,ab)
 ${$GU}${$GV}if(m~=''or z['~slots'])and GV(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
-ad=not z['~set']and not(z['~slots']and m=='')
-for ah=1,t do
-ad=ad and not z[w[ah]]
+ae=not z['~set']and not(z['~slots']and m=='')
+for ai=1,t do
+ae=ae and not z[w[ai]]
 end
 end
-if ad then
-local ae=redis.pcall('HSET',f,unpack(x))
-if type(ae)~='number'then
-return ae
+if ae then
+local af=redis.pcall('HSET',f,unpack(x))
+if type(af)~='number'then
+return af
 end
 redis.call('LPUSH',a,unpack(w))
-return ab
+return ac
 end
 end
-${$Q}local aa=Q(a,b,c,d,nil,e,f,g,h)
-${$DC}${$DD}local ab,ac,ad=DD(aa,tonumber(s)),{},{}
-${$AE}${$AG}${$AH}${$AI}for ah=1,t do
-ac[ah]=AI(x[2*ah])
-ad[ah]=string.match(n[o*ah+4],'^%d+ (.*)$')
+${$Q}local ab=Q(a,b,c,d,nil,e,f,g,h)
+${$DC}${$DD}local ac,ad,ae=DD(ab,tonumber(s)),{},{}
+${$AE}${$AG}${$AH}${$AI}for ai=1,t do
+ad[ai]=AI(x[2*ai])
+ae[ai]=string.match(n[o*ai+4],'^%d+ (.*)$')
 end
-local ae=y~=nil
-if ae then
-local af=y~=1 and redis.call('HGET',f,w[1])
-if y~=1 and y~=0 and not af then
+local af=y~=nil
+if af then
+local ag=y~=1 and redis.call('HGET',f,w[1])
+if y~=1 and y~=0 and not ag then
 return y
 end
-${$AA}z={[w[1]]=af and AA(af)or nil}
+${$AA}z={[w[1]]=ag and AA(ag)or nil}
 else
-local af={unpack(r)}
-${$F}for aj,ak in ipairs(w)do
-F(af,ak,ad[aj]and'~d:'..ad[aj])
+local ag={unpack(r)}
+${$F}for ak,al in ipairs(w)do
+F(ag,al,ae[ak]and'~d:'..ae[ak])
 end
-${$AA}${$AB}z=z or AB(f,af)
+${$AA}${$AB}z=z or AB(f,ag)
 ${$AC}${$GU}${$GV}if AC(z['~slots'])then
 return{'newer_schema'}
 elseif(m~=''or z['~slots'])and GV(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
-${$AW}${$AY}${$BA}${$DE}if DE(ab,z['~set'],z['~stats'])then
+${$AW}${$AY}${$BA}${$DE}if DE(ac,z['~set'],z['~stats'])then
 return{'newer_schema'}
 end
 end
-${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(ab,ac)
-local af=false
-local function ag(ah,ai)
-local aj=string.match(ai or'','^[^.]+%.')
-if ah~=ai and aj and string.sub(ah or'',1,#aj)==aj then
-af=true
+${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(ac,ad)
+local ag=false
+local function ah(ai,aj)
+local ak=string.match(aj or'','^[^.]+%.')
+if ai~=aj and ak and string.sub(ai or'',1,#ak)==ak then
+ag=true
 end
-return ah==ai
+return ai==aj
 end
-${$AC}${$AD}${$AF}${$AM}local function ah(ai)
-local aj,ak=w[ai],z[w[ai]]
-local al=ac[ai].producer_token
-if not ak then
+${$AC}${$AD}${$AF}${$AM}local function ai(aj)
+local ak,al=w[aj],z[w[aj]]
+local am=ad[aj].producer_token
+if not al then
 return nil,nil
 end
-local am=n[o*ai+4]=='again'
-if ak~=''and not am then
-return ag(AI(ak).producer_token,al),nil
+local an=n[o*aj+4]=='again'
+if al~=''and not an then
+return ah(AI(al).producer_token,am),nil
 end
-local an=redis.call('HGET',f,'.'..aj)
-local ao=AM(an)
-z['.'..aj]=an
-if AC(an)then
-z[aj]=an
-elseif ao.state==AD.ghost then
-return nil,ao
-elseif ak~=''and ao.state~=AD.rejected then
-return ag(AI(ak).producer_token,al),nil
-elseif am and not ag(ao.producer_token,al)then
-z[aj]=redis.call('HGET',f,aj)
-return nil,ao
+local ao=redis.call('HGET',f,'.'..ak)
+local ap=AM(ao)
+z['.'..ak]=ao
+if AC(ao)then
+z[ak]=ao
+elseif ap.state==AD.ghost then
+return nil,ap
+elseif al~=''and ap.state~=AD.rejected then
+return ah(AI(al).producer_token,am),nil
+elseif an and not ah(ap.producer_token,am)then
+z[ak]=redis.call('HGET',f,ak)
+return nil,ap
 end
-return ag(ao.producer_token,al),nil
+return ah(ap.producer_token,am),nil
 end
-local function ai(aj)
-local ak=n[o*aj+3]
-local al=tonumber(ak~=''and ak or 0)
-return string.sub(ak,1,1)=='+'and ab.now+al or al
+local function aj(ak)
+local al=n[o*ak+3]
+local am=tonumber(al~=''and al or 0)
+return string.sub(al,1,1)=='+'and ac.now+am or am
 end
-${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}${$DN}local function aj(ak,al)
-local am,an=w[ak],ai(ak)
-local ao=an>ab.now
-if al or not ae then
-T(ab,'HSET tasks',am,x[2*ak])
+${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}${$DN}local function ak(al,am)
+local an,ao=w[al],aj(al)
+local ap=ao>ac.now
+if am or not af then
+T(ac,'HSET tasks',an,x[2*al])
 end
-if al and al.state~=AD.ghost then
-T(ab,'ZREM expiry',am)
-T(ab,'ZREM dead',am)
+if am and am.state~=AD.ghost then
+T(ac,'ZREM expiry',an)
+T(ac,'ZREM dead',an)
 end
-if ao then
-T(ab,'ZADD delayed',DN(ac[ak],an),am)
-elseif al and tonumber(al.ghosts or 0)>0 and not BR(ac[ak])then
-H(al,'ghosts',-1)
-ab.ghosts=ab.ghosts+1
-else
-CO(ab,am,ac[ak],'back')
-end
-local ap=AT(x[2*ak],al,ao and BR(ac[ak]))
 if ap then
-T(ab,'HSET tasks','.'..am,ap)
-elseif al then
-T(ab,'HDEL tasks','.'..am)
-end
-CZ(ab,'enqueued',am)
-end
-${$U}local function ak()
-return U(ab,'LPUSH pending')
-+ab.ghosts
-+(U(ab,'ZADD fair')+U(ab,'ZADD limited'))/2
-end
-ab.ghosts=0
-local al=m=='?'
-${$BH}${$BI}local am=l=='1'and(al and math.huge or BI(ab.settings,aa,z))
-local an,ao=false,false
-local ap,aq,ar={'ok',-1,0},{},{}
-local as={}
-for aw=1,t do
-local ax,ay=w[aw],ad[aw]
-local az,ba=string.match(ay and(ar[ay]or z['~d:'..ay])or'','^(%d+) (.*)$')
-local bb=az and tonumber(az)>ab.now and ba~=ax
-local bc,bd
-if as[ax]then
-bc=ag(as[ax],ac[aw].producer_token)
-elseif am or not aq[ax]then
-bc,bd=ah(aw)
-end
-local be=AC(z[ax])and'newer_schema'or af and'reused'
-if be and not am then
-return{be}
-elseif not be and bc==nil and not bb and am and ai(aw)<=ab.now then
-be=ak()>=am and'full'
-end
-af=false
-if be then
-ap[aw+3]=' '..be
-elseif aq[ax]and not am then
-ap[aw+3]=aq[ax]
-elseif bc==nil and bb then
-ap[aw+3],aq[ax]=ba,ba
+T(ac,'ZADD delayed',DN(ad[al],ao),an)
+elseif am and tonumber(am.ghosts or 0)>0 and not BR(ad[al])then
+H(am,'ghosts',-1)
+ac.ghosts=ac.ghosts+1
 else
-aq[ax]=0
-if bc and ay then
-ar[ay]=C(ab.now+1)..' '..ax
+CO(ac,an,ad[al],'back')
 end
-ap[aw+3]=bc==false and 0 or 1
-an=an or(bc~=false and ai(aw)<=ab.now)
-ao=ao or bc
-if bc==nil and al then
-ap[aw+3]=' free'
-elseif bc==nil then
-aj(aw,bd)
-as[ax]=am and(ac[aw].producer_token or'')
-if ay then
-local bf=C(ab.now+string.match(n[o*aw+4],'^%d+'))
-ar[ay]=bf..' '..ax
-T(ab,'HSET tasks','~d:'..ay,ar[ay])
-T(ab,'ZADD expiry',bf,'~d:'..ay)
+local aq=AT(x[2*al],am,ap and BR(ad[al]))
+if aq then
+T(ac,'HSET tasks','.'..an,aq)
+elseif am then
+T(ac,'HDEL tasks','.'..an)
+end
+CZ(ac,'enqueued',an)
+end
+${$U}local function al()
+return U(ac,'LPUSH pending')
++ac.ghosts
++(U(ac,'ZADD fair')+U(ac,'ZADD limited'))/2
+end
+ac.ghosts=0
+local am=m=='?'
+${$BH}${$BI}local an=l=='1'and(am and math.huge or BI(ac.settings,ab,z))
+local ao,ap=false,false
+local aq,ar,as={'ok',-1,0},{},{}
+local at={}
+for ax=1,t do
+local ay,az=w[ax],ae[ax]
+local ba,bb=string.match(az and(as[az]or z['~d:'..az])or'','^(%d+) (.*)$')
+local bc=ba and tonumber(ba)>ac.now and bb~=ay
+local bd,be
+if at[ay]then
+bd=ah(at[ay],ad[ax].producer_token)
+elseif an or not ar[ay]then
+bd,be=ai(ax)
+end
+local bf=AC(z[ay])and'newer_schema'or ag and'reused'
+if bf and not an then
+return{bf}
+elseif not bf and bd==nil and not bc and an and aj(ax)<=ac.now then
+bf=al()>=an and'full'
+end
+ag=false
+if bf then
+aq[ax+3]=' '..bf
+elseif ar[ay]and not an then
+aq[ax+3]=ar[ay]
+elseif bd==nil and bc then
+aq[ax+3],ar[ay]=bb,bb
+else
+ar[ay]=0
+if bd and az then
+as[az]=C(ac.now+1)..' '..ay
+end
+aq[ax+3]=bd==false and 0 or 1
+ao=ao or(bd~=false and aj(ax)<=ac.now)
+ap=ap or bd
+if bd==nil and am then
+aq[ax+3]=' free'
+elseif bd==nil then
+ak(ax,be)
+at[ay]=an and(ad[ax].producer_token or'')
+if az then
+local bg=C(ac.now+string.match(n[o*ax+4],'^%d+'))
+as[az]=bg..' '..ay
+T(ac,'HSET tasks','~d:'..az,as[az])
+T(ac,'ZADD expiry',bg,'~d:'..az)
 end
 end
 end
 end
-if al then
-return ap
+if am then
+return aq
 end
-if ab.settings then
-ap[2]=(ab.settings.max_pending or ab.settings.events or ab.settings.statistics)and 1 or 0
+if ac.settings then
+aq[2]=(ac.settings.max_pending or ac.settings.events or ac.settings.statistics)and 1 or 0
 end
 if z['~slots']and m==''then
-ap[2]=ap[2]==1 and 3 or 2
+aq[2]=aq[2]==1 and 3 or 2
 end
-${$BJ}if not am and BJ(ab.settings,aa,z,ak())then
+${$BJ}if not an and BJ(ac.settings,ab,z,al())then
 return{'full'}
 end
-if k~=''and an then
-local at=ae and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
-${$EC}${$ED}if ED(at[1],ab.now,ao and 0)and not BA(at[2]or nil).paused then
-${$EE}local au={'~wake',EE(ab.now,k)}
-ap[3]=1
-${$N}${$P}if U(ab,'HSET tasks')>0 then
-T(ab,'HSET tasks',unpack(au))
-elseif P(f,au)then
-ap[3]=0
+if k~=''and ao then
+local au=af and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
+${$EC}${$ED}if ED(au[1],ac.now,ap and 0)and not BA(au[2]or nil).paused then
+${$EE}local av={'~wake',EE(ac.now,k)}
+aq[3]=1
+${$N}${$P}if U(ac,'HSET tasks')>0 then
+T(ac,'HSET tasks',unpack(av))
+elseif P(f,av)then
+aq[3]=0
 end
 end
 end
-${$G}${$BV}${$BY}${$CR}${$CV}${$DB}${$DG}DG(ab)
-${$I}${$N}${$DH}local at=DH(ab,z)
-if at then
-return at
+${$G}${$BV}${$BY}${$CR}${$CV}${$DB}${$DG}DG(ac)
+${$I}${$N}${$DH}local au=DH(ac,z)
+if au then
+return au
 end
-${$J}${$P}${$R}${$V}${$CY}${$DI}DI(ab)
-if ab.ghosts>0 then
-redis.call('HINCRBY',f,'~dropped',C(ab.ghosts))
+${$J}${$P}${$R}${$V}${$CY}${$DI}DI(ac)
+if ac.ghosts>0 then
+redis.call('HINCRBY',f,'~dropped',C(ac.ghosts))
 end
-return ap
+return aq
 `;
   },
-  sha1: "56d02607db35b4f16c75fd94b0a1585306a58eff",
-  keyLockingSha1: "5efb953d6adc8adcacf64af8601a6a6e9de2009a",
+  sha1: "3e4a765edc95826b8a7d06a94378cf919d2f7752",
+  keyLockingSha1: "f9411fa08aff4cdb96d548e3aa56d43740484928",
 };
 
 export const get: Script = {

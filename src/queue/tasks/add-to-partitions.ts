@@ -57,7 +57,7 @@ export async function addToPartitions(
     const { version } = map;
     const replies = await sendGroups(groups, send, (own) => {
       const slots = [...new Set(own.flatMap(({ slot }) => slot ?? []))];
-      return slots.length > 0 ? `${version}:${slots.join()}` : "";
+      return slots.length > 0 ? `${version}:${slots.join()}` : "-";
     });
     rest = [];
     for (const [i, { refused, wake: wakeHere, tasks }] of replies.entries()) {

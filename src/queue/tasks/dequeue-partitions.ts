@@ -6,7 +6,7 @@ import { headCall, type PartitionHead, type PartitionTurns } from "../partitions
 import { headScript, listWorkScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { dequeueScript, repliesInside, settleAndDequeueCall } from "../redis/task-scripts.ts";
-import type { Command, CommandOutcome, ScriptCall, Transport } from "../redis/transport.ts";
+import type { Command, CommandOutcome, Transport } from "../redis/transport.ts";
 import type { DequeueCall } from "./dequeue.ts";
 import type { Batch } from "./leased-task.ts";
 import { pollForTasks, waitMilliseconds } from "./long-poll.ts";
@@ -179,6 +179,11 @@ export class PartitionedDequeue<Out> {
     if (work) this.#noteWork(round, outcomes.at(-1));
     if (!call || partition === undefined) {
       first?.onSettled(outcomes.slice(0, settle.length));
+      return none();
+    }
+    const dequeued = outcomes[settle.length];
+    if (!first && dequeued && "error" in dequeued && partitions.isDown(partition)) {
+      round.failure = dequeued.error;
       return none();
     }
     const reply = this.#dequeued(outcomes, settle, own, first);

@@ -25,7 +25,7 @@ describe("partitions over three databases", () => {
   });
 
   /** Takes all tasks and completes them; their payloads. */
-  const drainAll = async (queue: Queue<unknown>) => {
+  const drainAll = async (queue: Queue) => {
     const payloads: unknown[] = [];
     for (;;) {
       const tasks = await queue.dequeue({ max: 20 });

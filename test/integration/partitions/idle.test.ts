@@ -89,7 +89,7 @@ describe("a partition that was found without ready tasks", () => {
 
 describe("partition 0, to which schedules and producers add that do not know of partitions", () => {
   /** Another partition stays in use, so that consumers have others to visit. */
-  const others = async () => queueOf(4).enqueueMany([{ payload: 0, id: `${await idOf(1)}`, delay: "2h" }]);
+  const others = async () => queueOf(4).enqueueMany([{ payload: 0, id: await idOf(1), delay: "2h" }]);
 
   beforeEach(async () => {
     await queueOf(4).enqueue(1, { id: await idOf(0), delay: "1d" });
