@@ -90,11 +90,8 @@ async function isSearched(
   let { cursor } = search;
   let isForeign = false;
   for (let pages = 0; pages < MAX_PAGES && performance.now() < until && !isForeign; pages++) {
-    const keys = queueKeys(field, prefix);
-    const call = callOf(findForeignScript, partition === 0 ? queueKeys(name, prefix) : keys, {
-      cursor,
-      size: String(PAGE),
-    });
+    const keys = queueKeys(nameOfPartition(name, partition), prefix);
+    const call = callOf(findForeignScript, keys, { cursor, size: String(PAGE) });
     const page = findForeignScript.decode(replyAt(await transport.send([call], { signal }), 0));
     isForeign = page.names.some((found) => owners[slotOf(found.replace(/^~d:/, ""))] !== partition);
     ({ cursor } = page);

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { Queue, sweep } from "../../../src/index.ts";
+import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
+import type { Transport } from "../../../src/queue/redis/transport.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+
+const rig = useRig({ checkInvariants: false });
+
+/** A new function instance, which remembers nothing. */
+const instance = (partitions?: number) => {
+  const transport: Transport = { send: (commands, options) => rig.transport.send(commands, options) };
+  return new Queue<number>(QUEUE, { transport, partitions, now: () => rig.now });
+};
+const place = () => ({ name: QUEUE, prefix: undefined, transport: rig.transport, now: () => rig.now });
+
+describe("a former partition", () => {
+  test("leaves the map also if it is partition 0", async () => {
+    await instance().enqueue(1, { id: "a" });
+    await resizeQueue(place(), 4);
+    rig.now += 80_000;
+    await resizeQueue(place(), 4);
+    expect((await fetchMap(place())).former).toEqual([0]);
+    const [task] = await instance(4).dequeue();
+    await task?.complete();
+    for (let minutes = 0; minutes < 100; minutes += 10) {
+      rig.now += 600_000;
+      expect((await sweep(rig.transport, { now: () => rig.now })).failed).toEqual([]);
+    }
+    expect((await fetchMap(place())).former).toEqual([]);
+  });
+});
