@@ -5906,126 +5906,142 @@ local ak=n[o*aj+3]
 local al=tonumber(ak~=''and ak or 0)
 return string.sub(ak,1,1)=='+'and ab.now+al or al
 end
-${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}${$DL}local function aj(ak,al)
-local am,an=w[ak],ai(ak)
-local ao=an>ab.now
-if al or not ae then
-T(ab,'HSET tasks',am,x[2*ak])
+${$S}${$T}${$AO}${$AP}${$AR}${$AS}local function aj(ak,al)
+local am,an={},{}
+al.unique_for=nil
+AS(am,an,ak,al,ab.now)
+for ar,as in ipairs(an)do
+T(ab,'HDEL tasks',as)
 end
-if al and al.state~=AD.ghost then
-T(ab,'ZREM expiry',am)
-T(ab,'ZREM dead',am)
+for ar=1,#am,2 do
+T(ab,'HSET tasks',am[ar],am[ar+1])
 end
-if ao then
-T(ab,'ZADD delayed',DL(ac[ak],an),am)
-elseif al and tonumber(al.ghosts or 0)>0 and not BQ(ac[ak])then
-H(al,'ghosts',-1)
+T(ab,'ZREM expiry',ak)
+T(ab,'ZREM dead',ak)
+end
+${$H}${$AN}${$AT}${$BJ}${$BK}${$BL}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CM}${$CN}${$CX}${$DL}local function ak(al,am)
+local an,ao=w[al],ai(al)
+local ap=ao>ab.now
+if am or not ae then
+T(ab,'HSET tasks',an,x[2*al])
+end
+if am and am.state~=AD.ghost then
+T(ab,'ZREM expiry',an)
+T(ab,'ZREM dead',an)
+end
+if ap then
+T(ab,'ZADD delayed',DL(ac[al],ao),an)
+elseif am and tonumber(am.ghosts or 0)>0 and not BQ(ac[al])then
+H(am,'ghosts',-1)
 ab.ghosts=ab.ghosts+1
 else
-CN(ab,am,ac[ak],'back')
+CN(ab,an,ac[al],'back')
 end
-local ap=AT(x[2*ak],al,ao and BQ(ac[ak]))
-if ap then
-T(ab,'HSET tasks','.'..am,ap)
-elseif al then
-T(ab,'HDEL tasks','.'..am)
+local aq=AT(x[2*al],am,ap and BQ(ac[al]))
+if aq then
+T(ab,'HSET tasks','.'..an,aq)
+elseif am then
+T(ab,'HDEL tasks','.'..an)
 end
-CX(ab,'enqueued',am)
+CX(ab,'enqueued',an)
 end
-${$U}local function ak()
+${$U}local function al()
 return U(ab,'LPUSH pending')
 +ab.ghosts
 +(U(ab,'ZADD fair')+U(ab,'ZADD limited'))/2
 end
 ab.ghosts=0
-local al=m=='?'
-${$BG}${$BH}local am=l=='1'and(al and math.huge or BH(ab.settings,aa,z))
-local an,ao=false,false
-local ap,aq,ar={'ok',-1,0},{},{}
-local as={}
-for aw=1,t do
-local ax,ay=w[aw],ad[aw]
-local az,ba=string.match(ay and(ar[ay]or z['~d:'..ay])or'','^(%d+) (.*)$')
-local bb=az and tonumber(az)>ab.now and ba~=ax
-local bc,bd
-if as[ax]then
-bc=ag(as[ax],ac[aw].producer_token)
-elseif am or not aq[ax]then
-bc,bd=ah(aw)
+local am=m=='?'
+${$BG}${$BH}local an=l=='1'and(am and math.huge or BH(ab.settings,aa,z))
+local ao,ap=false,false
+local aq,ar,as={'ok',-1,0},{},{}
+local at={}
+for ax=1,t do
+local ay,az=w[ax],ad[ax]
+local ba,bb=string.match(az and(as[az]or z['~d:'..az])or'','^(%d+) (.*)$')
+local bc=ba and tonumber(ba)>ab.now and bb~=ay
+local bd,be
+if at[ay]then
+bd=ag(at[ay],ac[ax].producer_token)
+elseif an or not ar[ay]then
+bd,be=ah(ax)
 end
-local be=AC(z[ax])and'newer_schema'or af and'reused'
-if be and not am then
-return{be}
-elseif not be and bc==nil and not bb and am and ai(aw)<=ab.now then
-be=ak()>=am and'full'
+local bf=AC(z[ay])and'newer_schema'or af and'reused'
+if bf and not an then
+return{bf}
+elseif not bf and bd==nil and not bc and an and ai(ax)<=ab.now then
+bf=al()>=an and'full'
 end
 af=false
-if be then
-ap[aw+3]=' '..be
-elseif aq[ax]and not am then
-ap[aw+3]=aq[ax]
-elseif bc==nil and bb then
-ap[aw+3],aq[ax]=ba,ba
+if bf then
+aq[ax+3]=' '..bf
+elseif ar[ay]and not an then
+aq[ax+3]=ar[ay]
+elseif bd==nil and bc then
+aq[ax+3],ar[ay]=bb,bb
 else
-aq[ax]=0
-if bc and ay then
-ar[ay]=C(ab.now+1)..' '..ax
+ar[ay]=0
+if bd and az then
+as[az]=C(ab.now+1)..' '..ay
 end
-ap[aw+3]=bc==false and 0 or 1
-an=an or(bc~=false and ai(aw)<=ab.now)
-ao=ao or bc
-if bc==nil and al then
-ap[aw+3]=' free'
-elseif bc==nil then
-aj(aw,bd)
-as[ax]=am and(ac[aw].producer_token or'')
-if ay then
-local bf=C(ab.now+string.match(n[o*aw+4],'^%d+'))
-ar[ay]=bf..' '..ax
-T(ab,'HSET tasks','~d:'..ay,ar[ay])
-T(ab,'ZADD expiry',bf,'~d:'..ay)
+aq[ax+3]=bd==false and 0 or 1
+ao=ao or(bd~=false and ai(ax)<=ab.now)
+ap=ap or bd
+if bd==nil and am then
+aq[ax+3]=' free'
+if be and be.state~=AD.ghost then
+aj(ay,be)
+end
+elseif bd==nil then
+ak(ax,be)
+at[ay]=an and(ac[ax].producer_token or'')
+if az then
+local bg=C(ab.now+string.match(n[o*ax+4],'^%d+'))
+as[az]=bg..' '..ay
+T(ab,'HSET tasks','~d:'..az,as[az])
+T(ab,'ZADD expiry',bg,'~d:'..az)
 end
 end
 end
 end
-if al then
-return ap
+if am then
+${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}${$DG}return DG(ab)or aq
 end
 if ab.settings then
-ap[2]=(ab.settings.max_pending or ab.settings.events or ab.settings.statistics)and 1 or 0
+aq[2]=(ab.settings.max_pending or ab.settings.events or ab.settings.statistics)and 1 or 0
 end
 if z['~slots']and m==''then
-ap[2]=2
+aq[2]=2
 end
-${$BI}if not am and BI(ab.settings,aa,z,ak())then
+${$BI}if not an and BI(ab.settings,aa,z,al())then
 return{'full'}
 end
-if k~=''and an then
-local at=ae and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
-${$EA}${$EB}if EB(at[1],ab.now,ao and 0)and not AZ(at[2]or nil).paused then
-${$EC}local au={'~wake',EC(ab.now,k)}
-ap[3]=1
+if k~=''and ao then
+local au=ae and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
+${$EA}${$EB}if EB(au[1],ab.now,ap and 0)and not AZ(au[2]or nil).paused then
+${$EC}local av={'~wake',EC(ab.now,k)}
+aq[3]=1
 ${$N}${$P}if U(ab,'HSET tasks')>0 then
-T(ab,'HSET tasks',unpack(au))
-elseif P(f,au)then
-ap[3]=0
+T(ab,'HSET tasks',unpack(av))
+elseif P(f,av)then
+aq[3]=0
 end
 end
 end
 ${$G}${$BU}${$BX}${$CQ}${$CU}${$CZ}${$DE}DE(ab)
-${$I}${$N}${$DF}local at=DF(ab,z)
-if at then
-return at
+${$I}${$N}${$DF}local au=DF(ab,z)
+if au then
+return au
 end
 ${$J}${$P}${$R}${$V}${$DG}DG(ab)
 if ab.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(ab.ghosts))
 end
-return ap
+return aq
 `;
   },
-  sha1: "80d097eac567d6b0ab5aef0411835540944f6319",
-  keyLockingSha1: "461e5dd3f2a241b248a7126742bb449a775f3dd6",
+  sha1: "375d455f0e99772c33080ef8969b545620573c08",
+  keyLockingSha1: "b3455ea9b110a618eb463278e2cf5c228cddea81",
 };
 
 export const get: Script = {

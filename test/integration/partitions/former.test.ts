@@ -28,4 +28,21 @@ describe("a former partition", () => {
     }
     expect((await fetchMap(place())).former).toEqual([]);
   });
+
+  test("forgets a dead letter whose id begins a new life at the new owner of its slot", async () => {
+    const ids = ["a", "b", "c", "d"];
+    await resizeQueue(place(), 2);
+    for (const id of ids) await instance(2).enqueue(1, { id });
+    for (let rejected = 0; rejected < 4; rejected++) {
+      const [task] = await instance(2).dequeue();
+      await task?.reject(new Error("no"));
+    }
+    await resizeQueue(place(), 8);
+    for (const id of ids) {
+      expect(await instance(4).enqueue(2, { id })).toEqual({ id, created: false });
+      expect(await instance(4).enqueue(2, { id, again: true })).toEqual({ id, created: true });
+      expect(await instance(4).get(id)).toMatchObject({ state: "pending" });
+    }
+    expect(await instance(4).counts()).toMatchObject({ pending: 4, rejected: 0 });
+  });
 });
