@@ -1,6 +1,6 @@
 import type { Keys } from "../core/keys.ts";
 import { nameOfPartition } from "../core/keys.ts";
-import { slotOf } from "../core/partition-slots.ts";
+import { digitOf, slotOf } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
 import { headScript, listWorkScript, setIdleScript } from "../redis/partition-scripts.ts";
 import type { ScriptCall } from "../redis/transport.ts";
@@ -77,13 +77,20 @@ export class PartitionTurns {
   /**
    * The order in which a dequeue visits partitions.
    * @param token if it may be a resend: then the order derives from it, so that a copy visits the same
-   *   partitions
+   *   partitions. Of any two partitions the same one is first, whichever others there are: another instance may
+   *   know of others that have work. If it is not known now which of them have work, none is left out
    */
   order(partitions: readonly number[], token: string | undefined): number[] {
-    const active = partitions.filter((partition) => this.mayHaveWork(partition));
-    const first = token === undefined ? Math.floor(Math.random() * active.length) : slotOf(token);
+    const isOld = performance.now() - this.#readAt >= WORK_AGE;
+    const active = partitions.filter((partition) => {
+      return (token !== undefined && isOld) || this.mayHaveWork(partition);
+    });
+    if (token !== undefined) {
+      const rank = (partition: number) => slotOf(token + digitOf(partition));
+      return active.toSorted((one, other) => rank(one) - rank(other) || one - other);
+    }
+    const first = Math.floor(Math.random() * active.length);
     const turned = active.map((_, i) => active[(first + i) % active.length] as number);
-    if (token !== undefined) return turned;
     return turned.toSorted((one, other) => this.#age(one) - this.#age(other));
   }
 
