@@ -112,7 +112,8 @@ describe("a dequeue with the caller's token, of which another instance knows oth
   test("returns the same tasks", async () => {
     const producer = instance(8).queue;
     // In some of the partitions only.
-    for (const id of ["t1", "t2", "t3", "t4"]) for (let i = 0; i < 9; i++) await producer.enqueue(i, { group: id });
+    for (const id of ["t1", "t2", "t3", "t4"])
+      for (let i = 0; i < 9; i++) await producer.enqueue(i, { group: id });
     const informed = instance(8).queue;
     await informed.dequeue();
     for (let call = 0; call < 20; call++) {
