@@ -1,13 +1,16 @@
 -- slots: which slots of a queue a partition owns. `~slots` is `1;<version of the map>;<64 hex digits>`, four
 -- slots in each digit, the lowest first. Without the field partition 0 owns all slots, and others none.
 
--- True if a partition owns all given slots. owned: its field `~slots`; slots: numbers with commas between.
+-- True if a partition owns all given slots, and knows no later map than the producer: by that, another partition
+-- may have owned them meanwhile.
+-- owned: its field `~slots`; slots: '<version of the map>;' and numbers with commas between.
 local function owns_slots(owned, slots)
-  local digits = string.match(owned or '', '^1;%d+;(%x+)$')
-  if not digits then
+  local noted, digits = string.match(owned or '', '^1;(%d+);(%x+)$')
+  local version, numbers = string.match(slots, '^(%d+);(.*)$')
+  if not digits or not version or tonumber(noted) > tonumber(version) then
     return false
   end
-  for text in string.gmatch(slots, '%d+') do
+  for text in string.gmatch(numbers, '%d+') do
     local slot = tonumber(text)
     local place = math.floor(slot / 4) + 1
     local digit = tonumber(string.sub(digits, place, place), 16)

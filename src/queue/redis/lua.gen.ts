@@ -2710,15 +2710,16 @@ CX(a,'deleted',b)
 end
 `;
 const $GS = `local function GS(a,b)
-local c=string.match(a or'','^1;%d+;(%x+)$')
-if not c then
+local c,d=string.match(a or'','^1;(%d+);(%x+)$')
+local e,f=string.match(b,'^(%d+);(.*)$')
+if not d or not e or tonumber(c)>tonumber(e)then
 return false
 end
-for g in string.gmatch(b,'%d+')do
-local h=tonumber(g)
-local i=math.floor(h/4)+1
-local j=tonumber(string.sub(c,i,i),16)
-if not j or math.floor(j/2^(h%4))%2==0 then
+for j in string.gmatch(f,'%d+')do
+local k=tonumber(j)
+local l=math.floor(k/4)+1
+local m=tonumber(string.sub(d,l,l),16)
+if not m or math.floor(m/2^(k%4))%2==0 then
 return false
 end
 end
@@ -6040,8 +6041,8 @@ end
 return aq
 `;
   },
-  sha1: "375d455f0e99772c33080ef8969b545620573c08",
-  keyLockingSha1: "b3455ea9b110a618eb463278e2cf5c228cddea81",
+  sha1: "a0ff55ad72b21192e43442ccaa74104566c1da40",
+  keyLockingSha1: "303e6bf6afb8505b10739ad7e452400130fa2aa8",
 };
 
 export const get: Script = {

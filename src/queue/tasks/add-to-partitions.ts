@@ -54,8 +54,10 @@ export async function addToPartitions(
   for (let tries = 1; rest.length > 0; tries++) {
     if (map.former.length > 0) rest = await unknownToFormer(rest, map, added, { partitions, send, signal });
     const groups = Array.from(groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map)));
+    const { version } = map;
     const replies = await sendGroups(groups, send, (own) => {
-      return [...new Set(own.flatMap(({ slot }) => slot ?? []))].join();
+      const slots = [...new Set(own.flatMap(({ slot }) => slot ?? []))];
+      return slots.length > 0 ? `${version};${slots.join()}` : "";
     });
     rest = [];
     for (const [i, { refused, wake: wakeHere, tasks }] of replies.entries()) {

@@ -45,4 +45,15 @@ describe("a former partition", () => {
     }
     expect(await instance(4).counts()).toMatchObject({ pending: 4, rejected: 0 });
   });
+
+  test("is asked also by a producer with an old map, by which nothing has moved", async () => {
+    await resizeQueue(place(), 2);
+    const ids = Array.from({ length: 16 }, (_, i) => `id${i}`);
+    const stale = instance(2);
+    await stale.enqueue(0, { id: "first" });
+    await resizeQueue(place(), 8);
+    for (const id of ids) expect(await instance(2).enqueue(1, { id })).toEqual({ id, created: true });
+    await resizeQueue(place(), 2);
+    for (const id of ids) expect(await stale.enqueue(2, { id })).toEqual({ id, created: false });
+  });
 });

@@ -31,7 +31,6 @@ export interface Around {
 }
 
 export class Instance {
-  readonly isDeclared: boolean;
   readonly transport: Transport;
   readonly queue: Queue<number>;
   readonly known: Known = { map: undefined, scores: new Map() };
@@ -40,7 +39,6 @@ export class Instance {
 
   /** @param partitions how many the instance declares; undefined: it does not know of partitions */
   constructor(sent: Transport, now: () => number, partitions: number | undefined) {
-    this.isDeclared = partitions !== undefined;
     // Without a name of the database: the memory of an instance belongs to this object.
     this.transport = {
       send: async (commands, options) => {
@@ -63,6 +61,11 @@ export class Instance {
       resultTtl: "20m",
       deadTtl: "30m",
     });
+  }
+
+  /** Whether it knows that the queue has partitions, as declared or as an answer has shown. */
+  get isAware(): boolean {
+    return (this.queue as unknown as { readonly partitions: unknown }).partitions !== undefined;
   }
 
   /** Makes one call. */

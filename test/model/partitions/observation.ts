@@ -151,9 +151,9 @@ export function faultsOf(before: Observation, after: Observation): string[] {
  * The partitions in which an instance looks for an id.
  * @param map that the instance has read
  */
-export function placesFor(id: string, isDeclared: boolean, map: PartitionMap | undefined): number[] {
+export function placesFor(id: string, isAware: boolean, map: PartitionMap | undefined): number[] {
   const named = /^[0-9A-Za-z]{20}~([0-7])$/.exec(id)?.[1];
-  if (named !== undefined && (isDeclared || map)) return [Number(named)];
+  if (named !== undefined && isAware) return [Number(named)];
   if (!map) return [0];
   const anywhere = /^[0-9A-Za-z]{20}$/.test(id) ? owning(map) : [];
   return [map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere];

@@ -111,7 +111,7 @@ export class PartitionsWorld {
   #one({ does, id }: { does: "cancel" | "get"; id: string }, answer: unknown, by: Instance): void {
     const { state } = this;
     const task = state.tasks.get(id);
-    const isFound = task && placesFor(id, by.isDeclared, by.known.map).includes(task.partition);
+    const isFound = task && placesFor(id, by.isAware, by.known.map).includes(task.partition);
     if (does === "cancel") {
       return mustEqual(`cancel of ${id}`, answer, cancel(state, isFound ? task : undefined));
     }
