@@ -11,8 +11,9 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain task too; '': only for others
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
-local slots = ARGV[5] -- '<version of the map>;' and slots that this partition must own, with commas between; '': none;
--- '?' only asks what a partition knows that owned the slots once. It forgets an ended task that is to begin a new life
+local slots = ARGV[5] -- '<version of the map>;' and slots that this partition must own, with commas between; '':
+-- none; '?' only asks what a partition knows that owned the slots once. It forgets an ended task that is to begin a
+-- new life
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
 -- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
