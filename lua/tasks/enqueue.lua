@@ -12,7 +12,8 @@ local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain 
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
 local slots = ARGV[5] -- '<version of the map>:<slots>' that this partition must own, with commas between;
--- '-': none; '': not known; '?' only asks what a partition knows that owned the slots once
+-- '-': none; '': not known; '?' only asks what a partition knows that owned the slots once, which forgets an
+-- ended task that is to begin a new life
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
 -- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
@@ -161,6 +162,21 @@ local function due_of(i)
   return string.sub(when, 1, 1) == '+' and plan.now + due or due
 end
 
+-- Adds to the plan that this partition forgets an ended task: its id begins a new life in another partition.
+local function give_up(id, old)
+  local left, removed = {}, {}
+  old.unique_for = nil
+  forget_task(left, removed, id, old, plan.now)
+  for _, field in ipairs(removed) do
+    plan_write(plan, 'HDEL tasks', field)
+  end
+  for k = 1, #left, 2 do
+    plan_write(plan, 'HSET tasks', left[k], left[k + 1])
+  end
+  plan_write(plan, 'ZREM expiry', id)
+  plan_write(plan, 'ZREM dead', id)
+end
+
 -- Adds a new task to the plan. old: what is left of the id's last life.
 local function begin(i, old)
   local id, due = ids[i], due_of(i)
@@ -238,6 +254,9 @@ for i = 1, count do
     resent = resent or own
     if own == nil and asks then
       reply[i + 3] = ' free'
+      if old and old.state ~= STATE.ghost then
+        give_up(id, old)
+      end
     elseif own == nil then
       begin(i, old)
       made_by[id] = free_places and (options[i].producer_token or '')
@@ -252,7 +271,7 @@ for i = 1, count do
 end
 
 if asks then
-  return reply
+  return commit(plan) or reply
 end
 if plan.settings then
   reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0

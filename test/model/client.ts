@@ -176,4 +176,4 @@ const SETTLEMENTS: Record<OperationSettlement["outcome"], (operation: OperationS
   extend: ({ receipt, ms, text }) => ({ receipt, outcome: "extend", lease: ms, progress: text }),
 };
 
-const settlementOf = (operation: OperationSettlement) => SETTLEMENTS[operation.outcome](operation);
+export const settlementOf = (operation: OperationSettlement) => SETTLEMENTS[operation.outcome](operation);

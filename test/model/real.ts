@@ -3,13 +3,13 @@ import { createClient } from "@redis/client";
 import { SluiceError, type Command, type Transport } from "../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
 import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../../src/queue/redis/task-scripts.ts";
-import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { startRedis } from "../support/redis.ts";
 import { Client } from "./client.ts";
 import { pullOf, type Mishap, type Operation } from "./operations.ts";
 import { casesOf } from "./cases.ts";
+import { ScriptLoader } from "./script-loader.ts";
 import type { ModelDeadLetter } from "./state.ts";
 
 const CLIENTS = 3;
@@ -49,8 +49,7 @@ export class Real {
   readonly met = new Set<string>();
   space: QueueSpace;
   readonly #gateway: Gateway;
-  /** The scripts that Redis knows. */
-  readonly #loaded = new Set<string>();
+  readonly #scripts: ScriptLoader;
   readonly #direct: Direct;
   readonly #stop: () => Promise<void>;
   #clients: readonly Client[] = [];
@@ -73,6 +72,7 @@ export class Real {
 
   private constructor(gateway: Gateway, direct: Direct, stop: () => Promise<void>, space: QueueSpace) {
     this.#gateway = gateway;
+    this.#scripts = new ScriptLoader(gateway);
     this.#direct = direct;
     this.#stop = stop;
     this.space = space;
@@ -101,7 +101,7 @@ export class Real {
     // Without a name of the database: the memory of an instance belongs to this object.
     const transport: Transport = {
       send: async (commands, options) => {
-        await this.#load(commands);
+        await this.#scripts.load(commands);
         return sent.send(
           commands.map((command) => this.#onItsWay(command)),
           options,
@@ -131,25 +131,6 @@ export class Real {
     return command;
   }
 
-  /**
-   * A pipeline goes on after a script that Redis does not know, so that the settle and pull of one request
-   * run in the other order. To make this happen only on purpose, each script is loaded into Redis before it
-   * is called.
-   */
-  async #load(commands: readonly Command[]): Promise<void> {
-    const called = commands.flatMap((command) => ("script" in command ? [command.script.source] : []));
-    const sources = [...new Set(called)].filter((source) => !this.#loaded.has(source));
-    if (sources.length === 0) return;
-    const { url, token } = this.#gateway;
-    const response = await fetch(`${url}/pipeline`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
-      body: JSON.stringify(sources.map((source) => ["SCRIPT", "LOAD", keyLocking + source])),
-    });
-    if (!response.ok) throw new Error(`SCRIPT LOAD: ${await response.text()}`);
-    for (const source of sources) this.#loaded.add(source);
-  }
-
   /** Clients, by number, whose deep sweep has not ended yet. */
   sweeping(): number[] {
     return this.#clients.flatMap(({ sweeping }, by) => (sweeping ? [by] : []));
@@ -171,7 +152,7 @@ export class Real {
       answer = { refused: error.code };
     } finally {
       fault?.remove();
-      if (mishap === "scripts forgotten") this.#loaded.clear();
+      if (mishap === "scripts forgotten") this.#scripts.forget();
     }
     const before = this.space;
     const registered = this.#registered;

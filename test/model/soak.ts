@@ -3,10 +3,16 @@
 import { messageOf } from "../../src/errors.ts";
 import { endWrong, minutes, optional, readOptions, seed } from "../support/options.ts";
 import { Real } from "./real.ts";
-import { KINDS, runModel, type Kind } from "./run.ts";
+import { RealPartitions } from "./partitions/real.ts";
+import { runPartitionsModel } from "./partitions/run.ts";
+import { KINDS as WITHOUT_PARTITIONS, runModel } from "./run.ts";
 
 /** Calls between two lines of the report. */
 const CALLS = 5_000;
+
+const WITH_PARTITIONS = { name: "a queue with partitions", isPartitioned: true } as const;
+const KINDS = [...WITHOUT_PARTITIONS, WITH_PARTITIONS] as const;
+type Kind = (typeof KINDS)[number];
 
 const program = { script: "test:soak", does: "Runs the model beside the real queue, for the given time." };
 const kindList = KINDS.map(({ name }, i) => `${i} (${name})`).join(", ");
@@ -46,6 +52,7 @@ function readPath(text: string): string {
 }
 
 const real = await Real.start();
+const partitioned = await RealPartitions.start();
 const began = performance.now();
 const end = began + (givenMinutes ?? 10) * 60_000;
 let total = 0;
@@ -59,14 +66,18 @@ try {
       console.log(`differs from the model: ${again}\n${messageOf(error)}\nlooking for a shorter sequence`);
     };
     const bounds = { calls: CALLS, until: end, seed: drawn, path, onFailure };
-    const calls = await runModel(real, kind, bounds).catch((error: unknown) => {
+    const run =
+      "isPartitioned" in kind ? runPartitionsModel(partitioned, bounds) : runModel(real, kind, bounds);
+    const calls = await run.catch((error: unknown) => {
       throw new Error(`${kind.name}; to repeat it: ${again}\n${messageOf(error)}`, { cause: error });
     });
     total += calls;
     const seconds = Math.round((performance.now() - began) / 1_000);
     console.log(`${seconds} s: ${total} calls as in the model; ${kind.name}, seed ${drawn}`);
   }
-  console.log(`${total} calls, ${real.mishaps} with a mishap on their way, each as in the model`);
+  console.log(
+    `${total} calls, ${real.mishaps + partitioned.mishaps} with a mishap on their way, each as in the model`,
+  );
 } finally {
-  await real.stop();
+  await Promise.all([real.stop(), partitioned.stop()]);
 }

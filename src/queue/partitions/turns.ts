@@ -1,6 +1,6 @@
 import type { Keys } from "../core/keys.ts";
 import { nameOfPartition } from "../core/keys.ts";
-import { slotOf } from "../core/partition-slots.ts";
+import { digitOf, slotOf } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
 import { headScript, listWorkScript, setIdleScript } from "../redis/partition-scripts.ts";
 import type { ScriptCall } from "../redis/transport.ts";
@@ -89,15 +89,20 @@ export class PartitionTurns {
   /**
    * The order in which a dequeue visits partitions.
    * @param token if it may be a resend: then the order derives from it, so that a copy visits the same
-   *   partitions
+   *   partitions. Of any two partitions the same one is first, whichever others there are: another instance may
+   *   know of others that have work. If it is not known now which of them have work, none is left out
    */
   order(partitions: readonly number[], token: string | undefined): number[] {
-    const first = token === undefined ? Math.floor(Math.random() * partitions.length) : slotOf(token);
-    // Turned before idle ones are left out: instances that know of others as idle then have the same order.
-    const turned = partitions
-      .map((_, i) => partitions[(first + i) % partitions.length] as number)
-      .filter((partition) => this.mayHaveWork(partition));
-    if (token !== undefined) return turned;
+    const isOld = Math.abs(this.#clock() - this.#readAt) >= WORK_AGE;
+    const active = partitions.filter((partition) => {
+      return (token !== undefined && isOld) || this.mayHaveWork(partition);
+    });
+    if (token !== undefined) {
+      const rank = (partition: number) => slotOf(token + digitOf(partition));
+      return active.toSorted((one, other) => rank(one) - rank(other) || one - other);
+    }
+    const first = Math.floor(Math.random() * active.length);
+    const turned = active.map((_, i) => active[(first + i) % active.length] as number);
     return turned.toSorted((one, other) => this.#age(one) - this.#age(other));
   }
 

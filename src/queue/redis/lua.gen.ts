@@ -6033,126 +6033,142 @@ local al=n[o*ak+3]
 local am=tonumber(al~=''and al or 0)
 return string.sub(al,1,1)=='+'and ac.now+am or am
 end
-${$H}${$S}${$T}${$AN}${$AO}${$AP}${$AR}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}${$DN}local function ak(al,am)
-local an,ao=w[al],aj(al)
-local ap=ao>ac.now
-if am or not af then
-T(ac,'HSET tasks',an,x[2*al])
+${$S}${$T}${$AO}${$AP}${$AR}${$AS}local function ak(al,am)
+local an,ao={},{}
+am.unique_for=nil
+AS(an,ao,al,am,ac.now)
+for as,at in ipairs(ao)do
+T(ac,'HDEL tasks',at)
 end
-if am and am.state~=AD.ghost then
-T(ac,'ZREM expiry',an)
-T(ac,'ZREM dead',an)
+for as=1,#an,2 do
+T(ac,'HSET tasks',an[as],an[as+1])
 end
-if ap then
-T(ac,'ZADD delayed',DN(ad[al],ao),an)
-elseif am and tonumber(am.ghosts or 0)>0 and not BR(ad[al])then
-H(am,'ghosts',-1)
+T(ac,'ZREM expiry',al)
+T(ac,'ZREM dead',al)
+end
+${$H}${$AN}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}${$DN}local function al(am,an)
+local ao,ap=w[am],aj(am)
+local aq=ap>ac.now
+if an or not af then
+T(ac,'HSET tasks',ao,x[2*am])
+end
+if an and an.state~=AD.ghost then
+T(ac,'ZREM expiry',ao)
+T(ac,'ZREM dead',ao)
+end
+if aq then
+T(ac,'ZADD delayed',DN(ad[am],ap),ao)
+elseif an and tonumber(an.ghosts or 0)>0 and not BR(ad[am])then
+H(an,'ghosts',-1)
 ac.ghosts=ac.ghosts+1
 else
-CO(ac,an,ad[al],'back')
+CO(ac,ao,ad[am],'back')
 end
-local aq=AT(x[2*al],am,ap and BR(ad[al]))
-if aq then
-T(ac,'HSET tasks','.'..an,aq)
-elseif am then
-T(ac,'HDEL tasks','.'..an)
+local ar=AT(x[2*am],an,aq and BR(ad[am]))
+if ar then
+T(ac,'HSET tasks','.'..ao,ar)
+elseif an then
+T(ac,'HDEL tasks','.'..ao)
 end
-CZ(ac,'enqueued',an)
+CZ(ac,'enqueued',ao)
 end
-${$U}local function al()
+${$U}local function am()
 return U(ac,'LPUSH pending')
 +ac.ghosts
 +(U(ac,'ZADD fair')+U(ac,'ZADD limited'))/2
 end
 ac.ghosts=0
-local am=m=='?'
-${$BH}${$BI}local an=l=='1'and(am and math.huge or BI(ac.settings,ab,z))
-local ao,ap=false,false
-local aq,ar,as={'ok',-1,0},{},{}
-local at={}
-for ax=1,t do
-local ay,az=w[ax],ae[ax]
-local ba,bb=string.match(az and(as[az]or z['~d:'..az])or'','^(%d+) (.*)$')
-local bc=ba and tonumber(ba)>ac.now and bb~=ay
-local bd,be
-if at[ay]then
-bd=ah(at[ay],ad[ax].producer_token)
-elseif an or not ar[ay]then
-bd,be=ai(ax)
+local an=m=='?'
+${$BH}${$BI}local ao=l=='1'and(an and math.huge or BI(ac.settings,ab,z))
+local ap,aq=false,false
+local ar,as,at={'ok',-1,0},{},{}
+local au={}
+for ay=1,t do
+local az,ba=w[ay],ae[ay]
+local bb,bc=string.match(ba and(at[ba]or z['~d:'..ba])or'','^(%d+) (.*)$')
+local bd=bb and tonumber(bb)>ac.now and bc~=az
+local be,bf
+if au[az]then
+be=ah(au[az],ad[ay].producer_token)
+elseif ao or not as[az]then
+be,bf=ai(ay)
 end
-local bf=AC(z[ay])and'newer_schema'or ag and'reused'
-if bf and not an then
-return{bf}
-elseif not bf and bd==nil and not bc and an and aj(ax)<=ac.now then
-bf=al()>=an and'full'
+local bg=AC(z[az])and'newer_schema'or ag and'reused'
+if bg and not ao then
+return{bg}
+elseif not bg and be==nil and not bd and ao and aj(ay)<=ac.now then
+bg=am()>=ao and'full'
 end
 ag=false
-if bf then
-aq[ax+3]=' '..bf
-elseif ar[ay]and not an then
-aq[ax+3]=ar[ay]
-elseif bd==nil and bc then
-aq[ax+3],ar[ay]=bb,bb
+if bg then
+ar[ay+3]=' '..bg
+elseif as[az]and not ao then
+ar[ay+3]=as[az]
+elseif be==nil and bd then
+ar[ay+3],as[az]=bc,bc
 else
-ar[ay]=0
-if bd and az then
-as[az]=C(ac.now+1)..' '..ay
+as[az]=0
+if be and ba then
+at[ba]=C(ac.now+1)..' '..az
 end
-aq[ax+3]=bd==false and 0 or 1
-ao=ao or(bd~=false and aj(ax)<=ac.now)
-ap=ap or bd
-if bd==nil and am then
-aq[ax+3]=' free'
-elseif bd==nil then
-ak(ax,be)
-at[ay]=an and(ad[ax].producer_token or'')
-if az then
-local bg=C(ac.now+string.match(n[o*ax+4],'^%d+'))
-as[az]=bg..' '..ay
-T(ac,'HSET tasks','~d:'..az,as[az])
-T(ac,'ZADD expiry',bg,'~d:'..az)
+ar[ay+3]=be==false and 0 or 1
+ap=ap or(be~=false and aj(ay)<=ac.now)
+aq=aq or be
+if be==nil and an then
+ar[ay+3]=' free'
+if bf and bf.state~=AD.ghost then
+ak(az,bf)
+end
+elseif be==nil then
+al(ay,bf)
+au[az]=ao and(ad[ay].producer_token or'')
+if ba then
+local bh=C(ac.now+string.match(n[o*ay+4],'^%d+'))
+at[ba]=bh..' '..az
+T(ac,'HSET tasks','~d:'..ba,at[ba])
+T(ac,'ZADD expiry',bh,'~d:'..ba)
 end
 end
 end
 end
-if am then
-return aq
+if an then
+${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}return DI(ac)or ar
 end
 if ac.settings then
-aq[2]=(ac.settings.max_pending or ac.settings.events or ac.settings.statistics)and 1 or 0
+ar[2]=(ac.settings.max_pending or ac.settings.events or ac.settings.statistics)and 1 or 0
 end
 if z['~slots']and m==''then
-aq[2]=aq[2]==1 and 3 or 2
+ar[2]=ar[2]==1 and 3 or 2
 end
-${$BJ}if not an and BJ(ac.settings,ab,z,al())then
+${$BJ}if not ao and BJ(ac.settings,ab,z,am())then
 return{'full'}
 end
-if k~=''and ao then
-local au=af and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
-${$EC}${$ED}if ED(au[1],ac.now,ap and 0)and not BA(au[2]or nil).paused then
-${$EE}local av={'~wake',EE(ac.now,k)}
-aq[3]=1
+if k~=''and ap then
+local av=af and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
+${$EC}${$ED}if ED(av[1],ac.now,aq and 0)and not BA(av[2]or nil).paused then
+${$EE}local aw={'~wake',EE(ac.now,k)}
+ar[3]=1
 ${$N}${$P}if U(ac,'HSET tasks')>0 then
-T(ac,'HSET tasks',unpack(av))
-elseif P(f,av)then
-aq[3]=0
+T(ac,'HSET tasks',unpack(aw))
+elseif P(f,aw)then
+ar[3]=0
 end
 end
 end
 ${$G}${$BV}${$BY}${$CR}${$CV}${$DB}${$DG}DG(ac)
-${$I}${$N}${$DH}local au=DH(ac,z)
-if au then
-return au
+${$I}${$N}${$DH}local av=DH(ac,z)
+if av then
+return av
 end
 ${$J}${$P}${$R}${$V}${$CY}${$DI}DI(ac)
 if ac.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(ac.ghosts))
 end
-return aq
+return ar
 `;
   },
-  sha1: "3e4a765edc95826b8a7d06a94378cf919d2f7752",
-  keyLockingSha1: "f9411fa08aff4cdb96d548e3aa56d43740484928",
+  sha1: "490c7dc8c6d9b1c6008e13a19e52fc8c07251efe",
+  keyLockingSha1: "a4b37f8fb7189a86efb9da01af01c473cd9994d3",
 };
 
 export const get: Script = {

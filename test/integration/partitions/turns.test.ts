@@ -114,6 +114,24 @@ describe("a dequeue with the caller's token", () => {
   });
 });
 
+describe("a dequeue with the caller's token, of which another instance knows other partitions with work", () => {
+  test("returns the same tasks", async () => {
+    const producer = instance(8).queue;
+    // In some of the partitions only.
+    for (const id of ["t1", "t2", "t3", "t4"])
+      for (let i = 0; i < 9; i++) await producer.enqueue(i, { group: id });
+    const informed = instance(8).queue;
+    await informed.dequeue();
+    for (let call = 0; call < 20; call++) {
+      const options = { token: `token-of-call-${call}` };
+      const first = await instance(8).queue.dequeue(options);
+      expect(first.length).toBe(1);
+      const copy = await informed.dequeue(options);
+      expect(copy.map(({ receipt }) => receipt)).toEqual(first.map(({ receipt }) => receipt));
+    }
+  });
+});
+
 test("no task starves: the longest wait is bounded by that in one line", async () => {
   /** Half of the tasks are in one slot. Three consumers take less than comes, from the middle on more. */
   const longestWait = async (partitions: number) => {

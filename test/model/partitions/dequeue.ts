@@ -1,0 +1,115 @@
+import { readReceipt } from "../../../src/queue/core/receipt.ts";
+import { partitionsOf } from "../../../src/queue/partitions/map.ts";
+import type { Instance } from "./instance.ts";
+import { partitionNames } from "./observation.ts";
+import type { Pull } from "./operations.ts";
+import { DEFAULT_LEASE, type ModelTask, must, mustEqual, type PartitionsState } from "./state.ts";
+
+/** A delivered task. */
+interface Delivered {
+  readonly id: string;
+  readonly receipt: string;
+  readonly payload: unknown;
+  readonly attempt: number;
+  readonly enqueuedAt: number;
+  readonly deadlineAt: number;
+  readonly group?: string | undefined;
+}
+
+/**
+ * Leases the tasks of an answer, which must be admissible: which partition is visited is not predicted.
+ * @param follow makes the transitions of all other tasks that the call has made
+ */
+export function dequeue(state: PartitionsState, pull: Pull, answer: unknown, follow: () => void): void {
+  must(Array.isArray(answer), `dequeue is answered ${JSON.stringify(answer)}`);
+  const delivered = answer as readonly Delivered[];
+  must(delivered.length <= pull.max, `${delivered.length} tasks, and at most ${pull.max} were asked for`);
+  const tasks = delivered.map(({ id }) => {
+    const task = state.tasks.get(id);
+    must(task !== undefined && state.isReady(task), `${id} was delivered and is ${task?.state}`);
+    if (task.state === "working") state.reclaim(task);
+    else if (task.state === "delayed") state.ready(task);
+    return task;
+  });
+  must(new Set(tasks).size === tasks.length, "a task was delivered twice in one batch");
+  must(new Set(tasks.map(({ partition }) => partition)).size <= 1, "a batch is of several partitions");
+  follow();
+  for (const [i, task] of tasks.entries()) {
+    const most = Math.max(1, Math.floor(pull.max / 10 ** task.expiredLeases));
+    must(
+      tasks.length <= most,
+      `${task.id} with ${task.expiredLeases} expired leases is in a batch of ${tasks.length}`,
+    );
+    mustBeFirstOfGroup(state, task, tasks.slice(i));
+    lease(state, task, pull, delivered[i] as Delivered);
+  }
+}
+
+/** In one partition the tasks of a group are delivered in order. */
+function mustBeFirstOfGroup(state: PartitionsState, task: ModelTask, rest: readonly ModelTask[]): void {
+  const { group } = task.asked;
+  if (group === undefined || task.place === undefined) return;
+  for (const other of state.tasks.values()) {
+    if (other.state !== "pending" || other.asked.group !== group || other.partition !== task.partition)
+      continue;
+    if (other.place === undefined || other.place >= task.place) continue;
+    const isBehind = rest.includes(other) ? "behind it in the batch" : "still waiting";
+    throw new Error(`${task.id} of group ${group} was delivered, and the earlier ${other.id} is ${isBehind}`);
+  }
+}
+
+function lease(state: PartitionsState, task: ModelTask, pull: Pull, given: Delivered): void {
+  const { id, receipt, payload, attempt, enqueuedAt, deadlineAt, group } = given;
+  const read = readReceipt(receipt, "receipt");
+  task.attempts++;
+  task.charged++;
+  task.state = "working";
+  task.proof = `${read.lease},${read.token}`;
+  task.leasedFor = task.asked.lease ?? pull.lease ?? DEFAULT_LEASE;
+  task.until = state.now + task.leasedFor;
+  mustEqual(
+    id,
+    { payload, attempt, enqueuedAt, deadlineAt, group, partition: read.partition },
+    {
+      payload: task.asked.payload,
+      attempt: task.attempts,
+      enqueuedAt: task.enqueuedAt,
+      deadlineAt: task.until,
+      group: task.asked.group,
+      partition: task.partition,
+    },
+  );
+  const last = state.leases.get(task.partition) ?? 0;
+  must(read.lease > last, `lease number ${read.lease} of ${id} is used again`);
+  state.leases.set(task.partition, read.lease);
+  state.receipts.push(receipt);
+}
+
+/**
+ * An empty answer is right only if no task is ready that the instance could know of. It knows the partitions of
+ * its map, which may be a minute old, and which of them have work, as it has read within a second.
+ * @param scores what the instance had read of the registry before the call
+ */
+export function mustBeEmpty(
+  state: PartitionsState,
+  { known }: Instance,
+  readBefore: ReadonlyMap<string, number> | undefined,
+): void {
+  const partitions = known.map ? partitionsOf(known.map) : [0];
+  const hasReadNow = known.scores !== readBefore;
+  for (const task of state.tasks.values()) {
+    if (!state.isReady(task) || !partitions.includes(task.partition)) continue;
+    const score = known.scores.get(partitionNames[task.partition] as string);
+    const wasIdle = score !== undefined && (score <= 0 || score > state.now);
+    must(
+      wasIdle && !hasReadNow,
+      `the answer is empty, and ${task.id} is ${task.state} in partition ${task.partition}, whose score is ${score}`,
+    );
+  }
+}
+
+/** The order of partitions in which `copy` of a call looks is the same if it sees the same partitions. */
+export function mustBeCopy(first: unknown, copy: unknown): void {
+  const receipts = (answer: unknown) => (answer as readonly Delivered[]).map(({ receipt }) => receipt);
+  mustEqual("the copy of a dequeue", receipts(copy), receipts(first));
+}

@@ -1,0 +1,117 @@
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import type { Observation } from "./observation.ts";
+import type { NewModelTask } from "./operations.ts";
+import { type ModelTask, must, mustEqual, type PartitionsState } from "./state.ts";
+
+interface Answer {
+  readonly id: string;
+  readonly created: boolean;
+}
+
+/**
+ * Adds tasks, and compares the answer. It does not depend on partitions: an id and a dedup key are known to the
+ * whole queue, whichever partitions own or owned their slots.
+ */
+export function enqueue(
+  state: PartitionsState,
+  tasks: readonly NewModelTask[],
+  key: string | undefined,
+  by: number,
+  answer: unknown,
+  after: Observation,
+): void {
+  must(Array.isArray(answer), `enqueue is answered ${JSON.stringify(answer)}`);
+  const answers = answer as readonly Answer[];
+  mustEqual("the number of answers", answers.length, tasks.length);
+  const producer = key === undefined ? `call ${state.step}` : `key ${key}`;
+  const call = key === undefined ? undefined : state.keyed.find((known) => known.key === key);
+  const ids = call?.ids ?? tasks.map(({ id }) => id);
+  const answered = new Map<string, string>();
+  const ours = new Map<string, string>();
+  for (const [i, asked] of tasks.entries()) {
+    const given = answers[i] as Answer;
+    const id = ids[i] ?? (given.created ? given.id : undefined);
+    const before = id === undefined ? undefined : answered.get(id);
+    if (id !== undefined && before !== undefined) {
+      // A former partition answers one of them about the dedup key, and the owner the other about the id.
+      must(!given.created && [before, id].includes(given.id), `task ${i} is twice in the call: ${given.id}`);
+      continue;
+    }
+    const old = id === undefined ? undefined : state.tasks.get(id);
+    const own = old && ownership(old, asked, producer);
+    const first = asked.dedup && (ours.get(asked.dedup.key) ?? firstOf(state, asked.dedup.key));
+    if (own !== undefined) {
+      // A former partition that knows the key answers before the owner, which knows the id.
+      const isFirst = !own && given.id === first && !given.created;
+      if (!isFirst) mustEqual(`task ${i}, known as ${old?.state}`, given, { id, created: own });
+      if (asked.dedup && own && id !== undefined) ours.set(asked.dedup.key, id);
+    } else if (first !== undefined && first !== id) {
+      mustEqual(`task ${i}, whose dedup key is in use`, given, { id: first, created: false });
+    } else {
+      must(given.created, `task ${i} is not created, and nothing like it is known: ${JSON.stringify(given)}`);
+      if (id !== undefined) mustEqual(`the id of task ${i}`, given.id, id);
+      begin(state, given.id, asked, producer, i, after);
+      ids[i] = given.id;
+      if (asked.dedup) {
+        ours.set(asked.dedup.key, given.id);
+        state.dedup.set(asked.dedup.key, { id: given.id, until: state.now + asked.dedup.window });
+      }
+    }
+    if (ids[i] !== undefined) answered.set(ids[i], given.id);
+  }
+  if (key !== undefined && !call) state.keyed.push({ key, tasks, ids: [...ids], by });
+}
+
+/** True if a copy of the call made the task, false if another call did, undefined if the id is free. */
+function ownership(old: ModelTask, { again }: NewModelTask, producer: string): boolean | undefined {
+  const own = old.producer === producer;
+  const hasEnded = ["completed", "rejected", "cancelled", "tombstone"].includes(old.state);
+  return again && hasEnded && !own ? undefined : own;
+}
+
+function firstOf(state: PartitionsState, key: string): string | undefined {
+  const found = state.dedup.get(key);
+  return found && found.until > state.now ? found.id : undefined;
+}
+
+function begin(
+  state: PartitionsState,
+  id: string,
+  asked: NewModelTask,
+  producer: string,
+  i: number,
+  after: Observation,
+): void {
+  const [found] = after.known.get(id) ?? [];
+  must(found !== undefined, `${id} was created and is in no partition`);
+  const text = asked.group ?? asked.id ?? asked.dedup?.key;
+  if (text !== undefined) {
+    // Of a call in whose midst the owners changed, the owner may be a former one by now.
+    const isPartitioned = after.spaces[0]?.tasks.has("~slots") ?? false;
+    const places = [isPartitioned ? after.owners[slotOf(text)] : 0, ...after.map.former];
+    must(
+      places.includes(found.partition),
+      `${id} went to partition ${found.partition}, which does not own its slot`,
+    );
+  }
+  const isDelayed = (asked.delay ?? 0) > 0;
+  state.tasks.set(id, {
+    id,
+    producer,
+    asked,
+    enqueuedAt: state.now,
+    state: isDelayed ? "delayed" : "pending",
+    hasPayload: true,
+    attempts: 0,
+    charged: 0,
+    expiredLeases: 0,
+    proof: "",
+    leasedFor: 0,
+    until: isDelayed ? state.now + (asked.delay ?? 0) : 0,
+    isFlagged: false,
+    partition: found.partition,
+    // Those of one call are in its order.
+    place: isDelayed ? undefined : state.step + i / 1_000,
+    last: undefined,
+  });
+}

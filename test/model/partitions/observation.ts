@@ -1,0 +1,160 @@
+/** What the raw keys of a queue with partitions say, and what must hold of them at any time. */
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { owning, type PartitionMap, partitionsOf, readMap } from "../../../src/queue/partitions/map.ts";
+import { violations } from "../../support/invariants.ts";
+import { readQueueSpace, says, type QueueSpace } from "../../support/key-space.ts";
+
+/** How many partitions the runs use at most. */
+export const MOST = 8;
+
+export const partitionNames = Array.from({ length: MOST }, (_, i) => (i === 0 ? "emails" : `emails/${i}`));
+
+export interface Direct {
+  sendCommand(words: string[]): Promise<unknown>;
+}
+
+export type KnownState =
+  | "pending"
+  | "delayed"
+  | "working"
+  | "completed"
+  | "rejected"
+  | "cancelled"
+  | "tombstone";
+
+/** A known id as one partition has it. */
+export interface KnownTask {
+  readonly partition: number;
+  readonly state: KnownState;
+  readonly hasPayload: boolean;
+  readonly attempts: number;
+  readonly charged: number;
+  readonly expiredLeases: number;
+  /** `<lease number>,<token>` of the current lease; "" without one. */
+  readonly proof: string;
+  /** When it is due, its lease ends or its record goes away; 0: never. */
+  readonly until: number;
+  readonly isFlagged: boolean;
+}
+
+export interface Observation {
+  readonly map: PartitionMap;
+  /** The scores of the registry. */
+  readonly scores: ReadonlyMap<string, number>;
+  readonly spaces: readonly QueueSpace[];
+  /** For each known id, the partitions that know it. */
+  readonly known: ReadonlyMap<string, readonly KnownTask[]>;
+  /** The owner of each slot, as the partitions note it; undefined: none. */
+  readonly owners: readonly (number | undefined)[];
+}
+
+export async function observe(direct: Direct): Promise<Observation> {
+  const [text, scores, ...spaces] = await Promise.all([
+    direct.sendCommand(["HGET", "{sluice:queues}:maps", "emails"]),
+    direct.sendCommand(["ZRANGE", "sluice:queues", "0", "-1", "WITHSCORES"]),
+    ...partitionNames.map((name) => readQueueSpace(direct, name)),
+  ]);
+  const pairs = scores as string[];
+  const known = new Map<string, KnownTask[]>();
+  for (const [partition, space] of spaces.entries()) {
+    for (const id of space.tasks.keys()) {
+      if (/^[.~]/.test(id)) continue;
+      const found = readKnown(partition, space, id);
+      if (found) known.set(id, [...(known.get(id) ?? []), found]);
+    }
+  }
+  return {
+    map: readMap(text as string | null),
+    scores: new Map(pairs.flatMap((name, i) => (i % 2 ? [] : [[name, Number(pairs[i + 1])]]))),
+    spaces,
+    known,
+    owners: ownersOf(spaces.map(({ tasks }) => tasks.get("~slots"))),
+  };
+}
+
+function readKnown(partition: number, space: QueueSpace, id: string): KnownTask | undefined {
+  const record = says(space.tasks.get(`.${id}`));
+  if (record["s"] === "g") return undefined;
+  const at = (zset: ReadonlyMap<string, number>) => Math.floor(zset.get(id) ?? 0);
+  const state = record["s"];
+  return {
+    partition,
+    state: stateOf(state, record["y"], space.delayed.has(id)),
+    hasPayload: space.tasks.get(id) !== "",
+    attempts: Number(record["a"] ?? 0),
+    charged: Number(record["c"] ?? 0),
+    expiredLeases: Number(record["x"] ?? 0),
+    proof: state === "w" ? `${record["n"]},${record["k"]}` : "",
+    until: at(space.delayed) || at(space.working) || at(space.expiry),
+    isFlagged: record["f"] === "1",
+  };
+}
+
+function stateOf(letter: string | undefined, reason: string | undefined, isDelayed: boolean): KnownState {
+  if (letter === "w") return "working";
+  if (letter === "c") return "completed";
+  if (letter === "x") return "tombstone";
+  if (letter === "r") return reason === "cancelled" ? "cancelled" : "rejected";
+  return isDelayed ? "delayed" : "pending";
+}
+
+/**
+ * The owner of each slot.
+ * @param notes the fields `~slots` of the partitions
+ * @throws if a slot has two owners
+ */
+export function ownersOf(notes: readonly (string | null | undefined)[]): (number | undefined)[] {
+  const owners: (number | undefined)[] = Array<undefined>(256).fill(undefined);
+  for (const [partition, note] of notes.entries()) {
+    const digits = note?.split(";")[2] ?? "";
+    for (let slot = 0; slot < 256; slot++) {
+      const digit = Number.parseInt(digits[Math.floor(slot / 4)] ?? "0", 16);
+      if (((digit >> (slot % 4)) & 1) === 0) continue;
+      if (owners[slot] !== undefined) {
+        throw new Error(`slot ${slot} has two owners: ${owners[slot]} and ${partition}`);
+      }
+      owners[slot] = partition;
+    }
+  }
+  return owners;
+}
+
+/** What is wrong in the keys, without the model: empty if all holds. */
+export function faultsOf(before: Observation, after: Observation): string[] {
+  const found = after.spaces.flatMap((space, partition) =>
+    violations(space).map((text) => `partition ${partition}: ${text}`),
+  );
+  for (const [id, places] of after.known) {
+    if (places.length < 2) continue;
+    found.push(`${id} is known in partitions ${places.map(({ partition }) => partition).join(" and ")}`);
+  }
+  const [was, is] = [before.map, after.map];
+  if (is.version < was.version) found.push(`the map went back from version ${was.version} to ${is.version}`);
+  if (is.version === was.version && String(is.owners) !== String(was.owners) && !was.next) {
+    found.push(`the owners changed within version ${is.version}`);
+  }
+  if (is.version > 0 && !is.next) {
+    for (const [slot, owner] of after.owners.entries()) {
+      // A note that a slow caller has taken back is written again by the first producer that needs it.
+      if (owner !== undefined && owner !== is.owners[slot]) {
+        found.push(`partition ${owner} owns slot ${slot}, and ${is.owners[slot]} by the map`);
+      }
+    }
+  }
+  const most = after.scores.get("/emails") ?? 0;
+  if (is.version > 0 && most <= Math.max(...partitionsOf(is)))
+    found.push(`the registry counts ${most} partitions`);
+  return found;
+}
+
+/**
+ * The partitions in which an instance looks for an id.
+ * @param map that the instance has read
+ */
+export function placesFor(id: string, isAware: boolean, map: PartitionMap | undefined): number[] {
+  const named = /^[0-9A-Za-z]{20}~([0-7])$/.exec(id)?.[1];
+  if (named !== undefined && isAware) return [Number(named)];
+  if (!map) return [0];
+  const anywhere = /^[0-9A-Za-z]{20}$/.test(id) ? owning(map) : [];
+  return [map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere];
+}

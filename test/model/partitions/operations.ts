@@ -1,0 +1,61 @@
+/** The operations on a queue with partitions, as plain values that can be printed. Durations are in ms. */
+import type { OperationSettlement } from "../operations.ts";
+
+export interface NewModelTask {
+  readonly id?: string | undefined;
+  readonly payload: number;
+  readonly group?: string | undefined;
+  readonly dedup?: { readonly key: string; readonly window: number } | undefined;
+  readonly again?: boolean | undefined;
+  readonly unique?: number | undefined;
+  readonly delay?: number | undefined;
+  readonly lease?: number | undefined;
+  readonly maxAttempts?: number | undefined;
+}
+
+export interface Pull {
+  readonly max: number;
+  readonly lease?: number | undefined;
+  /** The caller's. */
+  readonly token?: string | undefined;
+}
+
+export type PartitionedOperation =
+  | { readonly does: "enqueue"; readonly tasks: readonly NewModelTask[]; readonly key?: string | undefined }
+  | { readonly does: "dequeue"; readonly pull: Pull }
+  /** A dequeue with the caller's token, which another instance sends again. */
+  | { readonly does: "dequeueTwice"; readonly pull: Pull; readonly other: number }
+  | {
+      readonly does: "settle";
+      readonly items: readonly OperationSettlement[];
+      readonly pull?: Pull | undefined;
+    }
+  | { readonly does: "cancel" | "get"; readonly id: string }
+  | { readonly does: "counts" }
+  | { readonly does: "sweep"; readonly lone: boolean }
+  | {
+      readonly does: "resize";
+      readonly count: number;
+      /** After how many requests it stops. @default never */
+      readonly stopAfter?: number | undefined;
+    };
+
+/** What happens in the midst of a call, before its request with that number, from 0. */
+export interface Meanwhile {
+  readonly request: number;
+  readonly count: number;
+  readonly stopAfter?: number | undefined;
+}
+
+export type Mishap = "none" | "reply lost" | "delivered twice" | "scripts forgotten";
+
+/** One call: what, by which instance, and what goes wrong. */
+export interface PartitionedCall {
+  readonly operation: PartitionedOperation;
+  /** Number of the instance. */
+  readonly by: number;
+  readonly mishap: Mishap;
+  /** The request that the mishap hits, from 1. */
+  readonly nth: number;
+  readonly meanwhile?: Meanwhile | undefined;
+}

@@ -1,0 +1,163 @@
+/** Compares each call on the real queue with the model. */
+import { messageOf } from "../../../src/errors.ts";
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
+import { dequeue, mustBeCopy, mustBeEmpty } from "./dequeue.ts";
+import { enqueue } from "./enqueue.ts";
+import type { Instance } from "./instance.ts";
+import { faultsOf, partitionNames, placesFor } from "./observation.ts";
+import type { PartitionedCall, Pull } from "./operations.ts";
+import type { Happened, RealPartitions } from "./real.ts";
+import { cancel, settle } from "./settle.ts";
+import { must, mustEqual, PartitionsState } from "./state.ts";
+
+type Scores = ReadonlyMap<string, number>;
+
+export class PartitionsWorld {
+  readonly state: PartitionsState;
+
+  constructor(now: number) {
+    this.state = new PartitionsState(now);
+  }
+
+  pass(real: RealPartitions, ms: number): void {
+    this.state.now += ms;
+    real.now = this.state.now;
+  }
+
+  /** Makes a call, and compares its answer and the keys. @throws if they differ */
+  async call(real: RealPartitions, call: PartitionedCall): Promise<unknown> {
+    const { operation, by } = call;
+    this.state.step++;
+    const readBefore = real.instance(by).known.scores;
+    const otherBefore =
+      operation.does === "dequeueTwice" ? real.instance(operation.other).known.scores : undefined;
+    const happened = await real.run(call);
+    const { answer, before, after } = happened;
+    try {
+      this.#compare(call, happened, readBefore, otherBefore);
+      const found = [...faultsOf(before, after), ...this.state.differences(after)];
+      must(found.length === 0, found.join("\n"));
+    } catch (error) {
+      const { map, scores } = happened.by.known;
+      const context = { call, answer, knows: map?.text, scores: [...scores], registry: [...after.scores] };
+      throw new Error(`${messageOf(error)}\nin ${JSON.stringify(context)}`, { cause: error });
+    }
+    return answer;
+  }
+
+  #compare(call: PartitionedCall, happened: Happened, readBefore: Scores, otherBefore?: Scores): void {
+    const { state } = this;
+    const { operation } = call;
+    const { answer, after, by, other } = happened;
+    const follow = () => state.follow(after, false);
+    switch (operation.does) {
+      case "enqueue":
+        return enqueue(state, operation.tasks, operation.key, call.by, answer, after);
+      case "dequeue":
+        return this.#dequeue(operation.pull, answer, by, readBefore, follow);
+      case "dequeueTwice": {
+        const [first, copy] = answer as [unknown[], { id: string; receipt: string }[]];
+        const isSame = this.#seesAll(by, readBefore) && this.#seesAll(other as Instance, otherBefore);
+        this.#dequeue(operation.pull, first, by, readBefore, () => {});
+        if (isSame) mustBeCopy(first, copy);
+        else {
+          const had = new Set(state.receipts);
+          const more = copy.filter(({ receipt }) => !had.has(receipt));
+          if (more.length > 0) dequeue(state, operation.pull, more, follow);
+        }
+        return follow();
+      }
+      case "settle": {
+        const settled = settle(state, operation.items);
+        if (!operation.pull) return mustEqual("settle", answer, settled);
+        const { settled: given, tasks } = answer as { settled: unknown; tasks: unknown };
+        mustEqual("settle", given, settled);
+        state.step++;
+        // If Redis does not know the settle, the commands behind it run first: they may find nothing.
+        const isEmpty = (tasks as unknown[]).length === 0;
+        if (isEmpty && call.mishap === "scripts forgotten") return follow();
+        return this.#dequeue(operation.pull, tasks, by, readBefore, follow);
+      }
+      case "cancel":
+      case "get":
+        return this.#one(operation, answer, by);
+      case "counts":
+        return this.#counts(answer, by);
+      case "sweep":
+        return this.#sweep(answer, happened);
+      case "resize":
+        return this.#resize(call, happened);
+    }
+  }
+
+  #dequeue(pull: Pull, answer: unknown, by: Instance, readBefore: Scores, follow: () => void): void {
+    if (Array.isArray(answer) && answer.length === 0) mustBeEmpty(this.state, by, readBefore);
+    dequeue(this.state, pull, answer, follow);
+  }
+
+  /** Whether an instance knows of all partitions with ready tasks that they have work. */
+  #seesAll({ known }: Instance, readBefore: Scores | undefined): boolean {
+    const partitions = known.map ? partitionsOf(known.map) : [0];
+    return [...this.state.tasks.values()].every((task) => {
+      if (!this.state.isReady(task)) return true;
+      const score = readBefore?.get(partitionNames[task.partition] as string);
+      // What it has read may be a second old.
+      const isIdle = score !== undefined && (score <= 0 || score > this.state.now - 1_000);
+      return partitions.includes(task.partition) && !isIdle;
+    });
+  }
+
+  #one({ does, id }: { does: "cancel" | "get"; id: string }, answer: unknown, by: Instance): void {
+    const { state } = this;
+    const task = state.tasks.get(id);
+    const isFound = task && placesFor(id, by.isAware, by.known.map).includes(task.partition);
+    if (does === "cancel") {
+      return mustEqual(`cancel of ${id}`, answer, cancel(state, isFound ? task : undefined));
+    }
+    if (!isFound || task.state === "tombstone") return mustEqual(`get of ${id}`, answer, null);
+    const { attempts, charged, enqueuedAt, asked } = task;
+    const info = answer as Record<string, unknown> | null;
+    mustEqual(
+      `get of ${id}`,
+      info && [info["state"], info["attempt"], info["charged"], info["enqueuedAt"], info["group"]],
+      [task.state === "cancelled" ? "rejected" : task.state, attempts, charged, enqueuedAt, asked.group],
+    );
+    mustEqual(`cancelRequested of ${id}`, info?.["cancelRequested"] ?? false, task.isFlagged);
+  }
+
+  #counts(answer: unknown, { known }: Instance): void {
+    const partitions = known.map ? partitionsOf(known.map) : [0];
+    const counts = { pending: 0, delayed: 0, working: 0, rejected: 0 };
+    for (const { state, partition } of this.state.tasks.values()) {
+      if (state in counts && partitions.includes(partition)) counts[state as keyof typeof counts]++;
+    }
+    const { pending, delayed, working, rejected } = answer as typeof counts;
+    mustEqual("counts", { pending, delayed, working, rejected }, counts);
+  }
+
+  /** After a sweep nothing is due. Ended records may stay for longer. */
+  #sweep(answer: unknown, { after }: Happened): void {
+    const { state } = this;
+    mustEqual("failed queues", (answer as { failed: unknown }).failed, []);
+    state.follow(after, true);
+    for (const { id, state: is, until, partition } of state.live()) {
+      const isDue = is !== "pending" && until <= state.now;
+      must(!isDue, `${id} in partition ${partition} was due at ${until}, and is ${is} after the sweep`);
+    }
+  }
+
+  #resize({ operation, meanwhile }: PartitionedCall, { answer, after }: Happened): void {
+    if (operation.does !== "resize" || answer === "stopped" || meanwhile) return;
+    const { map } = after;
+    if (map.next) return must(map.notBefore > this.state.now, "a resize stopped that need not wait");
+    const count = map.version === 0 ? 1 : operation.count;
+    mustEqual(
+      "the partitions after a resize",
+      owning(map),
+      Array.from({ length: count }, (_, i) => i),
+    );
+    mustEqual("the owners of slots", after.owners, map.version === 0 ? after.owners : map.owners);
+    must(slotOf("123456789") === 195, "the slots are not CRC-16");
+  }
+}
