@@ -85,7 +85,9 @@ local function commit(plan)
   end
   if plan.events and plan.settings.events then
     -- One message for each kind of event: `<event> <when> <id> …`.
-    local channel = channel_of(plan.keys.tasks)
+    -- All partitions of a queue share a channel.
+    local own = string.gsub(plan.keys.tasks, 'tasks$', 'events')
+    local channel = string.gsub(own, '/%d+}:events$', '}:events')
     for _, event in ipairs(sorted_keys(plan.events)) do
       local ids = table.concat(plan.events[event], ' ')
       redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)

@@ -23,14 +23,6 @@ local function append_statistics(reply, found, now)
   end
 end
 
--- The channel of a queue's events, which all its partitions share. tasks: the key, such as
--- `sluice:{emails/3}:tasks`.
-local function channel_of(tasks)
-  local channel = string.gsub(tasks, 'tasks$', 'events')
-  local shared = string.gsub(channel, '/%d+}:events$', '}:events')
-  return shared
-end
-
 -- Notes an event of a task, if the queue has events or statistics.
 local function note_event(plan, event, id)
   if plan.events then

@@ -38,7 +38,8 @@ if not done then
     end
     -- Only partition 0 says so, once for all of them.
     if plan.settings.events and not string.find(tasks, '/%d+}:tasks$') then
-      redis.call('PUBLISH', channel_of(tasks), 'deleted ' .. int(plan.now) .. ' *')
+      local channel = string.gsub(tasks, 'tasks$', 'events')
+      redis.call('PUBLISH', channel, 'deleted ' .. int(plan.now) .. ' *')
     end
   end
   done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)

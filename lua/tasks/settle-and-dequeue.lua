@@ -79,14 +79,14 @@ local keys = queue_keys(
   workers,
   worker_leases
 )
-local now = tonumber(now_text)
 local dequeue_call =
   { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-dequeue_call.worker, dequeue_call.info, dequeue_call.test_now, dequeue_call.now = worker, info, test_now, now
+dequeue_call.worker, dequeue_call.info, dequeue_call.test_now = worker, info, test_now
+dequeue_call.now = tonumber(now_text)
 if not settled then
   local fine, answer = pcall(function()
     records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
-    return settle_in_full(keys, now, call, items, FIRST, records)
+    return settle_in_full(keys, dequeue_call.now, call, items, FIRST, records)
   end)
   settled = fine and answer or error_reply_for(answer)
   if settled.err or settled[1] ~= 'ok' then

@@ -158,6 +158,16 @@ export function createApp(options: AppOptions): App {
   const deadLetterHookOf: Services["deadLetterHookOf"] = (c) =>
     onDeadLetter && ((letter) => onDeadLetter(letter, waitUntilOf(c)));
 
+  /** By queue, the read that is under way. Requests of a Worker may not share it. */
+  const reads = new Map<string, Promise<boolean>>();
+  const hasPartitionsNow = (name: string): Promise<boolean> => {
+    if (coalesce !== "in-flight") return isPartitioned(name, transport, prefix);
+    const read =
+      reads.get(name) ?? isPartitioned(name, transport, prefix).finally(() => void reads.delete(name));
+    reads.set(name, read);
+    return read;
+  };
+
   const allow =
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
     async (c, next) => {
@@ -170,7 +180,7 @@ export function createApp(options: AppOptions): App {
       );
       if (name !== undefined) {
         const asks = allowed && !findsPartitions(c.req.method, c.req.path);
-        const hasPartitions = asks && (await isPartitioned(name, transport, prefix));
+        const hasPartitions = asks && (await hasPartitionsNow(name));
         const partitions = hasPartitions ? ("stored" as const) : undefined;
         c.set("partitions", partitions);
         const wake = wakerOf(c);

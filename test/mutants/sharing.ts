@@ -84,9 +84,9 @@ export const sharing: readonly Mutant[] = [
   },
   {
     name: "partitions publish their events on channels of their own",
-    file: "lua/lib/events.lua",
-    find: "  return shared",
-    replace: "  return channel",
+    file: "lua/lib/commit.lua",
+    find: "local channel = string.gsub(own, '/%d+}:events$', '}:events')",
+    replace: "local channel = own",
     breaks: "watching",
     because: "who watches the queue misses the events of most of its tasks",
   },

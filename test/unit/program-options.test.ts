@@ -28,7 +28,7 @@ async function run(script: Script, ...given: readonly string[]) {
 
 const kinds =
   "0 (a plain queue), 1 (a queue that wakes its consumers), 2 (a queue of groups and priorities), " +
-  "3 (a queue with schedules)";
+  "3 (a queue with schedules), 4 (a queue with partitions)";
 
 /** The error of each program for a wrong command line. */
 const wrong: readonly (readonly [Script, readonly string[], string])[] = [
@@ -71,7 +71,7 @@ describe.concurrent("the long-running test programs", () => {
 
   it.for([
     ["test:soak", ["minutes", "seed", "kind", "path"]],
-    ["test:chaos", ["minutes", "seed"]],
+    ["test:chaos", ["minutes", "seed", "cluster"]],
     ["test:fuzz", ["minutes", "requests", "seed"]],
     ["test:mutants", ["only", "shard", "jobs", "near", "list"]],
     ["test:near", ["base", "list"]],

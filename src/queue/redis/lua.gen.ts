@@ -1015,20 +1015,14 @@ end
 end
 end
 `;
-const $CY = `local function CY(a)
-local b=string.gsub(a,'tasks$','events')
-local c=string.gsub(b,'/%d+}:events$','}:events')
-return c
-end
-`;
-const $CZ = `local function CZ(a,b,c)
+const $CY = `local function CY(a,b,c)
 if a.events then
 a.events[b]=a.events[b]or{}
 F(a.events[b],c)
 end
 end
 `;
-const $DA = `local function DA(a,b,c)
+const $CZ = `local function CZ(a,b,c)
 if not(a.events and a.settings.statistics)then
 return
 end
@@ -1050,7 +1044,7 @@ H(a.counts,b..C(e),1)
 H(a.counts,b..'ms',d)
 end
 `;
-const $DB = `local function DB(a)
+const $DA = `local function DA(a)
 local function b(c,d,e)
 local f={}
 for j,k in string.gmatch(c,';(%w+)=(%d+)')do
@@ -1105,40 +1099,40 @@ a.stats=b(g and''or a.stats,g and d or f,e)
 T(a,'HSET tasks','~stats',a.stats)
 end
 `;
-const $DC = `local function DC(a)
+const $DB = `local function DB(a)
 a.writes,a.removed_turns={},{}
 a.events,a.finished=a.events and{},false
 return a
 end
 `;
-const $DD = `local function DD(a,b)
+const $DC = `local function DC(a,b)
 local c={keys=a,now=b,groups={},groups_read=0,stored_before={}}
 c.move_up_limit=200
-return DC(c)
+return DB(c)
 end
 `;
-const $DE = `local function DE(a,b,c)
+const $DD = `local function DD(a,b,c)
 a.settings,a.stats=BA(b or nil),c or'1;0'
 a.events=(a.settings.events or a.settings.statistics)and{}or nil
 return AC(b)
 end
 `;
-const $DF = `local function DF(a,b)
-local c,d=DD(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not DE(c,d[1],d[2])and c
+const $DE = `local function DE(a,b)
+local c,d=DC(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not DD(c,d[1],d[2])and c
 end
 `;
-const $DG = `local function DG(a)
+const $DF = `local function DF(a)
 if not a.finished then
 CV(a)
 if a.events and a.settings.statistics and next(a.events)then
-DB(a)
+DA(a)
 end
 a.finished=true
 end
 end
 `;
-const $DH = `local function DH(a,b)
+const $DG = `local function DG(a,b)
 local c,d=a.keys.tasks,S(a,'HSET tasks')
 for h=1,#d,B do
 local i=math.min(h+B-1,#d)
@@ -1158,10 +1152,10 @@ end
 a.writes['HSET tasks']=nil
 end
 `;
-const $DI = `local function DI(a)
+const $DH = `local function DH(a)
 local b,c=a.keys,S(a,'ZREM working')
 I('ZREM',b.working,c)
-DG(a)
+DF(a)
 local d=U(a,'HSET tasks')>0
 and P(b.tasks,S(a,'HSET tasks'))
 if d then
@@ -1176,17 +1170,18 @@ if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',C(e))
 end
 if a.events and a.settings.events then
-local f=CY(a.keys.tasks)
-for j,k in ipairs(G(a.events))do
-local l=table.concat(a.events[k],' ')
-redis.call('PUBLISH',f,k..' '..C(a.now)..' '..l)
+local f=string.gsub(a.keys.tasks,'tasks$','events')
+local g=string.gsub(f,'/%d+}:events$','}:events')
+for k,l in ipairs(G(a.events))do
+local m=table.concat(a.events[l],' ')
+redis.call('PUBLISH',g,l..' '..C(a.now)..' '..m)
 end
 end
 end
 `;
-const $DJ = `local DJ=160
+const $DI = `local DI=160
 `;
-const $DK = `local function DK(a,b,c)
+const $DJ = `local function DJ(a,b,c)
 local d=16
 local e=1800
 local f=math.max(0,b-(tonumber(a.enqueued_at)or b))
@@ -1203,14 +1198,14 @@ end
 a.errors=h
 end
 `;
-const $DL = `local function DL(a,b,c)
+const $DK = `local function DK(a,b,c)
 return a..' '..string.format('%015.0f',tonumber(b))..' '..c
 end
 `;
-const $DM = `local function DM(a,b,c)
+const $DL = `local function DL(a,b,c)
 T(a,'ZREM working',b)
 if c.worker then
-T(a,'ZREM worker_leases',DL(c.worker,c.lease_number,b))
+T(a,'ZREM worker_leases',DK(c.worker,c.lease_number,b))
 end
 if BR(c)then
 local d=CA(a,c)
@@ -1218,15 +1213,15 @@ d.working=math.max(0,d.working-1)
 end
 end
 `;
-const $DN = `local function DN(a,b)
+const $DM = `local function DM(a,b)
 return C(b)..(BR(a)and'.5'or'')
 end
 `;
-const $DP = `local function DP(a,b,c,d,e,f)
+const $DN = `local function DN(a,b,c,d,e,f)
 c.state,c.lease_token,c.leased_for,c.progress_calls=AD.waiting,'','',nil
 AQ(c,f and'delayed'or'pending',a.now)
 if f then
-T(a,'ZADD delayed',DN(c,f),b)
+T(a,'ZADD delayed',DM(c,f),b)
 c.fair_score=nil
 else
 CO(a,b,c,e)
@@ -1234,7 +1229,7 @@ end
 T(a,'HSET tasks','.'..b,AP(c,d))
 end
 `;
-const $DQ = `local function DQ(a,b,c,d,e,f,g)
+const $DP = `local function DP(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
 h=tonumber(g or c.result_ttl or X)
@@ -1258,13 +1253,13 @@ c.errors=nil
 end
 T(a,'HSET tasks','.'..b,AP(c,h>0 and d or''))
 T(a,'ZADD expiry',C(a.now+math.max(h,A)),b)
-CZ(a,f=='cancelled'and f or e,b)
+CY(a,f=='cancelled'and f or e,b)
 if f~='cancelled'then
-DA(a,'attempts',tonumber(c.attempts))
+CZ(a,'attempts',tonumber(c.attempts))
 end
 end
 `;
-const $DR = `local function DR(a,b)
+const $DQ = `local function DQ(a,b)
 local c={}
 for g,h in pairs(b)do
 F(c,C(h),g)
@@ -1278,17 +1273,17 @@ end
 end
 end
 `;
-const $DS = `local function DS(a,b,c,d,e)
+const $DR = `local function DR(a,b,c,d,e)
 local f,g,h=0,0,0
-for l=#b,1,-DJ do
-local m=math.max(l-DJ+1,1)
+for l=#b,1,-DI do
+local m=math.max(l-DI+1,1)
 local n={'~set','~stats'}
 for r=m,l do
 n[#n+1]='.'..b[r]
 end
 local o=redis.call('HMGET',a.tasks,unpack(n))
-local p=DD(a,c)
-if DE(p,o[1],o[2])then
+local p=DC(a,c)
+if DD(p,o[1],o[2])then
 return f,g,h+l,nil
 end
 local q,r={},{}
@@ -1301,22 +1296,22 @@ local w,x=b[v],q[v]
 if AC(o[v-m+3])then
 h=h+1
 elseif d(x,w)then
-DM(p,w,x)
+DL(p,w,x)
 H(x,'expired_leases',1)
-DK(x,c,nil)
-CZ(p,'reclaimed',w)
+DJ(x,c,nil)
+CY(p,'reclaimed',w)
 if x.cancel_requested then
-DQ(p,w,x,r[v],'rejected','cancelled')
+DP(p,w,x,r[v],'rejected','cancelled')
 elseif AV(x)then
 x.is_dead_letter=true
-DQ(p,w,x,r[v],'rejected','lease_expired')
+DP(p,w,x,r[v],'rejected','lease_expired')
 else
-DP(p,w,x,r[v],'front')
+DN(p,w,x,r[v],'front')
 end
 end
 end
 CQ(p)
-local s=DI(p)
+local s=DH(p)
 if s then
 return f,g,h,s
 end
@@ -1332,19 +1327,19 @@ end
 return f,g,h,nil
 end
 `;
-const $DT = `local function DT(a,b,c,d)
+const $DS = `local function DS(a,b,c,d)
 local e=redis.call('ZRANGE',a.working,'-inf',C(b),'BYSCORE','LIMIT','0',C(c))
-return DS(a,e,b,function()
+return DR(a,e,b,function()
 return true
 end,d)
 end
 `;
-const $DU = `local DU=3600000
+const $DT = `local DT=3600000
 `;
-const $DV = `local DV=86400000
+const $DU = `local DU=86400000
 `;
-const $DW = `local function DW(a,b,c,d)
-local e=a.now+(tonumber((string.match(c,'^%d+')))or DU)
+const $DV = `local function DV(a,b,c,d)
+local e=a.now+(tonumber((string.match(c,'^%d+')))or DT)
 T(a,'ZADD workers',C(e),b)
 T(a,'HSET tasks','~w:'..b,'1;'..C(a.now)..';'..c)
 if not d or tonumber(d)>e then
@@ -1353,12 +1348,12 @@ T(a,'timers',C(e),'~w')
 end
 end
 `;
-const $DX = `local function DX(a,b,c,d)
-local e,f='['..DL(b,c,''),'('..b..'!'
+const $DW = `local function DW(a,b,c,d)
+local e,f='['..DK(b,c,''),'('..b..'!'
 return redis.call('ZRANGE',a.worker_leases,e,f,'BYLEX','LIMIT','0',C(d))
 end
 `;
-const $DY = `local function DY(a,b,c)
+const $DX = `local function DX(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 d[h]='~w:'..i
@@ -1367,17 +1362,17 @@ I('HDEL',a.tasks,d)
 I('ZREM',a.workers,c and{}or b)
 end
 `;
-const $DZ = `local function DZ(a,b,c)
+const $DY = `local function DY(a,b,c)
 local d,e={},{}
 for i,j in ipairs(G(b))do
 F(d,'~f:'..j,'1;'..C(c))
-F(e,C(c+DV),'~f:'..j)
+F(e,C(c+DU),'~f:'..j)
 end
 pcall(I,'HSET',a.tasks,d)
 I('ZADD',a.expiry,e)
 end
 `;
-const $EA = `local function EA(a,b,c,d,e)
+const $DZ = `local function DZ(a,b,c,d,e)
 local f,g='['..b..' ','('..b..'!'
 local h=
 redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',C(d+1))
@@ -1396,7 +1391,7 @@ local n={}
 for r,s in ipairs(j)do
 n[r]=s.id
 end
-local o,p,q,r=DS(a,n,c,function(o,p)
+local o,p,q,r=DR(a,n,c,function(o,p)
 local q=k[p]
 if
 o.state==AD.working
@@ -1410,12 +1405,12 @@ m[#m+1]=q.member
 end,e)
 I('ZREM',a.worker_leases,m)
 if o+p>0 then
-DZ(a,l,c)
+DY(a,l,c)
 end
 return o,p,q,r,i and o+p+#m>0
 end
 `;
-const $EB = `local function EB(a,b,c)
+const $EA = `local function EA(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',C(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 for n,o in ipairs(d)do
@@ -1431,22 +1426,22 @@ local s=k[o]and not string.find(k[o],'^1;%d+;%d')
 if not s then
 local t,u,v
 t,u,v,q,r=
-EA(a,p,b,B-i-j,c)
+DZ(a,p,b,B-i-j,c)
 i,j=i+t,j+u
 end
-if s and DX(a,p,'0',1)[1]then
-F(h,C(b+DU),p)
+if s and DW(a,p,'0',1)[1]then
+F(h,C(b+DT),p)
 else
 F((q or r)and g or f,p)
 end
 end
 I('ZADD',a.workers,h)
-DY(a,f)
-DY(a,g,true)
-local l,m=M(a.workers),DD(a,b)
+DX(a,f)
+DX(a,g,true)
+local l,m=M(a.workers),DC(a,b)
 if l then
 T(m,'timers',C(l),'~w')
-DI(m)
+DH(m)
 if P(a.tasks,{'~alarm',C(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -1456,58 +1451,58 @@ end
 return i,j,l and l<=b and i+j+#f+#h>0
 end
 `;
-const $EC = `local function EC(a)
+const $EB = `local function EB(a)
 local b,c,d=string.match(a or'','^(%d+) (%d+) (%d+)$')
 return tonumber(b or 0),tonumber(c or 0),tonumber(d or 0)
 end
 `;
-const $ED = `local function ED(a,b,c)
-local d,e,f=EC(a)
+const $EC = `local function EC(a,b,c)
+local d,e,f=EB(a)
 local g=b>=e or b<e-f
 return g or(c and e==d+f and b>=d+c)
 end
 `;
-const $EE = `local function EE(a,b,c)
-local d,e,f=EC(c)
+const $ED = `local function ED(a,b,c)
+local d,e,f=EB(c)
 b=tonumber(b or f)
 return C(c and d or a)..' '..C(a+b)..' '..C(b)
 end
 `;
-const $EF = `local function EF(a,b,c,d,e)
-if not ED(b[1],c,e)or BA(b[2]or nil).paused then
+const $EE = `local function EE(a,b,c,d,e)
+if not EC(b[1],c,e)or BA(b[2]or nil).paused then
 return false
 end
-P(a,{'~wake',EE(c,d)})
+P(a,{'~wake',ED(c,d)})
 return true
 end
 `;
-const $EG = `local EG=60000
+const $EF = `local EF=60000
 `;
-const $EH = `local function EH(a,b)
+const $EG = `local function EG(a,b)
 local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
 local d=c[2]and math.floor(tonumber(L(c[2])))
 local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
 return d,e and math.min(e,b or e)or b
 end
 `;
-const $EI = `local function EI(a,b,c)
+const $EH = `local function EH(a,b,c)
 local d=M(a)
-local e,f=EH(b,d)
+local e,f=EG(b,d)
 local g=(e or d)and tonumber(c())
 local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $EJ = `local function EJ(a,b,c)
-local d,e=pcall(EI,a,b,c)
+const $EI = `local function EI(a,b,c)
+local d,e=pcall(EH,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EK = `local function EK(a,b,c,d)
+const $EJ = `local function EJ(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
-local e,f,g=DD(a,c),{},false
+local e,f,g=DC(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -1520,21 +1515,21 @@ for k,l in ipairs(f)do
 CA(e,l)
 end
 CQ(e)
-if DI(e)then
-local h=DD(a,c)
+if DH(e)then
+local h=DC(a,c)
 for l,m in ipairs(f)do
-T(h,'timers',C(c+EG),'~g:'..m.group)
+T(h,'timers',C(c+EF),'~g:'..m.group)
 end
-DI(h)
+DH(h)
 end
 if g then
-return EB(a,c,d)
+return EA(a,c,d)
 end
 return 0,0,false
 end
 `;
-const $EL = `local function EL(a,b,c)
-local d,e,f,g=DD(a,b),{},{},c.reset_from or 0
+const $EK = `local function EK(a,b,c)
+local d,e,f,g=DC(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=C(g*BO)
 local i=
@@ -1558,38 +1553,38 @@ CA(d,n)
 end
 end
 CQ(d)
-DI(d)
+DH(d)
 end
 `;
-const $EM = `local function EM(a,b,c)
-for g=1,#b,DJ do
+const $EL = `local function EL(a,b,c)
+for g=1,#b,DI do
 local h={}
-for l=g,math.min(g+DJ-1,#b)do
+for l=g,math.min(g+DI-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=DD(a,c),{}
+local j,k=DC(a,c),{}
 for o=1,#h do
 k[o]=AM(i[o])
 end
 BZ(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
-T(j,'ZADD delayed',C(c+EG)..'.5',b[g+o-1])
+T(j,'ZADD delayed',C(c+EF)..'.5',b[g+o-1])
 else
 CO(j,b[g+o-1],p,'back')
 end
 end
-if DI(j)then
+if DH(j)then
 for o=g,#b do
-redis.call('ZADD',a.delayed,C(c+EG)..'.5',b[o])
+redis.call('ZADD',a.delayed,C(c+EF)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $EN = `local function EN(a,b,c,d)
+const $EM = `local function EM(a,b,c,d)
 local e=100
 local f,g=C(b)..'.5',C(c+e)
 local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
@@ -1607,22 +1602,22 @@ end
 end
 I('ZREM',a.delayed,i)
 I('LPUSH',a.pending,j)
-EM(a,k,b)
+EL(a,k,b)
 local n=m>0 or#h==2*(c+e)
 if#l==0 then
 return#i,0,0,n
 end
-local o,p,q=EK(a,l,b,d)
+local o,p,q=EJ(a,l,b,d)
 return#i,o,p,q or n
 end
 `;
-const $EO = `local EO=8
+const $EN = `local EN=8
 `;
-const $EP = `local function EP(a,b)
+const $EO = `local function EO(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-const $EQ = `local function EQ(a,b,c,d,e,f)
+const $EP = `local function EP(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -1646,30 +1641,30 @@ unpack(g)
 )
 end
 `;
-const $ER = `local function ER(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EO)
+const $EQ = `local function EQ(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EN)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-const $ES = `local function ES(a,b,c,d)
+const $ER = `local function ER(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $ET = `local function ET(a)
+const $ES = `local function ES(a)
 return a.listed or not a.score
 end
 `;
-const $EU = `local function EU(a)
+const $ET = `local function ET(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-const $EV = `local function EV(a,b)
-EU(a)
+const $EU = `local function EU(a,b)
+ET(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
@@ -1695,9 +1690,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-const $EW = `local function EW(a,b)
+const $EV = `local function EV(a,b)
 if a.times then
-return EV(a,b)
+return EU(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -1707,13 +1702,13 @@ end
 return#c
 end
 `;
-const $EX = `local function EX(a,b)
+const $EW = `local function EW(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if ET(i)then
+if ES(i)then
 c[#c+1]=i.id
 if i.score then
 a.times.list_tag=i.score%BL
@@ -1728,46 +1723,46 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-const $EY = `local function EY(a,b,c,d)
-local e,f=a.keys,a.ahead or EI(a.keys.working,a.keys.delayed,d)
+const $EX = `local function EX(a,b,c,d)
+local e,f=a.keys,a.ahead or EH(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-EX(a,b)
+EW(a,b)
 local g=f.deadline
 local h=f.expired
 local i=a.dead_letters or{}
 if f.expired then
-DT(e,d(),math.max(c,32),i)
+DS(e,d(),math.max(c,32),i)
 end
 if f.due then
-local j,k,l=EN(e,d(),math.max(c,32),i)
+local j,k,l=EM(e,d(),math.max(c,32),i)
 h=h or k+l>0
 end
 a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local j,k=EH(e.delayed,g)
+local j,k=EG(e.delayed,g)
 a.next_due=k or 0
 end
 return f.due or f.expired
 end
 `;
-const $EZ = `local function EZ(a,b,c)
+const $EY = `local function EY(a,b,c)
 local d=#a+1
-a.drained=EW(a,b)<b
+a.drained=EV(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and EY(a,d,b,c)
+and EX(a,d,b,c)
 then
-a.drained=EW(a,b)<b
+a.drained=EV(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-const $FA = `local function FA(a,b)
+const $EZ = `local function EZ(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
 local d=b.now+BF
@@ -1783,13 +1778,13 @@ end
 return c
 end
 `;
-const $FB = `local function FB(a,b)
+const $FA = `local function FA(a,b)
 local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
 c.ghosts,c.broken,c.ghost_entries=0,0,{}
 return c
 end
 `;
-const $FC = `local function FC(a,b,c,d)
+const $FB = `local function FB(a,b,c,d)
 if not a.entries[b]then
 local e,f=AN(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
@@ -1797,9 +1792,9 @@ end
 return a.entries[b]
 end
 `;
-const $FD = `local function FD(a,b,c)
+const $FC = `local function FC(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and ET(c)then
+if tonumber(d.ghosts or 0)>0 and ES(c)then
 H(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -1816,9 +1811,9 @@ end
 return false
 end
 `;
-const $FE = `local function FE(a,b,c)
+const $FD = `local function FD(a,b,c)
 local d=b.task
-if ET(c)or not BR(d)then
+if ES(c)or not BR(d)then
 return false
 end
 local e=CA(a,d)
@@ -1830,7 +1825,7 @@ end
 return false
 end
 `;
-const $FF = `local function FF(a,b)
+const $FE = `local function FE(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -1845,45 +1840,45 @@ c.state=AD.working
 return true
 end
 `;
-const $FG = `local function FG(a,b,c,d)
+const $FF = `local function FF(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EQ(a.keys.tasks,b,f,c,d)
+e=EP(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-const $FH = `local function FH(a,b,c,d,e,f)
+const $FG = `local function FG(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EO+2*(l-d)+1],f[EO+2*(l-d)+2]
+local m,n=f[EN+2*(l-d)+1],f[EN+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=FC(c,b[l].id,m,n).task
+g[#g+1]=FB(c,b[l].id,m,n).task
 end
 BZ(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-EX(b,l)
+EW(b,l)
 return true
 end
-if FD(c,n,m)then
+if FC(c,n,m)then
 if m.listed then
 b.list_refund=b.list_refund+BK
 elseif m.score and BR(n.task)then
 CJ(a,n.task,m.score,n.id)
 end
-elseif not FE(a,n,m)then
-if not FF(c,n)then
-EX(b,l)
+elseif not FD(a,n,m)then
+if not FE(c,n)then
+EW(b,l)
 return true
 end
 if b.times then
@@ -1892,12 +1887,12 @@ end
 end
 end
 if h then
-EX(b,#c>0 and h or 1)
+EW(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $FI = `local function FI(a,b)
+const $FH = `local function FH(a,b)
 local c,d={},{}
 for h,i in ipairs(a.ghost_entries)do
 if not i.written then
@@ -1921,9 +1916,9 @@ redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $FJ = `local FJ=490
+const $FI = `local FI=490
 `;
-const $FK = `local function FK(a,b,c,d,e)
+const $FJ = `local function FJ(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
@@ -1941,7 +1936,7 @@ T(a,'HSET tasks','.'..m.id,AP(n,m.text))
 F(
 h,
 c.worker and'0',
-c.worker and DL(c.worker,n.lease_number,m.id)
+c.worker and DK(c.worker,n.lease_number,m.id)
 )
 end
 local i=N(redis.pcall('ZADD',a.keys.working,unpack(g)))
@@ -1957,7 +1952,7 @@ end
 return i
 end
 `;
-const $FL = `local function FL(a,b,c)
+const $FK = `local function FK(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
@@ -1968,16 +1963,16 @@ end
 a.drained=false
 end
 `;
-const $FM = `local function FM(a,b,c,d)
+const $FL = `local function FL(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
-CZ(a,'dequeued',j.id)
+CY(a,'dequeued',j.id)
 if tonumber(j.task.attempts or 0)==0 then
-DA(a,'w',a.now-tonumber(j.task.enqueued_at))
+CZ(a,'w',a.now-tonumber(j.task.enqueued_at))
 end
 end
-DG(a)
+DF(a)
 if#c==0 then
 return nil
 end
@@ -1987,35 +1982,35 @@ if a.settings.rate then
 local f,g,h=BD(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FJ do
-local j=math.min(i+FJ-1,#c)
-local k=c[i]and FK(a,c,d,i,j)
+for i=1,#c,FI do
+local j=math.min(i+FI-1,#c)
+local k=c[i]and FJ(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FL(b,c,i)
+FK(b,c,i)
 end
 end
 end
 `;
-const $FN = `local function FN(a,b)
+const $FM = `local function FM(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FO = `local function FO(a,b,c)
+const $FN = `local function FN(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FP = `local function FP(a,b,c,d,e)
+const $FO = `local function FO(a,b,c,d,e)
 F(a,b,tonumber(c.attempts))
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FQ = `local function FQ(a,b,c,d)
+const $FP = `local function FP(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -2027,19 +2022,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FP(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+FO(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FR = `local function FR(a,b)
+const $FQ = `local function FQ(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FS = `local function FS(a,b,c,d)
+const $FR = `local function FR(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -2047,19 +2042,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FT = `local FT=4
+const $FS = `local FS=4
 `;
-const $FU = `local function FU(a,b,c)
-for g=c+1,#b,FT do
+const $FT = `local function FT(a,b,c)
+for g=c+1,#b,FS do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FV = `local function FV(a,b,c,d,e,f)
-local g=(#d-e)/FT
+const $FU = `local function FU(a,b,c,d,e,f)
+local g=(#d-e)/FS
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FT+1,e+i*FT)
+local j,k,l,m=unpack(d,e+(i-1)*FS+1,e+i*FS)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -2072,8 +2067,8 @@ local j={}
 for n,o in ipairs(K('ZMSCORE',a.working,i))do
 j[i[n]]=tonumber(L(o)or 0)
 end
-local k=DD(a,b)
-if DE(k,f[1],f[2])then
+local k=DC(a,b)
+if DD(k,f[1],f[2])then
 return{'newer_schema'}
 end
 local l={}
@@ -2106,28 +2101,28 @@ local z,aa,ab=p(s,u,v)
 local ac=s.cancel_requested and 1 or 0
 if x~=''and u~='complete'then
 local ad,ae=string.match(x,'^s([^\\n]*)\\n(.*)$')
-DK(s,b,ad or x)
+DJ(s,b,ad or x)
 if ad then
 x=ae
 end
 end
 x=(x~=''or u=='complete')and x or t
 s.last_settlement=table.concat({y,z,aa,C(ab),C(ac)},',')
-DM(k,r,s)
+DL(k,r,s)
 if u~='unstarted'and aa~='cancelled'then
-DA(k,'d',b-tonumber(s.dequeued_at))
+CZ(k,'d',b-tonumber(s.dequeued_at))
 end
 l[r]=nil
 if z=='completed'or z=='rejected'then
-DQ(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
+DP(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
 else
 if u=='requeue'then
 s.requeued_at,s.expired_leases=C(b),nil
 H(s,'requeues',1)
-CZ(k,'requeued',r)
+CY(k,'requeued',r)
 end
 local ad=u=='unstarted'and'unstarted'or'back'
-DP(k,r,s,x,ad,ab>0 and ab or nil)
+DN(k,r,s,x,ad,ab>0 and ab or nil)
 end
 return o(z,aa,ab,ac)
 end
@@ -2185,14 +2180,14 @@ else
 u[aa+1]=q(ab,ah,m[ab].text,ae,af,ag,ad,ai)
 end
 if
-U(k,'ZREM working')==DJ
-or U(k,'HSET tasks')>=4*DJ
+U(k,'ZREM working')==DI
+or U(k,'HSET tasks')>=4*DI
 or aa==g
 then
 CQ(k)
 local aj=S(k,'RPUSH pending')
 k.writes['RPUSH pending']=nil
-local ak=DI(k)
+local ak=DH(k)
 if ak then
 w()
 return ak
@@ -2200,21 +2195,21 @@ end
 for ao=1,#aj do
 v[#v+1]=aj[ao]
 end
-DC(k)
+DB(k)
 end
 end
 w()
-DR(a,l)
+DQ(a,l)
 return u
 end
 `;
-const $FW = `local function FW(a,b,c,d,e)
+const $FV = `local function FV(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=DD(a,b.now),ES(a,c,d,e)
-local p=FB(j,tonumber(b.max_bytes))
+local n,o=DC(a,b.now),ER(a,c,d,e)
+local p=FA(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -2222,7 +2217,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FO(i,k,l)
+FN(i,k,l)
 end
 end
 local function w(x)
@@ -2230,10 +2225,10 @@ q=tonumber(x.lease or 0)or error('~lease is not a number')
 r,s,t=x.rate or'',x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local y=FQ(a,u(),l,string.sub(x.slot,#l+1))
+local y=FP(a,u(),l,string.sub(x.slot,#l+1))
 local z=#y==2 and not AC(x.set)and BA(x.set or nil).paused
 return z and{'paused'}or y,false
-elseif DE(n,x.set,x.stats)then
+elseif DD(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -2252,15 +2247,15 @@ end
 end
 end
 local function x()
-EZ(o,j,u)
-local y,z=1,EP(o,1)
-local aa=FG(o,k,y,z)
-local ab=ER(aa)
+EY(o,j,u)
+local y,z=1,EO(o,1)
+local aa=FF(o,k,y,z)
+local ab=EQ(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-EX(o,1)
-if ad and n.settings.max_working and not o.next_due and EY(o,1,j,u)then
+EW(o,1)
+if ad and n.settings.max_working and not o.next_due and EX(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -2269,39 +2264,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-EX(o,1)
+EW(o,1)
 local ae=BX(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EL(a,n.now,ae)
+EK(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and EY(o,1,j,u)then
+if not o.next_due and ae.limited>0 and EX(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-EZ(o,p.most)
+EY(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-EX(o,p.most+1)
+EW(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FH(n,o,p,y,z,aa or FG(o,k,y,z))
+FG(n,o,p,y,z,aa or FF(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-EX(o,y)
+EW(o,y)
 elseif
 y>#o
 and not o.drained
@@ -2309,7 +2304,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-EZ(o,math.max(p.most-#p,math.min(#o,128)),u)
+EY(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -2318,14 +2313,14 @@ end
 end
 local y,z=pcall(x)
 if not y then
-EX(o,1)
+EW(o,1)
 return O(z)
 elseif z then
 F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-DW(n,m,b.info,s)
-return DI(n)or z
+DV(n,m,b.info,s)
+return DH(n)or z
 end
 return z
 end
@@ -2333,23 +2328,23 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-DW(n,m,b.info,s)
+DV(n,m,b.info,s)
 end
-EU(o)
+ET(o)
 n.drained=o.drained
 CM(n)
 local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-T(n,'HSET tasks','~wake',EE(n.now,nil,t))
+T(n,'HSET tasks','~wake',ED(n.now,nil,t))
 end
-local ac=FM(n,o,p,ab)or DI(n)
+local ac=FL(n,o,p,ab)or DH(n)
 if ac then
-EX(o,1)
+EW(o,1)
 return ac
 end
-FI(p,i)
+FH(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 local ad={'more',u()}
 F(ad,o.dead_letters)
@@ -2358,23 +2353,23 @@ elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',FA(o,n)}
+local ad={'ok',EZ(o,n)}
 for ah,ai in ipairs(p)do
-FP(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+FO(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 F(ad,o.dead_letters)
 return ad
 end
 `;
-const $FX = `local FX=true
+const $FW = `local FW=true
 `;
-const $FY = `local FY=240
+const $FX = `local FX=240
 `;
-const $FZ = `local function FZ(a,b)
+const $FY = `local function FY(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $GA = `local function GA(
+const $FZ = `local function FZ(
 a,
 b,
 c,
@@ -2388,8 +2383,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,EP(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EO)
+local m,n,o=d[1],1,EO(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,EN)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -2399,7 +2394,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FZ(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or FY(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2410,11 +2405,11 @@ local an={'~lease','',e,'','','',unpack(l or{})}
 local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
 for as,at in ipairs(c)do
 if as>o then
-n,o=as,EP(c,as)
-m=EQ(b,e,c,n,o)
+n,o=as,EO(c,as)
+m=EP(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=EO+2*(as-n)+1
+local au=EN+2*(as-n)+1
 local av,aw=m[au],m[au+1]
 local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
 x,ab=x+1,ab+#(av or'')
@@ -2459,27 +2454,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FZ(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FY(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $GB = `local GB='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $GA = `local GA='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $GC = `local function GC(a,b,c,d,e,f)
-local g=(#c-d)/FT
-if e[1]or g<1 or g>FY then
+const $GB = `local function GB(a,b,c,d,e,f)
+local g=(#c-d)/FS
+if e[1]or g<1 or g>FX then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FT*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FT)
+local u=d+FS*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FS)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',GB)
+string.match(e[t+2]or'',GA)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2535,19 +2530,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $GD = `local function GD(a,b,c,d)
-local e=FZ(a,c)
+const $GC = `local function GC(a,b,c,d)
+local e=FY(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $GE = `local GE=1000
+const $GD = `local GD=1000
 `;
-const $GF = `local GF=8000000
+const $GE = `local GE=8000000
 `;
-const $GG = `local GG={
+const $GF = `local GF={
 G='group',
 y='reasons',
 z='ended_from',
@@ -2556,14 +2551,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GH = `local function GH(a)
+const $GG = `local function GG(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AW(b,GG)
+local d=AW(b,GF)
 d.text=c
 return d
 end
 `;
-const $GI = `local function GI(a,b,c)
+const $GH = `local function GH(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2571,24 +2566,24 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GJ = `local function GJ(a,b,c)
+const $GI = `local function GI(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
-and GI(b.ended_at,a.ended_from,a.ended_before)
-and GI(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GH(b.ended_at,a.ended_from,a.ended_before)
+and GH(b.enqueued_at,a.enqueued_from,a.enqueued_before)
 and(
 a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 )
 end
 `;
-const $GK = `local function GK(a,b,c)
+const $GJ = `local function GJ(a,b,c)
 if b=='completed'or(b=='rejected'and c.reasons==',cancelled,')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GL = `local function GL(a,b)
+const $GK = `local function GK(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2598,17 +2593,17 @@ end
 return#a<#b
 end
 `;
-const $GM = `local function GM(a)
+const $GL = `local function GL(a)
 return(a or'0')..' -'
 end
 `;
-const $GN = `local function GN(a,b,c,d)
+const $GM = `local function GM(a,b,c,d)
 local e,f=string.match(b,'^(%S+) (.+)$')
 local g=redis.call('ZCOUNT',a,'-inf','('..e)
 local h=redis.call('ZCOUNT',a,'-inf',e)
 while g<h do
 local i=math.floor((g+h)/2)
-if GL(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
+if GK(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
 h=i
 else
 g=i+1
@@ -2625,11 +2620,11 @@ end
 return j
 end
 `;
-const $GO = `local function GO(a,b,c)
+const $GN = `local function GN(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CG(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GE))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GD))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2637,10 +2632,10 @@ end
 return h
 end
 `;
-const $GP = `local function GP(a,b,c)
+const $GO = `local function GO(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,GE)
-while d<g and e<GF do
+local g=math.min(#b,GD)
+while d<g and e<GE do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2662,12 +2657,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((GF-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GE-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GQ = `local function GQ(a,b)
+const $GP = `local function GP(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2675,17 +2670,17 @@ end
 return c
 end
 `;
-const $GR = `local function GR(a,b,c)
-if b==#a and b<GE then
+const $GQ = `local function GQ(a,b,c)
+if b==#a and b<GD then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GS = `local function GS(a,b,c,d,e)
-for i=1,#c,DJ do
-local j,k,l=DF(a,b),{},{}
-for p=i,math.min(i+DJ-1,#c)do
+const $GR = `local function GR(a,b,c,d,e)
+for i=1,#c,DI do
+local j,k,l=DE(a,b),{},{}
+for p=i,math.min(i+DI-1,#c)do
 F(k,c[p].id)
 F(l,c[p].task)
 end
@@ -2699,7 +2694,7 @@ end
 return#c,d
 end
 `;
-const $GT = `local function GT(a,b,c)
+const $GS = `local function GS(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2718,10 +2713,10 @@ T(a,'ZREM expiry',b)
 end
 end
 T(a,'ZREM dead',b)
-CZ(a,'deleted',b)
+CY(a,'deleted',b)
 end
 `;
-const $GU = `local function GU(a,b)
+const $GT = `local function GT(a,b)
 local c,d=string.match(a or'','^1;(%d+);(%x+)$')
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not d or tonumber(c)>tonumber(e)then
@@ -2738,9 +2733,9 @@ end
 return true
 end
 `;
-const $GV = `local function GV(a,b,c,d,e)
+const $GU = `local function GU(a,b,c,d,e)
 if b~=''then
-return b~='?'and b~='-'and not GU(a,b)
+return b~='?'and b~='-'and not GT(a,b)
 end
 for i=d+e,#c,e do
 if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
@@ -2750,35 +2745,35 @@ end
 return false
 end
 `;
-const $GW = `local GW={'fair','limited','working','delayed','dead','expiry'}
+const $GV = `local GV={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GX = `local GX={limited=true,delayed=true,dead=true}
+const $GW = `local GW={limited=true,delayed=true,dead=true}
 `;
-const $GY = `local GY='-'
+const $GX = `local GX='-'
 `;
-const $GZ = `local GZ=4000000
+const $GY = `local GY=4000000
 `;
-const $HA = `local function HA(a,b)
-local c={keys=a,now=b,plan=DD(a,b),report={},ghosts=0,bytes=0}
+const $GZ = `local function GZ(a,b)
+local c={keys=a,now=b,plan=DC(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GW)do
+for g,h in ipairs(GV)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $HB = `local function HB(a,b,c)
+const $HA = `local function HA(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $HC = `local function HC(a,b,c)
+const $HB = `local function HB(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $HD = `local function HD(a,b,c)
+const $HC = `local function HC(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2790,7 +2785,7 @@ end
 return d
 end
 `;
-const $HE = `local function HE(a,b)
+const $HD = `local function HD(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2802,7 +2797,7 @@ end
 return c
 end
 `;
-const $HF = `local function HF(a,b)
+const $HE = `local function HE(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2813,7 +2808,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=HE(a,f)
+local h=HD(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2825,36 +2820,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GZ*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(GY*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HG = `local function HG(a,b)
-local c,d=a.keys,HF(a,b)
+const $HF = `local function HF(a,b)
+local c,d=a.keys,HE(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GW)do
-for n,o in ipairs(e and GX[j]and{}or HD(a,j,b))do
+for i,j in ipairs(GV)do
+for n,o in ipairs(e and GW[j]and{}or HC(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HH = `local function HH(a,b)
+const $HG = `local function HG(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-HB(a,'record_broken',b)
+HA(a,'record_broken',b)
 end
 `;
-const $HI = `local function HI(a,b)
+const $HH = `local function HH(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HJ = `local function HJ(a,b,c,d)
+const $HI = `local function HI(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2862,34 +2857,34 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HK = `local function HK(a,b,c,d)
+const $HJ = `local function HJ(a,b,c,d)
 local e=false
-for i,j in ipairs(GW)do
+for i,j in ipairs(GV)do
 if b[j]and j~=c and j~=d then
-HC(a,j,b.id)
+HB(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HL = `local function HL(a,b,c,d)
+const $HK = `local function HK(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(HD(a,b,f))do
+for k,l in ipairs(HC(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-HB(a,d,e[k])
+HA(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HM = `local function HM(a)
-local b=DI(a.plan)
+const $HL = `local function HL(a)
+local b=DH(a.plan)
 if b then
 return b
 end
@@ -2901,73 +2896,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HL(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HK(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HL(a,'fair_by_group',a.turns,'turn_wrong')
+HK(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
-DC(a.plan)
+DB(a.plan)
 end
 `;
-const $HN = `local function HN(a,b)
+const $HM = `local function HM(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GY,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GX,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GY,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GX,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GY)
+redis.call('LSET',c.pending,C(n),GX)
 end
 end
 `;
-const $HO = `local HO=8640000000000000
+const $HN = `local HN=8640000000000000
 `;
-const $HP = `local HP=630720000000
+const $HO = `local HO=630720000000
 `;
-const $HQ = `local HQ=BL/2
+const $HP = `local HP=BL/2
 `;
-const $HR = `local function HR(a)
+const $HQ = `local function HQ(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HS = `local function HS(a,b)
+const $HR = `local function HR(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GY or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HR(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GX or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HQ(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HH(a,'.'..c)
+HG(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HH(a,c)
+HG(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HT = `local function HT(a,b)
+const $HS = `local function HS(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BN(tonumber(b.fair or 0))
 local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BR(d)and h==f and i<HQ then
+elseif b.fair and BR(d)and h==f and i<HP then
 return'fair'
 elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
@@ -2976,57 +2971,57 @@ return'delayed'
 end
 end
 `;
-const $HU = `local function HU(a,b)
+const $HT = `local function HT(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HT(a,b)
-if HK(a,b,f)then
-HB(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HS(a,b)
+if HJ(a,b,f)then
+HA(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HO and math.floor(g)or a.now
-local i=DN(d,h)
+local h=g>=0 and g<=HN and math.floor(g)or a.now
+local i=DM(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-HB(a,'time_broken',c)
+HA(a,'time_broken',c)
 end
 if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HI(a,b)
-HB(a,'record_incomplete',c)
+b.record=HH(a,b)
+HA(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HV = `local function HV(a,b)
+const $HU = `local function HU(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HK(a,b)
+HJ(a,b)
 a.lost[#a.lost+1]=c
-HB(a,'lease_missing',c)
+HA(a,'lease_missing',c)
 return
 end
-if HK(a,b,'working')then
-HB(a,'two_places',c)
+if HJ(a,b,'working')then
+HA(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HP then
+if e<0 or e>a.now+HO then
 F(a.deadlines,C(a.now),c)
-HB(a,'time_broken',c)
+HA(a,'time_broken',c)
 end
 if d.worker then
-F(a.worker_leases,c,DL(d.worker,d.lease_number,c))
+F(a.worker_leases,c,DK(d.worker,d.lease_number,c))
 end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-HB(a,'control_broken','~lease')
+HA(a,'control_broken','~lease')
 end
 end
 `;
-const $HW = `local function HW(a,b)
+const $HV = `local function HV(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -3035,94 +3030,94 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HK(a,b,'expiry',f and'dead')then
-HB(a,'wrong_place',c)
+if HJ(a,b,'expiry',f and'dead')then
+HA(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-HB(a,'place_missing',c)
+HA(a,'place_missing',c)
 end
-if not h or h>a.now+HP then
+if not h or h>a.now+HO then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-HB(a,b.expiry and'time_broken'or'expiry_missing',c)
+HA(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-HB(a,'record_incomplete',c)
+HA(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-HB(a,'record_incomplete',c)
+HA(a,'record_incomplete',c)
 end
 end
 `;
-const $HX = `local function HX(a,b)
+const $HW = `local function HW(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HK(a,b)or e then
-HB(a,'payload_missing',c)
+if HJ(a,b)or e then
+HA(a,'payload_missing',c)
 elseif b.live then
-HB(a,'record_incomplete',c)
+HA(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GY and''or false
+b.fixed=f and c~=GX and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HY = `local function HY(a,b)
+const $HX = `local function HX(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HW(a,b)
-elseif not b.live or c.state==AD.ghost then
-HX(a,b)
-elseif c.state==AD.working then
 HV(a,b)
-else
+elseif not b.live or c.state==AD.ghost then
+HW(a,b)
+elseif c.state==AD.working then
 HU(a,b)
+else
+HT(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HZ = `local function HZ(a,b,c)
+const $HY = `local function HY(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HS(a,i)
+HR(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-HB(a,'record_newer',i.id)
+HA(a,'record_newer',i.id)
 else
-HY(a,i)
+HX(a,i)
 if c then
 c(i)
 end
-HJ(a,i.id,i.had_fixed,i.fixed)
-HJ(a,'.'..i.id,i.had_record,i.record)
+HI(a,i.id,i.had_fixed,i.fixed)
+HI(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DJ and HM(a)
+local j=U(a.plan,'HSET tasks')>=2*DI and HL(a)
 if j then
 return j
 end
 end
-local e,f=HM(a),nil
+local e,f=HL(a),nil
 if not e then
-f,f,f,e=DS(a.keys,a.lost,a.now,function(g)
+f,f,f,e=DR(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
 end,a.dead_letters)
 end
 return e
 end
 `;
-const $IA = `local IA={
+const $HZ = `local HZ={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3137,129 +3132,129 @@ total_rate='^%d+/[1-9]%d*$',
 shares='^%d+$',
 }
 `;
-const $IB = `local IB=131071
+const $IA = `local IA=131071
 `;
-const $IC = `local IC=65536
+const $IB = `local IB=65536
 `;
-const $ID = `local function ID(a,b,c,d)
+const $IC = `local function IC(a,b,c,d)
 local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,IA[k]or'')~=nil
+g=g and string.find(l,HZ[k]or'')~=nil
 end
 if not g then
-HH(a,b)
+HG(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or IB)>=IB then
-h=math.max(d,IC)+1
+if i and(h or IA)>=IA then
+h=math.max(d,IB)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BB(f))
-HB(a,'control_broken',b)
+HA(a,'control_broken',b)
 elseif i and h>d then
-HB(a,'control_broken','~groups')
+HA(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $IE = `local function IE(a,b)
+const $ID = `local function ID(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(HE(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HD(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=ID(a,i,b[i],d)
+d=IC(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $IG = `local function IG(a,b)
-for f,g in ipairs(HD(a,'workers',b))do
+const $IE = `local function IE(a,b)
+for f,g in ipairs(HC(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-HB(a,'worker_wrong',b[f])
+HA(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $IH = `local function IH(a,b,c)
-for g,h in ipairs(HD(a,'expiry',b))do
+const $IG = `local function IG(a,b,c)
+for g,h in ipairs(HC(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or C(a.now+DV)
+local i=string.match(c[g],'^(%d+) ')or C(a.now+DU)
 T(a.plan,'ZADD expiry',i,b[g])
-HB(a,'expiry_missing',b[g])
+HA(a,'expiry_missing',b[g])
+end
+end
+end
+`;
+const $IH = `local function IH(a,b)
+for f,g in ipairs(HD(a,b))do
+if not g then
+HB(a,'expiry',b[f])
+HA(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $II = `local function II(a,b)
-for f,g in ipairs(HE(a,b))do
-if not g then
-HC(a,'expiry',b[f])
-HB(a,'record_missing',b[f])
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
+end
+for g,h in ipairs(HF(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CG(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+HB(a,'fair_by_group',b[g])
+HA(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $IJ = `local function IJ(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(HG(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CG(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-HC(a,'fair_by_group',b[g])
-HB(a,'turn_wrong',c[g])
-end
-end
-end
-`;
-const $IK = `local function IK(a,b)
 local c,d={},{}
 for h,i in ipairs(b)do
 c[h]=string.match(i,'%S*$')
 d[h]='.'..c[h]
 end
-for h,i in ipairs(HE(a,d))do
+for h,i in ipairs(HD(a,d))do
 local j=AM(i)
 local k=j.state==AD.working
 and j.worker
-and DL(j.worker,j.lease_number,c[h])==b[h]
+and DK(j.worker,j.lease_number,c[h])==b[h]
 if not(k or AC(i))then
-HC(a,'worker_leases',b[h])
-HB(a,'worker_lease_wrong',c[h])
+HB(a,'worker_leases',b[h])
+HA(a,'worker_lease_wrong',c[h])
+end
+end
+end
+`;
+const $IK = `local function IK(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=HC(a,'workers',b)
+for i,j in ipairs(HD(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DW(c,k,'0',1)==0 then
+HB(a,'workers',k)
+elseif l<0 or l>a.now+HO then
+T(a.plan,'ZADD workers',C(a.now),k)
+HA(a,'time_broken',k)
 end
 end
 end
 `;
 const $IL = `local function IL(a,b)
-local c,d=a.keys,{}
-for h,i in ipairs(b)do
-d[h]='~w:'..i
-end
-local e=HD(a,'workers',b)
-for i,j in ipairs(HE(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DX(c,k,'0',1)==0 then
-HC(a,'workers',k)
-elseif l<0 or l>a.now+HP then
-T(a.plan,'ZADD workers',C(a.now),k)
-HB(a,'time_broken',k)
-end
-end
-end
-`;
-const $IM = `local function IM(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3280,85 +3275,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-IE(a,f)
-IG(a,g)
-IH(a,h,i)
+ID(a,f)
+IE(a,g)
+IG(a,h,i)
 return c,e
 end
 `;
-const $IO = `local IO={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IM = `local IM={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IP = `local IP={'~lease','~groups','~alarm',unpack(IO)}
+const $IO = `local IO={'~lease','~groups','~alarm',unpack(IM)}
 `;
-const $IQ = `local IQ={'~set','~fair',unpack(IP)}
+const $IP = `local IP={'~set','~fair',unpack(IO)}
 `;
-const $IR = `local function IR(a,b,c)
+const $IQ = `local function IQ(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=IC,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=IB}
-for k,l in ipairs(IP)do
+{['~lease']=e,['~groups']=IB,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=IA}
+for k,l in ipairs(IO)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HO))then
-HB(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HN))then
+HA(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HJ(a,l,m,b[l])
+HI(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-HB(a,'control_broken','~checked')
-HJ(a,'~checked',b['~checked'],b['~broken'])
+HA(a,'control_broken','~checked')
+HI(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-ID(a,'~set',b['~set'],0)
+IC(a,'~set',b['~set'],0)
 end
 local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HQ then
-local n,o=BM(m,0),BM(m,HQ)
+if i or(h[m]or 0)>=HP then
+local n,o=BM(m,0),BM(m,HP)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HQ then
+if(h.list_tag or 0)>=HP then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BY(h))
-HB(a,'control_broken','~fair')
+HA(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HP))
+local l=c.first and math.max(0,math.min(c.first,e+HO))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-HB(a,'timer_wrong','~alarm')
+HA(a,'timer_wrong','~alarm')
 elseif k and not j then
-HJ(a,'~alarm',k)
-HB(a,'timer_wrong','~alarm')
+HI(a,'~alarm',k)
+HA(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IS = `local function IS(a,b)
+const $IR = `local function IR(a,b)
 local c,d=BN(b)
 local e=CE(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HQ)
+e.last_tag=math.max(e.last_tag,d%HP)
 end
 `;
-const $IT = `local function IT(a)
+const $IS = `local function IS(a)
 a.working=a.working+1
 end
 `;
-const $IU = `local function IU(a,b,c)
+const $IT = `local function IT(a,b,c)
 local d=a.working~=b.working or a.limited~=b.limited
 d=d or(not a.changed and BV(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
@@ -3368,9 +3363,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HQ
+d=d or i.ready~=j.ready or i.last_tag>=HP
 if j.ready>0 then
-local k=i.last_tag<HQ and i.last_tag or 0
+local k=i.last_tag<HP and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3380,7 +3375,7 @@ end
 return d
 end
 `;
-const $IV = `local function IV(a,b)
+const $IU = `local function IU(a,b)
 if b.limited==0 then
 return false
 end
@@ -3388,7 +3383,7 @@ local c=a.plan
 CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not HD(a,'delayed',{'~g:'..b.name})[1]
+return d and not HC(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3479,7 +3474,7 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
 ${$Q}local m=Q(nil,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$DC}${$DD}local n=DD(m,E(h))
+${$C}${$D}${$E}${$DB}${$DC}local n=DC(m,E(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
 if j~=''then
@@ -3488,10 +3483,10 @@ end
 ${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$FR}local q,r=FR(g,i)
-${$N}${$P}${$AW}${$AY}${$BA}${$EC}${$ED}${$EE}${$EF}local function s(t,u,v)
+${$FQ}local q,r=FQ(g,i)
+${$N}${$P}${$AW}${$AY}${$BA}${$EB}${$EC}${$ED}${$EE}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)==1
-return w and EF(f,{t,u},n.now,k,v)and 1 or 0
+return w and EE(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
@@ -3546,11 +3541,11 @@ T(n,'HSET tasks',o,y)
 elseif p[1]then
 T(n,'HDEL tasks',o)
 end
-${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}local z=DI(n)
+${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}local z=DH(n)
 if z then
 return z
 end
-${$A}${$FS}FS(g,r,i,'')
+${$A}${$FR}FR(g,r,i,'')
 local aa=0
 if t.paused and not u.paused then
 aa=s('',y)
@@ -3560,8 +3555,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "eedfa34d9e1de23af99d0ae14c3527d279a08a0e",
-  keyLockingSha1: "87bf1c56def39603dc15f858ee3c8679f76a715d",
+  sha1: "4b9b7f926dd49f15df0ad0be2e177b4f0e342c0f",
+  keyLockingSha1: "02020963551e03987bc340c9d7c4d0dc9bbdfcf2",
 };
 
 export const count: Script = {
@@ -3681,7 +3676,7 @@ ${$AW}${$AY}${$BA}local aj=BA(aa['~set']or nil)
 ${$L}${$M}local ak=w and M(d)or nil
 local al,am
 if w then
-${$EH}al,am=EH(e,ak)
+${$EG}al,am=EG(e,ak)
 end
 local an={
 'ok',
@@ -3704,8 +3699,8 @@ end
 return an
 `;
   },
-  sha1: "719e2e68f533168cd90e166599791853a032e449",
-  keyLockingSha1: "516ad5a8cfe32d5b84587b0bb8bf4e16469fb800",
+  sha1: "ecf1ed7409ea5e6a0c4d7e04d2bfb475f0365d06",
+  keyLockingSha1: "1bd6a0bb51b328c2355a0d8c05c262c1d3fa47f9",
 };
 
 export const declare: Script = {
@@ -3748,11 +3743,11 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FR}local r,s=FR(n,p)
+${$FQ}local r,s=FQ(n,p)
 if not r then
-${$C}${$D}${$E}${$DC}${$DD}local t=DD({tasks=g},E(o))
+${$C}${$D}${$E}${$DB}${$DC}local t=DC({tasks=g},E(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$AC}${$AW}${$AY}${$BA}${$DE}if DE(t,u[1])then
+${$AC}${$AW}${$AY}${$BA}${$DD}if DD(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -3765,18 +3760,19 @@ if u[2]then
 redis.call('HSET',g,'~slots',u[2])
 end
 if t.settings.events and not string.find(g,'/%d+}:tasks$')then
-${$CY}redis.call('PUBLISH',CY(g),'deleted '..C(t.now)..' *')
+local x=string.gsub(g,'tasks$','events')
+redis.call('PUBLISH',x,'deleted '..C(t.now)..' *')
 end
 end
 r=v>0 and'working,'..C(v)or'ok,'..C(t.now)
-${$A}${$FS}FS(n,s,p,r)
+${$A}${$FR}FR(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "03a4c6f5c8940b62f5f58657fcbe9a5e1d33f1aa",
-  keyLockingSha1: "4cecd31c7ad422fee300a8e452747cd82fa8ce12",
+  sha1: "a180f9b29d128061fd952b2828f7d5f1d04b5b02",
+  keyLockingSha1: "b6df49f0904565c311d152108cbee38bea4526a2",
 };
 
 export const failWorker: Script = {
@@ -3812,7 +3808,7 @@ k
 )
 ${$C}${$D}${$E}local q=E(l)
 local r={'ok',0,0,0,0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DV}${$DZ}${$EA}local s,t,u,v,w=EA(p,m,q,tonumber(n),r)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DU}${$DY}${$DZ}local s,t,u,v,w=DZ(p,m,q,tonumber(n),r)
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -3825,16 +3821,16 @@ for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
 F(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
-${$DY}DY(p,x,w)
-${$EC}${$ED}${$EE}${$EF}local y=o~=''
+${$DX}DX(p,x,w)
+${$EB}${$EC}${$ED}${$EE}local y=o~=''
 and s>0
-and EF(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and EE(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
 return r
 `;
   },
-  sha1: "2de110b4aa01876a7d66fd30ee1a0c5a0dfc5a43",
-  keyLockingSha1: "06a1f2ba2f1b917bdfc77e4a2bb42461ca94dd38",
+  sha1: "6c27fdd877eb3c66f88ae9632da98e35de6534dd",
+  keyLockingSha1: "eadc8eabff7105daa30cbe04c3f1c7fa3f27d7da",
 };
 
 export const listGroups: Script = {
@@ -3930,9 +3926,9 @@ F(k,tonumber(h[2][o+1]))
 end
 ${$B}${$K}local l=K('HMGET',a,j)
 ${$C}${$D}${$E}local m={'ok',E(d),h[1]}
-${$DL}${$DX}for q,r in ipairs(j)do
+${$DK}${$DW}for q,r in ipairs(j)do
 local s=string.sub(r,4)
-local t=DX(i,s,0,tonumber(g))
+local t=DW(i,s,0,tonumber(g))
 local u=#t
 if u==tonumber(g)then
 u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
@@ -3946,8 +3942,8 @@ end
 return m
 `;
   },
-  sha1: "4f9d8e0dede044eecadf593c9c36e314e38a8293",
-  keyLockingSha1: "571fb3d7d9aead9369e61c5a8c537c6f236d691d",
+  sha1: "9ca3b4829a8f04ac120acaf82c8a5275a1d03892",
+  keyLockingSha1: "155d5e5f02306e06844226e01ac5ebe42ac6ba40",
 };
 
 export const list: Script = {
@@ -3968,16 +3964,16 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GG}${$GH}local p=GH(l)
+${$AW}${$GF}${$GG}local p=GG(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
-${$C}${$BK}${$BL}${$BW}${$BX}${$GL}${$GN}local function s(t,u)
+${$C}${$BK}${$BL}${$BW}${$BX}${$GK}${$GM}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BX(y)
 local aa=redis.call('LRANGE',a,C(-v-u),C(-v-1))
-local ab=y and GN(b,w,u)or{}
+local ab=y and GM(b,w,u)or{}
 local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -3990,7 +3986,7 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<u and GN(c,x,u)or{})do
+for ak,al in ipairs(y and ag<u and GM(c,x,u)or{})do
 ad[#ad+1]=al
 end
 for ak=#ad,u+1,-1 do
@@ -4021,9 +4017,9 @@ t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GI}${$GJ}local function x(y)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GH}${$GI}local function x(y)
 local z=y.task
-if z.state~=r or not GJ(p,z,y.text)or u(y)then
+if z.state~=r or not GI(p,z,y.text)or u(y)then
 return false
 elseif
 y.fixed==''and r==AD.waiting
@@ -4043,25 +4039,25 @@ F(v,y.id,ad and math.floor(tonumber(y.score))or 0)
 F(v,aa,ac)
 v[#v+1]=ab
 end
-${$GK}${$GM}local function y(z,aa)
-local ab=GK(o,i,p)
-z=z~=''and z or GM(ab==h and p.ended_from)
-local ac=GN(ab,z,aa,ab==h and p.ended_before)
+${$GJ}${$GL}local function y(z,aa)
+local ab=GJ(o,i,p)
+z=z~=''and z or GL(ab==h and p.ended_from)
+local ac=GM(ab,z,aa,ab==h and p.ended_before)
 return ac,function(ad)
 return ad>0 and ac[ad].place or z
 end
 end
-${$GE}local z=l==''and math.min(tonumber(k)+1,GE)or GE
-local aa,ab=j,GE
-${$AC}${$AF}${$AM}${$AN}${$GF}${$GP}${$GQ}while ab>0 do
+${$GD}local z=l==''and math.min(tonumber(k)+1,GD)or GD
+local aa,ab=j,GD
+${$AC}${$AF}${$AM}${$AN}${$GE}${$GO}${$GP}while ab>0 do
 local ac,ad
 if i=='pending'then
 ac,ad=s(aa~=''and aa or'0 0 - 0 -',z)
 else
 ac,ad=y(aa,z)
 end
-local ae=GP(f,ac,x)
-v[3]=v[3]+GQ(ac,ae)
+local ae=GO(f,ac,x)
+v[3]=v[3]+GP(ac,ae)
 aa=ae<z and ae==#ac and''or ad(ae)
 local af=ae==z
 z=ab-ae
@@ -4071,8 +4067,8 @@ v[2]=aa
 return v
 `;
   },
-  sha1: "7e9a3fedcbf0f365e865cabb68b2b6d1cbb1712a",
-  keyLockingSha1: "0c59059e413661cb47999a2f08e20fca268aadd6",
+  sha1: "b5f1b36107db25af29fdb0036eafeb5b2b6fac0a",
+  keyLockingSha1: "aaf7056432236f4997b74f5a85e4e0df19bce212",
 };
 
 export const purge: Script = {
@@ -4093,52 +4089,52 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GG}${$GH}local q=GH(m)
+${$AW}${$GF}${$GG}local q=GG(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DI}${$DJ}${$DQ}${$GE}${$GF}${$GI}${$GJ}${$GL}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}${$GT}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GD}${$GE}${$GH}${$GI}${$GK}${$GL}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GO(c,q.group,w)or GN(
+x and GN(c,q.group,w)or GM(
 v,
 w,
-GE,
+GD,
 v==h and q.ended_before
 )
-local aa=GP(f,z,function(aa,ab)
+local aa=GO(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
 elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GJ(q,ac,aa.text)then
+elseif ac.state==r and GI(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GS(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GR(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GT(ae,am,ag[al])
+GS(ae,am,ag[al])
 end
-return DI(ae)
+return DH(ae)
 end
 BZ(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
 CS(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-DQ(ae,am,ag[al],'','rejected','cancelled')
+DP(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
 CM(ae)
-local ai=DI(ae)
+local ai=DH(ae)
 I('ZREM',v,ai and{}or af)
 local aj=ai and{}or S(ae,'ZADD fair XX')
 for an=1,#aj,2 do
@@ -4150,30 +4146,30 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GM(C(ac))or GR(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GQ(z,aa)
+local ae=ac and GL(C(ac))or GQ(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GP(z,aa)
 end
-${$ET}${$FB}${$FC}${$FD}${$FI}local function v()
-local w=DF(n,o)
+${$ES}${$FA}${$FB}${$FC}${$FH}local function v()
+local w=DE(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},FB(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,C(DJ))or{})do
+local x,y,z={},FA(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,C(DI))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GP(f,x,function(ab)
+local ab=GO(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=FC(y,ab.id,ab.fixed,ab.record)
-if not FD(y,ac,ab)then
+local ac=FB(y,ab.id,ab.fixed,ab.record)
+if not FC(y,ac,ab)then
 aa,ac.written=aa+1,true
-DQ(w,ab.id,ac.task,'','rejected','cancelled')
+DP(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=DI(w)
+local ac=DH(w)
 for ag=#x,1,-1 do
 F(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -4181,20 +4177,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FI(y,f)
+FH(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<DJ)
-t[2],t[3]=aa,ae and'pending '..GM()or''
-t[4]=ae and 0 or GQ(x,ab)
+local ae=#z<#x and not(ad and#x<DI)
+t[2],t[3]=aa,ae and'pending '..GL()or''
+t[4]=ae and 0 or GP(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GK}local w=GK(n,j,q)
-return u(w,l~=''and l or GM(w==h and q.ended_from))or t
+${$GJ}local w=GJ(n,j,q)
+return u(w,l~=''and l or GL(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GM()
+w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GL()
 end
 local y,z=nil,m==''
 if w~='pending'then
@@ -4202,11 +4198,11 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GM()
+t[3]=(w=='limited'and'fair 'or'pending ')..GL()
 end
 return y or t
 end
-for ad=1,math.ceil(p/DJ)do
+for ad=1,math.ceil(p/DI)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -4214,8 +4210,8 @@ end
 return y or t
 `;
   },
-  sha1: "d0acbe0c2eb5f16fd91080316d7bd07118097f8d",
-  keyLockingSha1: "c3a169059af7f8a9f08f82e3f760454bd33531d9",
+  sha1: "e26d7d3f1ee50d968e3f7cfe2d9486563526a2af",
+  keyLockingSha1: "832ab3acd6d598b035582bcee4e642617e669546",
 };
 
 export const redrive: Script = {
@@ -4241,7 +4237,7 @@ ${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local r=E(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$AW}${$GG}${$GH}local v=GH(n)
+${$AW}${$GF}${$GG}local v=GG(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -4269,27 +4265,27 @@ y[ae]=ah and'redriven'or'not_dead_letter'
 aa=aa or ah
 end
 end
-${$GI}${$GJ}local function ac(ad,ae)
+${$GH}${$GI}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
 elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
 ad.left_alone=true
-elseif GJ(v,ad.task,ad.text)then
+elseif GI(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AC}${$AF}${$AO}${$AP}${$AQ}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CY}${$CZ}${$DB}${$DG}${$DI}${$DN}${$DP}local function ad(ae,af,ag,ah)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AC}${$AF}${$AO}${$AP}${$AQ}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CY}${$DA}${$DF}${$DH}${$DM}${$DN}local function ad(ae,af,ag,ah)
 BZ(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-DP(ae,af[al],am,w[ah+al].text,'back',an>r and an)
-CZ(ae,'redriven',af[al])
+DN(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+CY(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return DI(ae)
+return DH(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -4298,40 +4294,40 @@ end
 local af=#ae>0
 s=s or C(r)
 if not af then
-${$GM}u=u or GM(v.ended_from)
+${$GL}u=u or GL(v.ended_from)
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
-${$GE}${$GL}${$GN}ae=GN(h,u,GE,ag)
+${$GD}${$GK}${$GM}ae=GM(h,u,GD,ag)
 end
-${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GE}${$GF}${$GP}local ag=GP(f,ae,af and ab or ac)
+${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GD}${$GE}${$GO}local ag=GO(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$DC}${$DD}${$DE}${$DF}${$DJ}${$GS}ah,ag=GS(q,r,w,ag,ad)
+${$DB}${$DC}${$DD}${$DE}${$DI}${$GR}ah,ag=GR(q,r,w,ag,ad)
 if not ag then
 return ah
 end
 end
 local ai=''
 if not af then
-${$GR}ai=GR(ae,ag,u)
+${$GQ}ai=GQ(ae,ag,u)
 elseif ag<#ae then
-${$GM}ai=GM()
+${$GL}ai=GL()
 end
 if ai~=''then
 ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
 end
-${$EC}${$ED}${$EE}${$EF}local aj=o~=''
+${$EB}${$EC}${$ED}${$EE}local aj=o~=''
 and k~='1'
 and(z or aa)
-and EF(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$GQ}local ak={'ok',ah,ai,GQ(ae,ag),aj and 1 or 0}
+and EE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+${$GP}local ak={'ok',ah,ai,GP(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
 return ak
 `;
   },
-  sha1: "fff05bd7e9442ec5720d63fb460510a30dbfad22",
-  keyLockingSha1: "c229e51dafc7b4884407a314da2f5ed1bfb1535d",
+  sha1: "2a750631bfef9e442b3457aabb1797b51baff37a",
+  keyLockingSha1: "5f45ea800acad5314007bdb19932b8a0d2211061",
 };
 
 export const remove: Script = {
@@ -4342,10 +4338,10 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$DC}${$DD}local f=DD({tasks=a,expiry=b,dead=c})
+${$DB}${$DC}local f=DC({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$AC}${$AW}${$AY}${$BA}${$DE}if AC(h)or AC(i)or DE(f,g[3],g[4])then
+${$AC}${$AW}${$AY}${$BA}${$DD}if AC(h)or AC(i)or DD(f,g[3],g[4])then
 return{'newer_schema'}
 end
 ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local j=AN(h or'',i)
@@ -4357,12 +4353,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CZ}${$GT}GT(f,e,j)
-${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}return DI(f)or{'removed'}
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$GS}GS(f,e,j)
+${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(f)or{'removed'}
 `;
   },
-  sha1: "9dc786fc96d09526e6bd47fba5d5c0dd4014e809",
-  keyLockingSha1: "81f37b9b4bc2fe7694eac45b852ecc83c8eb7767",
+  sha1: "bc1ede5556bb9a1277177678c519681d11ed4ff7",
+  keyLockingSha1: "f987b6789a6779abfff18bc84dfa582fb5ab6b2f",
 };
 
 export const settings: Script = {
@@ -4626,15 +4622,15 @@ ${$BH}local s=redis.call('LLEN',a)
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$G}${$N}${$P}${$AX}${$BB}${$EC}${$ED}${$EE}${$EF}local u=k~=''
+${$G}${$N}${$P}${$AX}${$BB}${$EB}${$EC}${$ED}${$EE}local u=k~=''
 and t
 and s>0
-and EF(e,{l[5],BB(p)},m,k)
+and EE(e,{l[5],BB(p)},m,k)
 return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
 `;
   },
-  sha1: "db5618fb9cb49db2f6fd20d4752b7b177f359017",
-  keyLockingSha1: "7c55ec9b7f5425c8f3d97dace58f6cd3cfad618b",
+  sha1: "8e77780d879e12d50cf7ba4c83297cffcb925bb8",
+  keyLockingSha1: "2b2bde3408d6df98fa21e7c3dc8a631fb776515a",
 };
 
 export const blankDuplicates: Script = {
@@ -4667,7 +4663,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local p=HA(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local p=GZ(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4684,25 +4680,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GX}${$GZ}${$HD}${$HE}${$HF}${$HG}local u=HG(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GW}${$GY}${$HC}${$HD}${$HE}${$HF}local u=HF(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HB}local function w(x)
+${$HA}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-HB(p,'two_places',x.id)
+HA(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$GY}${$HC}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}local x=HZ(p,u,w)or HN(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GX}${$HB}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}local x=HY(p,u,w)or HM(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "95bc64e9f4608945f45f9a6a1b6cf5b1b967a3d8",
-  keyLockingSha1: "1f00c232c10f9d96abe1afa8cd30d8d9eab9c66e",
+  sha1: "c811c97310e41b370980f69966a3cf840d255e00",
+  keyLockingSha1: "e2ba63a73a5021f333a66de88dba44b5f4e9c557",
 };
 
 export const check: Script = {
@@ -4748,7 +4744,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local w=HA(u,E(n))
+${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local w=GZ(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4833,7 +4829,7 @@ return BH(al,'~ghosts','~dropped')==am
 and BH(al,'~timers','~elapsed')==ak
 and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HD}${$HQ}${$IS}${$IT}${$IU}${$IV}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HC}${$HP}${$IR}${$IS}${$IT}${$IU}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BU(as)
@@ -4842,9 +4838,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IS(au,tonumber(as.fair))
+IR(au,tonumber(as.fair))
 elseif au and as.working then
-IT(au)
+IS(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4855,15 +4851,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IU(at,au,aw)or IV(w,at)then
+if AC(aw)or IT(at,au,aw)or IU(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DL}${$DN}${$DV}${$DX}${$GX}${$GY}${$GZ}${$HB}${$HC}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HO}${$HP}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GW}${$GX}${$GY}${$HA}${$HB}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HN}${$HO}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}local function ak()
 local al={}
-for ap,aq in ipairs(IQ)do
+for ap,aq in ipairs(IP)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4872,18 +4868,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IR(
+IQ(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IM(w,z)
+local ap,aq=IL(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-II(w,au)
-IK(w,x.worker_leases)
-IJ(w,x.fair_by_group)
-IL(w,x.workers)
+IH(w,au)
+IJ(w,x.worker_leases)
+II(w,x.fair_by_group)
+IK(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4903,12 +4899,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HG(w,ag),{},{},{}
+local ax,ay,az,ba=HF(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HS(w,bf)
+HR(w,bf)
 if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -4921,12 +4917,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-HY(w,bf)
-HJ(w,bf.id,bf.had_fixed,bf.fixed)
-HJ(w,'.'..bf.id,bf.had_record,bf.record)
+HX(w,bf)
+HI(w,bf.id,bf.had_fixed,bf.fixed)
+HI(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HL(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HL(w,'fair_by_group',w.turns,'turn_wrong')
+HK(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HK(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4946,8 +4942,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "765aed2349ca8739c1374999ca126cea06bc7afb",
-  keyLockingSha1: "4f707a9ef5fddc6f89e30c093487b244d9d074eb",
+  sha1: "1e96a46184765637e899066804e68155426591fe",
+  keyLockingSha1: "a0890ff6956c9d19b638db0c982b1837d4ba56aa",
 };
 
 export const placeLost: Script = {
@@ -4980,18 +4976,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local p=HA(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local p=GZ(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GX}${$GZ}${$HD}${$HE}${$HF}${$HG}local v=HG(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GW}${$GY}${$HC}${$HD}${$HE}${$HF}local v=HF(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HB}${$HI}${$HQ}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HA}${$HH}${$HP}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -5003,20 +4999,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HQ then
+if ad and ad.last_tag>=HP then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CO(aa,y,z,'back')
-HB(p,'place_missing',y)
+HA(p,'place_missing',y)
 else
-HB(p,'ghosts_wrong',y)
+HA(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HI(p,x)
+x.record=not ac and HH(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$GY}${$HC}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HO}${$HP}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}local x=HZ(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GX}${$HB}${$HG}${$HI}${$HJ}${$HK}${$HL}${$HN}${$HO}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}local x=HY(p,v,w)
 if x then
 return x
 end
@@ -5029,8 +5025,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "6a527117ba00f459069a572b8670224acbf2307c",
-  keyLockingSha1: "561c0d748cc977b7f9d28ae9fbb9930039d8a20c",
+  sha1: "d8356f621d144f2badad3affb4a6e57b513c16f7",
+  keyLockingSha1: "149fb30973557b8025814557aa6c88cb72eea598",
 };
 
 export const recountGroups: Script = {
@@ -5048,7 +5044,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local m=HA(l,E(g))
+${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local m=GZ(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
@@ -5057,34 +5053,34 @@ o[#o+1],q[s]=s,BU(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GE}${$GF}${$GP}${$GQ}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GD}${$GE}${$GO}${$GP}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GP(f,w,function(x)
+local x=GO(f,w,function(x)
 if BR(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GQ(w,x)==0
+return x==#w and x<=k and GP(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$HQ}${$IS}${$IT}if h~='1'and not(s(a,IS)and s(d,IT))then
+${$BL}${$BN}${$CE}${$HP}${$IR}${$IS}if h~='1'and not(s(a,IR)and s(d,IS))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}${$DJ}${$HB}${$HD}${$IU}${$IV}for x=1,#t,DJ do
-BZ(n,{unpack(t,x,math.min(x+DJ-1,#t))})
-for ab=x,math.min(x+DJ-1,#t)do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HA}${$HC}${$IT}${$IU}for x=1,#t,DI do
+BZ(n,{unpack(t,x,math.min(x+DI-1,#t))})
+for ab=x,math.min(x+DI-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
@@ -5093,26 +5089,26 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IU(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IT(ad,q[ac],ae or'')then
 ad.changed=true
-HB(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IV(m,ad)then
+HA(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IU(m,ad)then
 ad.changed=true
-HB(m,'timer_wrong',ac)
+HA(m,'timer_wrong',ac)
 end
 end
 CQ(n)
-local y=DI(n)
+local y=DH(n)
 if y then
 return y
 end
-DC(n)
+DB(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "58f04f6551956a8790e5a114c802b90eb35aff0d",
-  keyLockingSha1: "4f8dd62b548dec580e5f64243024922388994f3f",
+  sha1: "9f934e8444599ec918ef087861abe5e8c9c934f7",
+  keyLockingSha1: "f7d18125b9531d4e54651fdd1be72d7096f0463e",
 };
 
 export const repairControl: Script = {
@@ -5130,10 +5126,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local m=HA(l,E(i))
+${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local m=GZ(l,E(i))
 local n={}
-${$IO}${$IP}${$IQ}for r,s in ipairs(redis.call('HMGET',e,unpack(IQ)))do
-n[IQ[r]]=s
+${$IM}${$IO}${$IP}for r,s in ipairs(redis.call('HMGET',e,unpack(IP)))do
+n[IP[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -5141,10 +5137,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HB}${$HH}${$HJ}${$HO}${$HP}${$HQ}${$IA}${$IB}${$IC}${$ID}${$IR}IR(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HA}${$HG}${$HI}${$HN}${$HO}${$HP}${$HZ}${$IA}${$IB}${$IC}${$IQ}IQ(m,n,o)
 local p={}
-for t=1,#IO,2 do
-p[IO[t]]=IO[t+1]
+for t=1,#IM,2 do
+p[IM[t]]=IM[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -5160,24 +5156,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HJ(m,w,n[w],ac and C(x)or n[w])
+HI(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HJ(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-HB(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HI(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HA(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}${$HD}${$HL}${$HM}local r=HM(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HC}${$HK}${$HL}local r=HL(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IO)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IM)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "b4b70cec12c7578f160971211402b50cdce041a2",
-  keyLockingSha1: "5112c23a1f2d66bec34759bb51244a78c37a3137",
+  sha1: "8772c043cc51473bdd9bda2392779675b16f38f2",
+  keyLockingSha1: "cee74f160151d88d03227a607c4758574da44a24",
 };
 
 export const scan: Script = {
@@ -5211,7 +5207,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DC}${$DD}${$GW}${$HA}local q=HA(p,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local q=GZ(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -5224,7 +5220,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$HB}${$HC}${$HE}${$II}local function w()
+${$B}${$K}${$HA}${$HB}${$HD}${$IH}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -5233,24 +5229,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-II(q,z)
+IH(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DV}${$HD}${$HH}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$IM}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HC}${$HG}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IL}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IM(q,y[2])
+local z,aa=IL(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$GX}${$GY}${$GZ}${$HF}${$HG}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}local function y(z,aa)
-local ab,ac=HG(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GW}${$GX}${$GY}${$HE}${$HF}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}local function y(z,aa)
+local ab,ac=HF(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HZ(q,ab)
+local ad=HY(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -5259,7 +5255,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-HB(q,ai.live and'two_places'or'payload_missing',ai.id)
+HA(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BN(tonumber(ai.fair or 0))
@@ -5271,20 +5267,20 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HN(q,ac)
+return ad or HM(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IK}IK(q,ab)
-ad=HM(q)
-elseif m=='fair-by-group'then
 ${$IJ}IJ(q,ab)
-ad=q.newer and{'newer_schema'}or HM(q)
+ad=HL(q)
+elseif m=='fair-by-group'then
+${$II}II(q,ab)
+ad=q.newer and{'newer_schema'}or HL(q)
 elseif m=='workers'then
-${$DX}${$IL}IL(q,ab)
-ad=HM(q)
+${$DW}${$IK}IK(q,ab)
+ad=HL(q)
 else
 ad=y(ab,ac)
 end
@@ -5294,8 +5290,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "c3a8b19bcef13a6e315f189d801d4a0d85397817",
-  keyLockingSha1: "96c7e4cb32be7e32e9a82c213b23b4f61511ed0e",
+  sha1: "8c6b2bd2114047ee9538e80e4af45a4adb759f5b",
+  keyLockingSha1: "f05abe643c51d931d95efddbf7dbdad258c5603d",
 };
 
 export const dueSchedules: Script = {
@@ -5388,11 +5384,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FR}m,n=FR(c,e)
+${$FQ}m,n=FQ(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FS}FS(c,n,e,'refused')
+${$A}${$FR}FR(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -5418,15 +5414,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FS}FS(c,n,e,m)
+${$A}${$FR}FR(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "f64e2e4bcdd1d378423a56c036e04caee591d18c",
-  keyLockingSha1: "f16f36f2df3dc1e6e61364d4381d499d95c07e9f",
+  sha1: "8d0e5d943def8848875e21851c8511a2232b6db0",
+  keyLockingSha1: "88036ff51780bf0ed3f37880ca6bf9c2b8f9374c",
 };
 
 export const runSchedules: Script = {
@@ -5446,7 +5442,7 @@ local k=5
 local l=8000000
 local m=16
 ${$Q}local n=Q(a,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$DC}${$DD}local o=DD(n,E(i))
+${$C}${$D}${$E}${$DB}${$DC}local o=DC(n,E(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped'}
 for v=1,p do
@@ -5457,7 +5453,7 @@ r[#r+1]=w..'.'..ad
 end
 end
 ${$AA}${$AB}local s=AB(f,r)
-${$AC}${$AW}${$AY}${$BA}${$DE}if DE(o,s['~set'],s['~stats'])then
+${$AC}${$AW}${$AY}${$BA}${$DD}if DD(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
@@ -5486,7 +5482,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..C(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..C(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}local function ab(ac,ad)
+${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -5503,7 +5499,7 @@ local ar=AI(aq)
 BZ(o,{ar})
 T(o,'HSET tasks',ap,aq)
 CO(o,ap,ar,'back')
-CZ(o,'enqueued',ap)
+CY(o,'enqueued',ap)
 aj=aj+1
 v,u=v+#aq,u-1
 end
@@ -5532,19 +5528,19 @@ end
 F(ac,al,tonumber(an))
 end
 ac[2]=w and 1 or 0
-${$H}${$U}${$BV}${$BY}${$CR}${$CV}${$DB}${$DG}DG(o)
-${$I}${$N}${$DH}local af=DH(o,{['~stats']=s['~stats']})
+${$H}${$U}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}DF(o)
+${$I}${$N}${$DG}local af=DG(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$J}${$P}${$R}${$V}${$CY}${$DI}DI(o)
+${$J}${$P}${$R}${$V}${$DH}DH(o)
 I('HSET',h,ad)
 I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "cd622733eb75589b002a26fa8b2a8e769f913782",
-  keyLockingSha1: "132ffe178a42d1214abb5a86417b92d2ced2b6ae",
+  sha1: "05428867b4374a3cc9ad237c35515295313c79f7",
+  keyLockingSha1: "30839cf0f65e149f570ce16338b355f69f9df508",
 };
 
 export const setReminder: Script = {
@@ -5708,21 +5704,21 @@ end
 return#w,#w>0 and(ac<#v or#w==s),ab
 end
 local v={'ok',0,0,0,0,0,0,0,0}
-${$L}${$M}${$EH}${$EI}local w=o=='1'and EI(e,f,function()
+${$L}${$M}${$EG}${$EH}local w=o=='1'and EH(e,f,function()
 return t
 end)
 local x,y,z=u()
 local aa,ab,ac=0,0,0
 if not w or w.expired then
 local ad
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DT}aa,ab,ac,ad=DT(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}aa,ab,ac,ad=DS(r,t,s,v)
 if ad then
 return ad
 end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DU}${$DV}${$DX}${$DY}${$DZ}${$EA}${$EB}${$EG}${$EK}${$EM}${$EN}ad,ae,af,ag=EN(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DT}${$DU}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EF}${$EJ}${$EL}${$EM}ad,ae,af,ag=EM(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -5732,14 +5728,14 @@ local ai=w.deadline
 if w.expired then
 ai=M(e)
 end
-local aj,ak=EH(f,ai)
+local aj,ak=EG(f,ai)
 ah=ak or 0
 end
-${$N}${$P}${$AW}${$AY}${$BA}${$EC}${$ED}${$EE}${$EF}local function ai()
+${$N}${$P}${$AW}${$AY}${$BA}${$EB}${$EC}${$ED}${$EE}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return EF(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
+return EE(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
 v[2],v[3],v[4],v[5]=ad,aa,ab,x
 v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
@@ -5747,8 +5743,8 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "62a8997cd43901bdfe578e275f82a3670d326db2",
-  keyLockingSha1: "954c5be742eb0a198e51bb17049431950427f7c2",
+  sha1: "71ddc4e15724c9aecaa616d287010782b2e86523",
+  keyLockingSha1: "10eee906bb3499f7c5161d033702329a843052bc",
 };
 
 export const unregister: Script = {
@@ -5786,10 +5782,10 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$Q}local k=Q(nil,a,b,c,d,e,f,g)
-${$DC}${$DD}local l=DD(k)
+${$DB}${$DC}local l=DC(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$AC}${$AW}${$AY}${$BA}${$DE}if AC(n)or AC(o)or DE(l,m[4],m[5])then
+${$AC}${$AW}${$AY}${$BA}${$DD}if AC(n)or AC(o)or DD(l,m[4],m[5])then
 return{'newer_schema'}
 end
 ${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local q,r=AN(n or'',o)
@@ -5810,9 +5806,9 @@ if not q.cancel_requested then
 q.cancel_requested='1'
 ${$H}${$Z}${$AQ}AQ(q,'flagged',l.now)
 ${$F}${$S}${$T}${$AO}${$AP}T(l,'HSET tasks','.'..i,AP(q,r))
-${$CZ}CZ(l,'cancelRequested',i)
+${$CY}CY(l,'cancelRequested',i)
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}return DI(l)or{'working'}
+${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
 ${$B}${$F}${$K}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{q})
@@ -5825,18 +5821,18 @@ else
 ${$H}H(q,'ghosts',1)
 ${$S}${$T}T(l,'HSET tasks','~ghosts',C(p+1))
 end
-${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CZ}${$DA}${$DQ}DQ(l,i,q,'','rejected','cancelled')
+${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CY}${$CZ}${$DP}DP(l,i,q,'','rejected','cancelled')
 ${$BK}${$BL}${$BM}${$CF}${$CG}${$CK}${$CL}${$CM}CM(l)
 ${$BO}${$BP}${$CB}${$CC}${$CD}${$CE}${$CH}${$CN}${$CP}${$CQ}CQ(l)
-${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BV}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}local u=DI(l)
+${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}local u=DH(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "7b48c179323f8cabab80a5d48eee87f649fd3d88",
-  keyLockingSha1: "ad85a14f1db596c6cb9834d19f609b77fc14f846",
+  sha1: "b75f746ff9e4e387d4445b0d401cce80b619330b",
+  keyLockingSha1: "9d7dc05be99fa04843a51c864be4eddab4f093df",
 };
 
 export const dequeue: Script = {
@@ -5862,20 +5858,20 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$C}${$FN}local u=FN(o,t)
+${$C}${$FM}local u=FM(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
 x=x or D(l)
 return x
 end
-${$FJ}${$FX}local ab=FX and r==''and#v<=FJ
+${$FI}${$FW}local ab=FW and r==''and#v<=FI
 if ab and#v<t then
-${$L}${$M}${$EH}${$EI}${$EJ}ab,z=EJ(e,f,aa)
+${$L}${$M}${$EG}${$EH}${$EI}ab,z=EI(e,f,aa)
 end
 if ab then
-${$EP}${$EQ}w[1]=EQ(g,u,v,1,EP(v,1))
-${$EO}${$FZ}${$GA}y=GA(e,g,v,w,u,o,p,n,q,aa,z)
+${$EO}${$EP}w[1]=EP(g,u,v,1,EO(v,1))
+${$EN}${$FY}${$FZ}y=FZ(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -5895,11 +5891,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EG}${$EH}${$EI}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FK}${$FL}${$FM}${$FO}${$FP}${$FQ}${$FW}return FW(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FN}${$FO}${$FP}${$FV}return FV(ac,ad,v,z,w)
 `;
   },
-  sha1: "99c8896d95bdcd32035808356926e418f43cce3c",
-  keyLockingSha1: "484d64d5fae84dfa78fe6ef69f342556d0096a83",
+  sha1: "0437aa61871136469d23510159cced332bbffb40",
+  keyLockingSha1: "775408c7c85612a9b0e2ea1b720f16a330dac16b",
 };
 
 export const enqueue: Script = {
@@ -5934,13 +5930,13 @@ local aa=j~='1'and(m==''or m=='-')
 if t==1 and aa and n[8]==''and u(n[9])then
 w[1],x[1],x[2]=n[6],n[6],v..n[9]
 y=redis.pcall('HSETNX',f,w[1],x[2])
-${$FX}if FX and y==1 and n[7]==''and k==''then
+${$FW}if FW and y==1 and n[7]==''and k==''then
 redis.call('LPUSH',a,w[1])
 return{'ok',-1,0,1}
 end
 else
 local ab,ac,ad={unpack(r)},{'ok',0,0},{}
-${$FX}local ae=FX and k==''and m~='?'and t<=q
+${$FW}local ae=FW and k==''and m~='?'and t<=q
 for ai=1,t do
 local aj,ak,al,am=unpack(n,o*ai+2,o*ai+p)
 ae=ae and ak==''and al==''and not ad[aj]and u(am)
@@ -5949,7 +5945,7 @@ x[2*ai-1],x[2*ai]=aj,v..am
 end
 if ae then
 ${$AA}${$AB}z=AB(f,ab)
-${$GU}${$GV}if(m~=''or z['~slots'])and GV(z['~slots'],m,n,p,o)then
+${$GT}${$GU}if(m~=''or z['~slots'])and GU(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
 ae=not z['~set']and not(z['~slots']and m=='')
@@ -5967,7 +5963,7 @@ return ac
 end
 end
 ${$Q}local ab=Q(a,b,c,d,nil,e,f,g,h)
-${$DC}${$DD}local ac,ad,ae=DD(ab,tonumber(s)),{},{}
+${$DB}${$DC}local ac,ad,ae=DC(ab,tonumber(s)),{},{}
 ${$AE}${$AG}${$AH}${$AI}for ai=1,t do
 ad[ai]=AI(x[2*ai])
 ae[ai]=string.match(n[o*ai+4],'^%d+ (.*)$')
@@ -5985,12 +5981,12 @@ ${$F}for ak,al in ipairs(w)do
 F(ag,al,ae[ak]and'~d:'..ae[ak])
 end
 ${$AA}${$AB}z=z or AB(f,ag)
-${$AC}${$GU}${$GV}if AC(z['~slots'])then
+${$AC}${$GT}${$GU}if AC(z['~slots'])then
 return{'newer_schema'}
-elseif(m~=''or z['~slots'])and GV(z['~slots'],m,n,p,o)then
+elseif(m~=''or z['~slots'])and GU(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
-${$AW}${$AY}${$BA}${$DE}if DE(ac,z['~set'],z['~stats'])then
+${$AW}${$AY}${$BA}${$DD}if DD(ac,z['~set'],z['~stats'])then
 return{'newer_schema'}
 end
 end
@@ -6046,7 +6042,7 @@ end
 T(ac,'ZREM expiry',al)
 T(ac,'ZREM dead',al)
 end
-${$H}${$AN}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CZ}${$DN}local function al(am,an)
+${$H}${$AN}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}${$DM}local function al(am,an)
 local ao,ap=w[am],aj(am)
 local aq=ap>ac.now
 if an or not af then
@@ -6057,7 +6053,7 @@ T(ac,'ZREM expiry',ao)
 T(ac,'ZREM dead',ao)
 end
 if aq then
-T(ac,'ZADD delayed',DN(ad[am],ap),ao)
+T(ac,'ZADD delayed',DM(ad[am],ap),ao)
 elseif an and tonumber(an.ghosts or 0)>0 and not BR(ad[am])then
 H(an,'ghosts',-1)
 ac.ghosts=ac.ghosts+1
@@ -6070,7 +6066,7 @@ T(ac,'HSET tasks','.'..ao,ar)
 elseif an then
 T(ac,'HDEL tasks','.'..ao)
 end
-CZ(ac,'enqueued',ao)
+CY(ac,'enqueued',ao)
 end
 ${$U}local function am()
 return U(ac,'LPUSH pending')
@@ -6132,7 +6128,7 @@ end
 end
 end
 if an then
-${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}return DI(ac)or ar
+${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(ac)or ar
 end
 if ac.settings then
 ar[2]=(ac.settings.max_pending or ac.settings.events or ac.settings.statistics)and 1 or 0
@@ -6145,8 +6141,8 @@ return{'full'}
 end
 if k~=''and ap then
 local av=af and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
-${$EC}${$ED}if ED(av[1],ac.now,aq and 0)and not BA(av[2]or nil).paused then
-${$EE}local aw={'~wake',EE(ac.now,k)}
+${$EB}${$EC}if EC(av[1],ac.now,aq and 0)and not BA(av[2]or nil).paused then
+${$ED}local aw={'~wake',ED(ac.now,k)}
 ar[3]=1
 ${$N}${$P}if U(ac,'HSET tasks')>0 then
 T(ac,'HSET tasks',unpack(aw))
@@ -6155,20 +6151,20 @@ ar[3]=0
 end
 end
 end
-${$G}${$BV}${$BY}${$CR}${$CV}${$DB}${$DG}DG(ac)
-${$I}${$N}${$DH}local av=DH(ac,z)
+${$G}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}DF(ac)
+${$I}${$N}${$DG}local av=DG(ac,z)
 if av then
 return av
 end
-${$J}${$P}${$R}${$V}${$CY}${$DI}DI(ac)
+${$J}${$P}${$R}${$V}${$DH}DH(ac)
 if ac.ghosts>0 then
 redis.call('HINCRBY',f,'~dropped',C(ac.ghosts))
 end
 return ar
 `;
   },
-  sha1: "490c7dc8c6d9b1c6008e13a19e52fc8c07251efe",
-  keyLockingSha1: "a4b37f8fb7189a86efb9da01af01c473cd9994d3",
+  sha1: "eff4f272018a6802416083c267551ffb62a3120d",
+  keyLockingSha1: "059fbf5b9421e98d93e8365268561122d2325644",
 };
 
 export const get: Script = {
@@ -6234,7 +6230,7 @@ F(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$DL}${$DX}local t=DX(n,g,j,p+1)
+${$DK}${$DW}local t=DW(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$F}for x,y in ipairs(t)do
@@ -6270,10 +6266,10 @@ y[5]=#y-5
 for ad,ae in ipairs(z)do
 F(y,ae)
 end
-${$N}${$DR}DR(n,v)
-${$DC}${$DD}local aa=DD(n,o)
-${$S}${$T}${$DU}${$DW}DW(aa,g,h,t[3])
-${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$CY}${$DB}${$DG}${$DI}local ab=DI(aa)
+${$N}${$DQ}DQ(n,v)
+${$DB}${$DC}local aa=DC(n,o)
+${$S}${$T}${$DT}${$DV}DV(aa,g,h,t[3])
+${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}local ab=DH(aa)
 if ab then
 return ab
 end
@@ -6282,8 +6278,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "e1e02dea8204183490ecd6ad5b1527edc9b214d5",
-  keyLockingSha1: "d30089f11524003e7bc22c8a19b19fa5c8f2a979",
+  sha1: "f0b253e96a3a867fbc2cac36f084b44cc9c60c80",
+  keyLockingSha1: "d28eec5ec2ca54efe8bb50d44a9ebcd0ef5d4727",
 };
 
 export const settleAndDequeue: Script = {
@@ -6312,37 +6308,37 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FN}local y=FN(o,x)
+${$FM}local y=FM(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FX}local af=FX and r==''and#u+2*x<=B
-${$FT}for aj=v+3,#u,FT do
+${$B}${$FW}local af=FW and r==''and#u+2*x<=B
+${$FS}for aj=v+3,#u,FS do
 af=af and u[aj]=='complete'
 end
 if af then
 ab=redis.call('RPOP',a,m)or{}
-${$EP}local ag=EP(ab,1)
-${$EQ}${$FU}local ah=EQ(g,y,ab,1,ag,FU({},u,v))
-${$EO}z={ah[3],ah[4],unpack(ah,EO+2*ag+1,#ah)}
+${$EO}local ag=EO(ab,1)
+${$EP}${$FT}local ah=EP(g,y,ab,1,ag,FT({},u,v))
+${$EN}z={ah[3],ah[4],unpack(ah,EN+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FY}${$GB}${$GC}ai,aj,ak=GC(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$FX}${$GA}${$GB}ai,aj,ak=GB(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$EH}${$EI}${$EJ}af,ad=EJ(e,f,ae)
+${$L}${$M}${$EG}${$EH}${$EI}af,ad=EI(e,f,ae)
 end
 if af then
-${$FZ}${$GA}ac=
-GA(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$FY}${$FZ}ac=
+FZ(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FZ}${$GD}if ai and GD(g,h,aj,ak)then
+${$FY}${$GC}if ai and GC(g,h,aj,ak)then
 aa=ai
 else
 ad,z=nil,not ah.err and z or nil
@@ -6361,27 +6357,27 @@ i,
 j,
 k
 )
-local ah=tonumber(w)
-local ai=
+local ah=
 {max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
-ai.worker,ai.info,ai.test_now,ai.now=r,s,l,ah
+ah.worker,ah.info,ah.test_now=r,s,l
+ah.now=tonumber(w)
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$FU}${$FV}local aj,ak=pcall(function()
-z=z or K('HMGET',g,FU({'~set','~stats'},u,v))
-return FV(ag,ah,t,u,v,z)
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FT}${$FU}local ai,aj=pcall(function()
+z=z or K('HMGET',g,FT({'~set','~stats'},u,v))
+return FU(ag,ah.now,t,u,v,z)
 end)
-${$O}aa=aj and ak or O(ak)
+${$O}aa=ai and aj or O(aj)
 if aa.err or aa[1]~='ok'then
 I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$EC}${$EE}${$EG}${$EH}${$EI}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FM}${$FO}${$FP}${$FQ}${$FW}ac=FW(ag,ai,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FN}${$FO}${$FP}${$FV}ac=FV(ag,ah,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "d28612212ea178e7e5d3ce826fb42e73843d0e6f",
-  keyLockingSha1: "3abaed5620b00f071d800a6eb9444c52c6a9a953",
+  sha1: "5678eb93925f3a690b4fb8f7bbad81983befbb23",
+  keyLockingSha1: "9905190f4d8705903e650efac0d4df2828e20d9a",
 };
 
 export const settle: Script = {
@@ -6401,21 +6397,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FT}${$FU}local o=K('HMGET',g,FU({'~set','~stats'},m,2))
+${$B}${$K}${$FS}${$FT}local o=K('HMGET',g,FT({'~set','~stats'},m,2))
 local p,q,r
-${$FX}if FX then
-${$A}${$X}${$Z}${$FY}${$GB}${$GC}p,q,r=GC(e,h,m,2,o,n)
+${$FW}if FW then
+${$A}${$X}${$Z}${$FX}${$GA}${$GB}p,q,r=GB(e,h,m,2,o,n)
 end
-${$FZ}${$GD}if p and GD(g,h,q,r)then
+${$FY}${$GC}if p and GC(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DG}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$FV}return FV(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FU}return FU(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "2eeaccd6a6bd9d825f31c9ec8cd7f419b6cbbfda",
-  keyLockingSha1: "6c6c16ffc55734d6ed0fd0c608d891fde9d24f20",
+  sha1: "7131e12b45fba5706788a1e007b645772c24a49d",
+  keyLockingSha1: "c516ee4e698a081de96b09e08d3e4f9e66a8311a",
 };
 
 export const wake: Script = {
@@ -6425,14 +6421,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$C}${$D}${$E}local d=E(b)
-${$EC}local e,f,g=EC(redis.call('HGET',a,'~wake'))
+${$EB}local e,f,g=EB(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$N}${$P}${$EE}local h=P(a,{'~wake',EE(d,math.max(tonumber(c),g))})
+${$N}${$P}${$ED}local h=P(a,{'~wake',ED(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "9b92f3df60624559155dc654d722cff4d2872c0d",
-  keyLockingSha1: "3a37b524628f66bd1f35e16a0b5b97db1b22863e",
+  sha1: "de4ada671fa5d46be708fff917f7136c1096f850",
+  keyLockingSha1: "87dd5d9e5bc457b4ef21fc0675925d976dfc92cf",
 };
