@@ -34,6 +34,11 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     reason: "needs what Redis says of its memory",
   },
   {
+    file: "test/integration/partitions/by-name.test.ts",
+    test: "a queue with partitions, by its name > has the sizes of all its partitions",
+    reason: "needs what Redis says of its memory",
+  },
+  {
     file: "test/http/problems.test.ts",
     test: "the faults of Redis > queue_full",
     reason: "needs a limit of memory",
