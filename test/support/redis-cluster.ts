@@ -51,6 +51,8 @@ const PORTS = [20_000, 22_000] as const;
 /** How long a node must be silent to be taken for failed, ms. */
 const NODE_TIMEOUT = 1_500;
 const DEADLINE = 30_000;
+/** `npm run test:portable` puts a server before it that knows no clusters. */
+const PROGRAM = process.env["SLUICE_REAL_REDIS_SERVER"] ?? "redis-server";
 /** It must never be resynchronised as a whole, which would rewrite its file. */
 const WITNESS = {
   "--cluster-replica-no-failover": "yes",
@@ -84,6 +86,7 @@ export async function startCluster({
     const redis = await startRedis({
       args: isWitness ? [...all, ...Object.entries(WITNESS).flat()] : all,
       ports: PORTS,
+      program: PROGRAM,
     });
     const id = String(await command(redis, "CLUSTER", "MYID"));
     const member = { redis, port: redis.port, id, isWitness };
