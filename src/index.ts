@@ -54,6 +54,7 @@ export {
 } from "./queue/operate/count-queues.ts";
 export { commandsPerCall, estimatedCommands } from "./queue/operate/estimated-commands.ts";
 export { Operator, type GroupInfo, type GroupPage, type QueueDeleted } from "./queue/operate/operator.ts";
+export type { PartitionInfo, QueuePartitions } from "./queue/operate/partition-operator.ts";
 export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
 export { Queue, type QueueOptions } from "./queue/tasks/queue.ts";
 export { type Batch } from "./queue/tasks/leased-task.ts";

@@ -8,6 +8,7 @@ import { enqueueCommand } from "./commands/enqueue.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { lsCommand } from "./commands/ls.ts";
+import { partitionsCommand } from "./commands/partitions.ts";
 import { pauseCommand } from "./commands/pause.ts";
 import { pullCommand } from "./commands/pull.ts";
 import { purgeCommand } from "./commands/purge.ts";
@@ -87,6 +88,7 @@ export function createProgram(running: Running): Command {
     pauseCommand(running, "pause"),
     pauseCommand(running, "resume"),
     settingsCommand(running),
+    partitionsCommand(running),
     sweepCommand(running),
     deployCommand(running),
   ]);

@@ -27,6 +27,7 @@ import { diagnosticsRoutes } from "./routes/diagnostics.ts";
 import { groupRoutes } from "./routes/groups.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { overviewRoutes } from "./routes/overview.ts";
+import { partitionRoutes } from "./routes/partitions.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
@@ -250,6 +251,7 @@ export function createApp(options: AppOptions): App {
   overviewRoutes(app, services);
   queueRoutes(app, services);
   groupRoutes(app, services);
+  partitionRoutes(app, services);
   workerRoutes(app, services);
   scheduleRoutes(app, services);
   declarationRoutes(app, services);

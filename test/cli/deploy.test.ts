@@ -69,6 +69,14 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(await schedules()).toEqual(["beat", "digest"]);
     expect(await statuses(file)).toMatchObject({ emails: "unchanged", reports: "unchanged" });
 
+    const wide = await moduleOf(`export const wide = defineQueue("wide", { partitions: 4 });`, "wide.mjs");
+    expect(await deploy(wide, "--dry-run")).toMatchObject({ rows: [{ declares: "partitions" }] });
+    expect([await statuses(wide), await statuses(wide)]).toEqual([
+      { wide: "applied" },
+      { wide: "unchanged" },
+    ]);
+    expect((await rig.sluice(target, ["partitions", "wide"])).rows).toHaveLength(4);
+
     // What an operator changes stays; what the module no longer declares goes.
     await rig.operator().configure({ maxWorking: 1 });
     expect(await statuses(file)).toMatchObject({ emails: "unchanged" });

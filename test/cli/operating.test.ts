@@ -26,6 +26,30 @@ describe.each(targets)("with %s", (target: Target) => {
     expect((await sluice("dead", "emails")).rows).toEqual([]);
   });
 
+  test("partitions shows what each partition has, and changes their number", async () => {
+    expect(await sluice("partitions", "emails", "3")).toMatchObject({ code: 0 });
+    for (let i = 0; i < 30; i++) await rig.queue().enqueue(i);
+    const { code, rows } = await sluice("partitions", "emails");
+    expect(code).toBe(0);
+    expect(rows.map(({ partition, slots }) => [partition, slots])).toEqual([
+      [0, 86],
+      [1, 85],
+      [2, 85],
+    ]);
+    expect(rows.reduce((sum, { pending }) => sum + Number(pending), 0)).toBe(30);
+    const { text } = await onTerminal("partitions", "emails", "1");
+    expect(text).toMatch(/^PARTITION +SLOTS +PENDING +DELAYED +WORKING +DEAD\n +0 +256 /);
+    for (const wrong of ["x", "0", "63"])
+      expect(await sluice("partitions", "emails", wrong)).toMatchObject({ code: 2 });
+    expect((await sluice("partitions", "emails")).rows[0]).toMatchObject({ partition: 0, slots: 256 });
+    await rig.queue("used").enqueue(1);
+    const later = await sluice("partitions", "used", "2");
+    expect(later.rows).toMatchObject([{ partition: 0, slots: 256, pending: 1 }]);
+    expect(later.err).toBe(
+      "New tasks go to 2 partitions once all producers know of them. Sweeps complete the change.\n",
+    );
+  });
+
   test("purge asks on a terminal what it would delete, and purges after y", async () => {
     for (const id of ["a", "b"]) await rig.die(id);
     const question = "Purge all 2 dead letters of emails? [y/N] ";

@@ -77,3 +77,28 @@ test("queues that cannot be read are the last in each order of numbers", async (
   await go("?order=constructor&name=order");
   await expect.poll(() => shown(page)).toEqual(["order-0", "order-1", "order-2", "order-3", "order-4"]);
 });
+
+test("a queue with partitions has a page of what each has; others have none", async () => {
+  const name = rig.name("wide");
+  const queue = rig.queue(name, { partitions: 3 });
+  await queue.enqueueMany(Array.from({ length: 30 }, (_, payload) => ({ payload, id: `t${payload}` })));
+  const [plain = ""] = await fill("plain", [1]);
+  const { page, go } = await rig.visit();
+  await go(`queues/${plain}`);
+  await page.getByRole("link", { name: "groups" }).waitFor();
+  expect(await page.getByRole("link", { name: "partitions" }).count()).toBe(0);
+  await go(`queues/${name}`);
+  await page.getByRole("link", { name: "partitions" }).click();
+  const table = page.getByRole("table", { name: `Partitions of ${name}` });
+  await table.waitFor();
+  const rows = await table.getByRole("row").allTextContents();
+  expect(rows).toHaveLength(4);
+  const { partitions } = await rig.operator(name).listPartitions();
+  expect(rows.slice(1)).toEqual(
+    partitions.map(({ partition, pending }) => `${partition}${partition === 0 ? 34 : 33} %${pending}000`),
+  );
+  await page.getByText("New tasks go to 3 of these partitions.").waitFor();
+  await rig.operator(name).resize(2);
+  await page.getByText("New tasks go to 2 of these partitions.").waitFor();
+  await expect.poll(async () => (await table.getByRole("row").allTextContents())[3]).toMatch(/^2none/);
+});

@@ -90,6 +90,10 @@ const before: Readonly<Record<string, () => unknown>> = {
     await transport.close();
   },
   redrive: () => at("02:15:00"),
+  partitions: async () => {
+    const events = new Queue("events", { transport: night.transport(), partitions: 4 });
+    for (let number = 1; number <= 12; number++) await events.enqueue({ number }, { id: `event-${number}` });
+  },
   tail: () => operator("emails").configure({ events: true }),
   deploy: () => {
     const [, code = ""] = /### deploy\n[\s\S]*?```ts\n([\s\S]*?)```/.exec(page) ?? [];
@@ -132,7 +136,8 @@ let last: Shown = { screen: "", code: 0 };
 async function followed(command: string, shown: string): Promise<Shown> {
   const enough = Math.max(4, shown.split("\n").length - 1);
   const following = night.terminal.run(command, night.env, (screen) => screen.split("\n").length > enough);
-  await vi.waitUntil(() => (night.database.call("PUBSUB", "CHANNELS") as string[]).length > 0);
+  const isFollowed = () => (night.database.call("PUBSUB", "CHANNELS") as string[]).length > 0;
+  await vi.waitUntil(isFollowed, { timeout: 20_000 });
   const emails = queue();
   await emails.enqueue({ to: "g@example.com" }, { id: "welcome-25", priority: 9 });
   at("02:14:07");

@@ -55,6 +55,8 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "GET /v1/queues/:queue/groups": { scopes: ["view"] },
   "GET /v1/queues/:queue/groups/:group": { scopes: ["view"] },
   "PATCH /v1/queues/:queue/groups/:group": { scopes: ["admin"], json: { weight: 2 } },
+  "GET /v1/queues/:queue/partitions": { scopes: ["view"] },
+  "PUT /v1/queues/:queue/partitions": { scopes: ["admin"], json: { count: 2 } },
   "GET /v1/queues/:queue/statistics": { scopes: ["view"] },
   "GET /v1/queues/:queue/events": { scopes: ["view"], query: "?wait=1" },
   "GET /v1/queues/:queue/tasks": { scopes: ["view"], query: "?state=pending&payloads=true" },

@@ -39,6 +39,7 @@ describe("GET /v1/overview", () => {
             broken: 0,
             workers: 0,
             paused: false,
+            partitions: 1,
             settings: {
               paused: false,
               maxWorking: null,
@@ -79,7 +80,7 @@ describe("GET /v1/overview", () => {
     );
     const [{ statistics: shown, ...shownCounts }] = queues;
     expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
-    expect(shownCounts).toEqual({ ...counts, oldestAge: expect.any(Number), settings });
+    expect(shownCounts).toEqual({ ...counts, oldestAge: expect.any(Number), settings, partitions: 1 });
     expect(shown.perMinute).toEqual(statistics.perMinute);
     expect([shown.on, shown.waits.count, shown.runs.count]).toEqual([true, 2, 2]);
     // The minute may have ended meanwhile.

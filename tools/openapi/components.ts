@@ -6,6 +6,7 @@ import * as diagnosticsReplies from "../../src/http/response-schemas/diagnostics
 import * as sweepReplies from "../../src/http/response-schemas/sweep.ts";
 import * as metricsReplies from "../../src/http/response-schemas/metrics.ts";
 import * as overviewReplies from "../../src/http/response-schemas/overview.ts";
+import * as partitionReplies from "../../src/http/response-schemas/partitions.ts";
 import * as queueReplies from "../../src/http/response-schemas/queues.ts";
 import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
@@ -13,6 +14,7 @@ import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
 import * as declaration from "../../src/http/request-schemas/declaration.ts";
 import * as sweep from "../../src/http/request-schemas/sweep.ts";
+import * as partitions from "../../src/http/request-schemas/partitions.ts";
 import * as queues from "../../src/http/request-schemas/queues.ts";
 import * as schedules from "../../src/http/request-schemas/schedules.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
@@ -33,6 +35,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Purge: taskOperation.purge,
   QueueChanges: queues.queueChanges,
   GroupChanges: queues.groupChanges,
+  PartitionCount: partitions.partitionCount,
   NewSchedule: schedules.newSchedule,
   Heartbeat: workers.heartbeat,
   FailWorker: workers.fail,
@@ -71,6 +74,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   GroupSettings: queueReplies.groupSettings,
   Group: queueReplies.group,
   Groups: queueReplies.groups,
+  Partitions: partitionReplies.queuePartitions,
   Statistics: queueReplies.statistics,
   Workers: workerReplies.workers,
   HeartbeatReply: workerReplies.heartbeat,

@@ -4,6 +4,7 @@ import { diagnostics } from "./diagnostics.ts";
 import type { OperationText } from "./operation-text.ts";
 import { metrics } from "./metrics.ts";
 import { overview } from "./overview.ts";
+import { partitions } from "./partitions.ts";
 import { queues } from "./queues.ts";
 import { schedules } from "./schedules.ts";
 import { taskOperation } from "./task-operation.ts";
@@ -18,6 +19,7 @@ export const operations: readonly OperationText[] = [
   ...watch,
   ...taskOperation,
   ...queues,
+  ...partitions,
   ...overview,
   ...metrics,
   ...declaration,

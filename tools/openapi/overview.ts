@@ -45,6 +45,7 @@ export const overview: readonly OperationText[] = [
                   runs: period.runs,
                   calls: period.calls,
                 },
+                partitions: 1,
               },
               { queue: "reports", code: "newer_schema" },
             ],

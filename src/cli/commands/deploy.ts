@@ -18,9 +18,9 @@ import { pathOf } from "../tasks.ts";
 
 export function deployCommand(running: Running): Command {
   const command = new Command("deploy")
-    .summary("apply the settings and schedules of declared queues")
+    .summary("apply the settings, partitions and schedules of declared queues")
     .description(
-      "Applies the settings and schedules of the queues that a module exports (defineQueue). A deployment that has the queues does so at its next cron. Use deploy to do so now, or if no deployment has them, as with sluice serve.",
+      "Applies the settings, partitions and schedules of the queues that a module exports (defineQueue). A deployment that has the queues does so at its next cron. Use deploy to do so now, or if no deployment has them, as with sluice serve.",
     )
     .argument("<module>", "a file, such as queues.ts; TypeScript needs Node 22.18 or later")
     .option("--dry-run", "show what is declared, and change nothing");
@@ -37,7 +37,9 @@ export function deployCommand(running: Running): Command {
         for (const { queue, body } of declarations) {
           const apply = () => applied(api, queue.name, body);
           const { status } = dryRun ? { status: "not applied" } : await named(queue, apply);
-          const declares = [...Object.keys(queue.settings), ...Object.keys(queue.schedules)].join(" ");
+          const partitions = queue.partitions === undefined ? [] : ["partitions"];
+          const declared = [Object.keys(queue.settings), partitions, Object.keys(queue.schedules)];
+          const declares = declared.flat().join(" ");
           results.push({ queue: queue.name, status, declares });
           if (status === "deferred") fail();
         }
@@ -105,7 +107,13 @@ async function declaredIn(file: string): Promise<DeclaredQueue[]> {
   return [...queues.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-async function declarationOf({ name, settings, schedules, options }: DeclaredQueue): Promise<object> {
+async function declarationOf({
+  name,
+  settings,
+  partitions,
+  schedules,
+  options,
+}: DeclaredQueue): Promise<object> {
   const timetable = Object.entries(schedules);
   if (timetable.length > 0 && options.encryption)
     throw new Refusal(
@@ -116,7 +124,8 @@ async function declarationOf({ name, settings, schedules, options }: DeclaredQue
     const fields = { name: schedule, ...withoutPayload(task) };
     return JSON.parse(jsonWith(fields, "schedule", "payload", encoded)) as object;
   });
-  return { settings, schedules: await Promise.all(written), defaults: pick(options, DEFAULT_OPTIONS) };
+  const defaults = pick(options, DEFAULT_OPTIONS);
+  return { settings, partitions, schedules: await Promise.all(written), defaults };
 }
 
 /** A schedule with instants as numbers. */

@@ -2509,6 +2509,192 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/queues/{queue}/partitions": {
+      "get": {
+        "operationId": "listPartitions",
+        "tags": [
+          "queues"
+        ],
+        "summary": "List the partitions of a queue",
+        "description": "Counts the tasks in each partition. A queue without partitions has one. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The partitions.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Partitions"
+                },
+                "examples": {
+                  "two": {
+                    "summary": "two",
+                    "value": {
+                      "queue": "emails",
+                      "count": 2,
+                      "changing": false,
+                      "partitions": [
+                        {
+                          "partition": 0,
+                          "slots": 128,
+                          "pending": 12041,
+                          "delayed": 30,
+                          "working": 8,
+                          "rejected": 2
+                        },
+                        {
+                          "partition": 1,
+                          "slots": 128,
+                          "pending": 11986,
+                          "delayed": 30,
+                          "working": 8,
+                          "rejected": 2
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "put": {
+        "operationId": "resizeQueue",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Change the number of partitions",
+        "description": "The queue stays in use, and no task is lost or delivered twice. Tasks stay in the partition that they are in. The first partitions of a queue that is in use come with a sweep, 75 seconds later. The number of a deployment's declaration applies again when the declaration changes. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/PartitionCount"
+              },
+              "examples": {
+                "eight": {
+                  "summary": "eight",
+                  "value": {
+                    "count": 8
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The partitions as they are now.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Partitions"
+                },
+                "examples": {
+                  "of-a-queue-that-is-in-use": {
+                    "summary": "of a queue that is in use",
+                    "value": {
+                      "queue": "emails",
+                      "count": 8,
+                      "changing": true,
+                      "partitions": [
+                        {
+                          "partition": 0,
+                          "slots": 256,
+                          "pending": 12041,
+                          "delayed": 30,
+                          "working": 8,
+                          "rejected": 2
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/overview": {
       "get": {
         "operationId": "getOverview",
@@ -2878,7 +3064,8 @@ export const openapi: OpenApiDocument = {
                               "settle": 6,
                               "other": 0
                             }
-                          }
+                          },
+                          "partitions": 1
                         },
                         {
                           "queue": "reports",
@@ -5259,6 +5446,21 @@ export const openapi: OpenApiDocument = {
         "additionalProperties": false,
         "description": "Fields that are left out keep their value. null removes the setting."
       },
+      "PartitionCount": {
+        "type": "object",
+        "properties": {
+          "count": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 62,
+            "description": "How many partitions new tasks are to go to."
+          }
+        },
+        "required": [
+          "count"
+        ],
+        "additionalProperties": false
+      },
       "NewSchedule": {
         "type": "object",
         "properties": {
@@ -6735,6 +6937,11 @@ export const openapi: OpenApiDocument = {
                         "runs",
                         "calls"
                       ]
+                    },
+                    "partitions": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "How many partitions may have tasks of the queue, those that get no new ones included; 1 without partitions."
                     }
                   },
                   "required": [
@@ -6749,7 +6956,8 @@ export const openapi: OpenApiDocument = {
                     "workers",
                     "paused",
                     "settings",
-                    "statistics"
+                    "statistics",
+                    "partitions"
                   ]
                 },
                 {
@@ -6863,6 +7071,12 @@ export const openapi: OpenApiDocument = {
             },
             "additionalProperties": false,
             "description": "The settings. One that the previous declaration had and this one does not is removed."
+          },
+          "partitions": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 62,
+            "description": "How many partitions the queue has. If the previous declaration had a number and this one does not, it is 1."
           },
           "schedules": {
             "type": "array",
@@ -7437,6 +7651,73 @@ export const openapi: OpenApiDocument = {
         "required": [
           "groups",
           "cursor"
+        ]
+      },
+      "Partitions": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "count": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many partitions new tasks go to, or will go to once the change of the number has ended."
+          },
+          "changing": {
+            "type": "boolean",
+            "description": "Whether slots are changing hands. The first partitions of a queue that is in use wait 75 seconds for that."
+          },
+          "partitions": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "partition": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Its number, from 0."
+                },
+                "slots": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "How many of the 256 slots it owns, which is its part of the new tasks; 0 if it only keeps the tasks that it has."
+                },
+                "pending": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "delayed": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "working": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "rejected": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Dead letters."
+                }
+              },
+              "required": [
+                "partition",
+                "slots",
+                "pending",
+                "delayed",
+                "working",
+                "rejected"
+              ]
+            },
+            "description": "All that may have tasks; partition 0 alone if the queue has no partitions."
+          }
+        },
+        "required": [
+          "queue",
+          "count",
+          "changing",
+          "partitions"
         ]
       },
       "Statistics": {

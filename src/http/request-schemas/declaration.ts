@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { MAX_SCHEDULES } from "../../declared/declaration.ts";
 import { fields, list } from "../request/validate.ts";
+import { partitionCount } from "./partitions.ts";
 import { queueChanges } from "./queues.ts";
 import { newSchedule, scheduleInPath } from "./schedules.ts";
 import { newTask } from "./tasks.ts";
@@ -19,6 +20,12 @@ export const declaration = fields({
     described(
       queueChanges,
       "The settings. One that the previous declaration had and this one does not is removed.",
+    ),
+  ),
+  partitions: v.exactOptional(
+    described(
+      partitionCount.entries.count,
+      "How many partitions the queue has. If the previous declaration had a number and this one does not, it is 1.",
     ),
   ),
   schedules: v.exactOptional(

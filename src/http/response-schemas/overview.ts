@@ -20,6 +20,10 @@ const overview = v.object({
     runs: described(durations, "Times from a pull to its settle, in these 60 minutes."),
     calls,
   }),
+  partitions: described(
+    count,
+    "How many partitions may have tasks of the queue, those that get no new ones included; 1 without partitions.",
+  ),
 });
 
 const unread = v.object({

@@ -20,7 +20,8 @@ export function declarationRoutes(app: App, services: Services): void {
     requestOptions(c);
     readQuery(c);
     const { name: queue } = c.get("queue");
-    const { settings = {}, schedules = [], defaults } = await readBody(c, services, schemas.declaration);
+    const body = await readBody(c, services, schemas.declaration);
+    const { settings = {}, partitions, schedules = [], defaults } = body;
     const declared = Object.entries(settings).filter(([, value]) => value !== null);
     const names = schedules.map(({ name }) => name);
     const twice = names.findIndex((name, i) => names.indexOf(name) !== i);
@@ -29,6 +30,7 @@ export function declarationRoutes(app: App, services: Services): void {
     const definition = defineQueue(queue, {
       ...Object.fromEntries(declared),
       ...defaults,
+      partitions,
       // The queue checks that each has either cron or every.
       schedules: Object.fromEntries(timetable) as Record<string, NewSchedule<unknown>>,
     });

@@ -34,6 +34,8 @@ export interface QueueOverview extends QueueCounts {
   readonly leases: number;
   readonly settings: QueueSettings;
   readonly statistics: QueueStatistics;
+  /** How many partitions may have tasks of the queue, those that get no new ones included; 1 without partitions. */
+  readonly partitions: number;
 }
 
 /** As {@link QueueOverview}, with the sums of the statistics alone. */
@@ -85,6 +87,7 @@ export function queueOverviews(
           readStatistics(queue, { now, on: queueSettings(stored).statistics, records }),
         ),
       ),
+      partitions: parts.length,
     };
   });
 }

@@ -24,11 +24,13 @@ export function estimatedCommands(calls: CallCounts): number {
 }
 
 /**
- * Estimates how many Redis commands the counts of a queue cost. It does not have what cancelled tasks at the front
+ * Estimates how many Redis commands the counts of a queue, or of one of its partitions, cost. It does not have what cancelled tasks at the front
  * of the queue add, nor the 1 that tasks with and without a group cost together.
  */
-export function countCommands(counts: QueueCounts): number {
-  const { pending, delayed, working, rejected, workers } = counts;
+export function countCommands(
+  counts: Pick<QueueCounts, "pending" | "delayed" | "working" | "rejected"> & Partial<QueueCounts>,
+): number {
+  const { pending, delayed, working, rejected, workers = 0 } = counts;
   if (pending + delayed + working + rejected + workers === 0) return 4;
   return 10 + Math.sign(pending) + Math.sign(delayed) + Math.sign(working);
 }

@@ -1,9 +1,6 @@
 import { callOf } from "../redis/binding.ts";
 import { nameOfPartition, registeredName } from "../core/keys.ts";
 import { slotOf } from "../core/partition-slots.ts";
-import { copySettings } from "../partitions/copy-settings.ts";
-import { owning } from "../partitions/map.ts";
-import { partitionCount, resizeQueue } from "../partitions/resize.ts";
 import { rebalanceShares } from "../partitions/shares.ts";
 import { SHARED_LETTERS, settingItem } from "../core/settings-record.ts";
 import {
@@ -66,7 +63,7 @@ export type QueueDeleted =
 
 /**
  * Operates a queue: pauses it, changes its settings, reads statistics, deletes it. It also has the methods of
- * {@link WorkerOperator} and {@link TaskOperator}. Settings are in Redis. All instances follow a pause and
+ * {@link WorkerOperator}, {@link PartitionOperator} and {@link TaskOperator}. Settings are in Redis. All instances follow a pause and
  * limits from their next request on; single enqueues follow `maxPending`, `events` and `statistics` within a
  * minute.
  * @example
@@ -103,21 +100,6 @@ export class Operator extends WorkerOperator {
    */
   async configure(changes: QueueChanges, options: RequestOptions = {}): Promise<QueueSettings> {
     return this.#configureQueue(queueChanges(changes), options);
-  }
-
-  /**
-   * Changes how many partitions the queue has, while it is in use: see docs/partitions.md. No task is lost,
-   * delivered twice or moved. The first partitions of a queue that is in use come 75 seconds later, with a sweep.
-   * @param partitions 1 to 62
-   * @returns how many partitions new tasks go to now
-   * @throws {SluiceError}
-   */
-  async resize(partitions: number, options: RequestOptions = {}): Promise<number> {
-    onlyOptions(options, REQUEST_OPTIONS);
-    const queue = { ...this.partitionedQueue(options), copySettings };
-    const map = await resizeQueue(queue, partitionCount(partitions));
-    this.foundPartitions().forget();
-    return owning(map).length;
   }
 
   /**

@@ -10,7 +10,7 @@ import {
 import { MAX_BATCH } from "../core/limits.ts";
 import { reportExpired } from "../core/dead-letter.ts";
 import { readWorker, writeWorker } from "../core/record.ts";
-import { TaskOperator } from "./task-operator.ts";
+import { PartitionOperator } from "./partition-operator.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
 import { readWorkerInfo } from "../tasks/worker-info.ts";
 import { readWorkersOfAll } from "./partition-workers.ts";
@@ -65,7 +65,7 @@ export interface WorkerFailed {
 }
 
 /** Lists a queue's workers, and reclaims the tasks of dead ones. */
-export class WorkerOperator extends TaskOperator {
+export class WorkerOperator extends PartitionOperator {
   /**
    * Reads a page of the workers of this queue, in no order, with their tasks. If the list changes between
    * pages, a worker may come twice. No worker that stays is missed. One request. Of a queue with partitions the

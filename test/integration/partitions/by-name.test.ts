@@ -82,10 +82,13 @@ describe("a queue with partitions, by its name", () => {
     ]);
     expect(await get(`/v1/queues/${QUEUE}`)).toMatchObject({ pending: 32, rejected: 8 });
     expect(await get(`/v1/overview?queues=${QUEUE}`)).toMatchObject({
-      queues: [{ queue: QUEUE, pending: 32 }],
+      queues: [{ queue: QUEUE, pending: 32, partitions: 4 }],
     });
     expect(await get(`/v1/queues/${QUEUE}/load`)).toMatchObject({ pending: 32, workers: 1 });
     expect(await get(`/v1/queues/${QUEUE}/settings`)).toMatchObject({ maxWorking: 20, statistics: true });
+    const listed = await get(`/v1/queues/${QUEUE}/partitions`);
+    expect(listed).toEqual(await rig.operator({ partitions }).listPartitions());
+    expect(listed).toMatchObject({ count: 4, changing: false });
     const page = await get(`/v1/queues/${QUEUE}/tasks?state=pending&size=20`);
     const next = await get(
       `/v1/queues/${QUEUE}/tasks?state=pending&size=20&cursor=${encodeURIComponent(String(page["cursor"]))}`,
@@ -101,6 +104,14 @@ describe("a queue with partitions, by its name", () => {
     const metrics = await ask("GET", "/metrics");
     expect(String(metrics.body)).toMatch(/sluice_\w+\{queue="emails"[^}]*\}/);
     expect(String(metrics.body)).not.toContain("emails/");
+    const path = `/v1/queues/${QUEUE}/partitions`;
+    for (const count of [0, 63, 2.5, "4", null]) {
+      const { status, body } = await ask("PUT", path, { json: { count } });
+      expect([status, body]).toMatchObject([400, { code: "invalid_request" }]);
+    }
+    const changed = (await ask("PUT", path, { json: { count: 6 } })).body;
+    expect(changed).toMatchObject({ queue: QUEUE, count: 6, changing: false });
+    expect((changed as { partitions: unknown[] }).partitions).toHaveLength(6);
     expect((await ask("DELETE", `/v1/queues/${QUEUE}?force=true`)).body).toMatchObject({ deleted: true });
     expect(await get(`/v1/queues/${QUEUE}`)).toMatchObject({ pending: 0, rejected: 0 });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Operator, Queue } from "../../../src/index.ts";
 import { resp } from "../../../src/transport/resp.ts";
 import { useRig } from "../../support/rig.ts";
 
@@ -265,5 +266,46 @@ describe("an operator of a queue with partitions", () => {
     // A copy of the call does nothing.
     expect(await operator().deleteQueue(options)).toEqual({ ok: true });
     expect(await queue().counts()).toMatchObject({ pending: 39, working: 1 });
+  });
+
+  test("lists the partitions with the tasks in each, also while their number changes", async () => {
+    await enqueue(40);
+    await work("reject");
+    await queue().enqueue(1, { delay: "1h", id: "later" });
+    await queue().enqueueMany(Array.from({ length: 20 }, (_, payload) => ({ payload })));
+    const listed = await operator().listPartitions();
+    expect(listed).toMatchObject({ queue: "emails", count: 4, changing: false });
+    expect(listed.partitions.map(({ partition, slots }) => [partition, slots])).toEqual(
+      [0, 1, 2, 3].map((partition) => [partition, 64]),
+    );
+    const sum = (name: "pending" | "delayed" | "working" | "rejected") =>
+      listed.partitions.reduce((total, one) => total + one[name], 0);
+    const { pending, delayed, working, rejected } = await queue().counts();
+    expect([sum("pending"), sum("delayed"), sum("working"), sum("rejected")]).toEqual([
+      pending,
+      delayed,
+      working,
+      rejected,
+    ]);
+    expect(rejected).toBe(40);
+    await operator().resize(2);
+    expect((await operator().listPartitions()).partitions.map(({ slots }) => slots)).toEqual([
+      128, 128, 0, 0,
+    ]);
+    // Another queue, in use, which has none.
+    const { transport } = rig;
+    const other = new Operator("other", { transport, now: () => rig.now });
+    await new Queue("other", { transport, now: () => rig.now }).enqueue(1);
+    const alone = { partition: 0, slots: 256, pending: 1, delayed: 0, working: 0, rejected: 0 };
+    expect(await other.listPartitions()).toEqual({
+      queue: "other",
+      count: 1,
+      changing: false,
+      partitions: [alone],
+    });
+    await other.resize(3);
+    const changing = await other.listPartitions();
+    expect(changing).toMatchObject({ count: 3, changing: true });
+    expect(changing.partitions[0]).toEqual(alone);
   });
 });

@@ -47,7 +47,12 @@ export async function overviews(queues: readonly string[], signal: AbortSignal):
   if (queues.length === 0) return { now: null, queues: [] };
   const query = queryOf({ queues: queues.join(",") });
   const found: types.Overviews = await send(`api/v1/overview?${query}`, { signal });
-  spend(found.queues.reduce((sum, queue) => sum + ("code" in queue ? 1 : countCommands(queue)), 0));
+  spend(
+    found.queues.reduce(
+      (sum, queue) => sum + ("code" in queue ? 1 : queue.partitions * countCommands(queue)),
+      0,
+    ),
+  );
   return found;
 }
 
@@ -73,6 +78,13 @@ export const workers = (queue: string, cursor: Cursor, signal: AbortSignal): Pro
 
 export const groups = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.GroupPage> =>
   send(pageOf(queue, "groups", cursor), { signal, commands: 20 });
+
+/** The partitions of a queue, with the tasks in each. */
+export async function partitions(queue: string, signal: AbortSignal): Promise<types.Partitions> {
+  const found: types.Partitions = await send(path(queue, "/partitions"), { signal, commands: 1 });
+  spend(found.partitions.reduce((sum, one) => sum + countCommands(one), 0));
+  return found;
+}
 
 export const pause = (queue: string) => send(path(queue, "/pause"), { method: "POST", commands: 8 });
 export const resume = (queue: string) => send(path(queue, "/resume"), { method: "POST", commands: 8 });

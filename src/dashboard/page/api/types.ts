@@ -2,6 +2,7 @@
 import type * as v from "valibot";
 import type { token } from "../../../http/response-schemas/diagnostics.ts";
 import type * as queues from "../../../http/response-schemas/queues.ts";
+import type { queuePartitions } from "../../../http/response-schemas/partitions.ts";
 import type { schedules } from "../../../http/response-schemas/schedules.ts";
 import type * as operation from "../../../http/response-schemas/task-operation.ts";
 import type { cancelled, task } from "../../../http/response-schemas/tasks.ts";
@@ -14,6 +15,7 @@ export type Overviews = v.InferOutput<typeof overviews>;
 export type Overview = Extract<Overviews["queues"][number], { readonly pending: number }>;
 export type Settings = v.InferOutput<typeof queues.queueSettings>;
 export type GroupPage = v.InferOutput<typeof queues.groups>;
+export type Partitions = v.InferOutput<typeof queuePartitions>;
 export type Task = v.InferOutput<typeof task>;
 export type Cancelled = v.InferOutput<typeof cancelled>;
 export type TaskPage = v.InferOutput<typeof operation.listedPage>;

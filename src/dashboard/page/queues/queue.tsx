@@ -17,11 +17,12 @@ import { EnqueueDialog } from "../tasks/enqueue-dialog.tsx";
 import { TaskList } from "../tasks/task-list.tsx";
 import { doneRate, limitTexts, percentile, QueueBadges, Tile } from "./facts.tsx";
 import { Groups } from "./groups.tsx";
+import { Partitions } from "./partitions.tsx";
 import { Schedules } from "./schedules.tsx";
 import { Workers } from "./workers.tsx";
 
 const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
-const others = ["schedules", "workers", "groups"] as const;
+const others = ["schedules", "workers", "groups", "partitions"] as const;
 
 interface QueueScreenProps {
   readonly queue: string;
@@ -49,6 +50,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
   }
   const overview = value;
   const state = states.find((one) => stateNames[one] === tab);
+  const isShown = (one: (typeof others)[number]) => one !== "partitions" || overview.partitions > 1;
   return (
     <>
       <Heading title={queue}>
@@ -59,7 +61,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
       <Stale error={found.error} />
       <Facts overview={overview} />
       <Hour overview={overview} now={found.value?.now ?? serverTime()} onChanged={changed} />
-      <nav class="tabs" aria-label="Tasks by state, schedules, workers and groups">
+      <nav class="tabs" aria-label="Tasks by state, and what else the queue has">
         {states.map((one) => (
           <a
             key={one}
@@ -70,7 +72,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
             {one !== "completed" && <span class="tab-count">{number(overview[one])}</span>}
           </a>
         ))}
-        {others.map((one) => (
+        {others.filter(isShown).map((one) => (
           <a key={one} href={queueLink(queue, one)} aria-current={one === tab ? "page" : undefined}>
             {one}
           </a>
@@ -89,6 +91,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
       {tab === "schedules" && <Schedules queue={queue} />}
       {tab === "workers" && <Workers queue={queue} />}
       {tab === "groups" && <Groups queue={queue} settings={overview.settings} />}
+      {tab === "partitions" && <Partitions queue={queue} />}
       {state === undefined && !others.includes(tab as never) && <p class="empty">There is no such page.</p>}
     </>
   );

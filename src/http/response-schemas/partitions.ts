@@ -1,0 +1,30 @@
+import * as v from "valibot";
+import { count, described } from "./values.ts";
+
+export const queuePartitions = v.object({
+  queue: v.string(),
+  count: described(
+    count,
+    "How many partitions new tasks go to, or will go to once the change of the number has ended.",
+  ),
+  changing: described(
+    v.boolean(),
+    "Whether slots are changing hands. The first partitions of a queue that is in use wait 75 seconds for that.",
+  ),
+  partitions: described(
+    v.array(
+      v.object({
+        partition: described(count, "Its number, from 0."),
+        slots: described(
+          count,
+          "How many of the 256 slots it owns, which is its part of the new tasks; 0 if it only keeps the tasks that it has.",
+        ),
+        pending: count,
+        delayed: count,
+        working: count,
+        rejected: described(count, "Dead letters."),
+      }),
+    ),
+    "All that may have tasks; partition 0 alone if the queue has no partitions.",
+  ),
+});
