@@ -79,6 +79,10 @@ local function follow_group()
   end
   if not (settings.max_working or settings.rate) and state.limited == 0 then
     settings.number = nil
+    if not found[2] then
+      -- Its presence says that groups have settings.
+      plan_write(plan, 'HSET tasks', '~groups', 0)
+    end
   elseif not settings.number then
     settings.number = int(tonumber(found[2] or 0) + 1)
     plan_write(plan, 'HSET tasks', '~groups', settings.number)

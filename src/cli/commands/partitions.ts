@@ -13,34 +13,38 @@ export function partitionsCommand(running: Running): Command {
     )
     .argument("<queue>")
     .argument("[number]", "1 to 62");
-  return operation(running, command, async (session: Session, _options: object, queue: string, number) => {
-    const { api, out } = session;
-    if (number !== undefined && !/^\d+$/.test(number)) {
-      throw new UsageError(`${number} must be the number of partitions, 1 to 62`);
-    }
-    // Before it exists by a change.
-    await noteUnknownQueue(session, queue);
-    const path = pathOf(queue, "partitions");
-    const found: QueuePartitions =
-      number === undefined
-        ? await api.get(path, "partitions")
-        : await api.send("PUT", path, "partitions", { count: Number(number) });
-    out.rows(
-      found.partitions,
-      [
-        { title: "PARTITION", align: "right", of: ({ partition }) => partition },
-        { title: "SLOTS", align: "right", of: ({ slots }) => slots },
-        { title: "PENDING", align: "right", of: ({ pending }) => pending },
-        { title: "DELAYED", align: "right", of: ({ delayed }) => delayed },
-        { title: "WORKING", align: "right", of: ({ working }) => working },
-        { title: "DEAD", align: "right", of: ({ rejected }) => rejected },
-      ],
-      "",
-    );
-    if (found.changing) {
-      out.note(
-        `New tasks go to ${found.count} partitions once all producers know of them. Sweeps complete the change.`,
+  return operation(
+    running,
+    command,
+    async (session: Session, _options: object, queue: string, number?: string) => {
+      const { api, out } = session;
+      if (number !== undefined && !/^\d+$/.test(number)) {
+        throw new UsageError(`${number} must be the number of partitions, 1 to 62`);
+      }
+      // Before it exists by a change.
+      await noteUnknownQueue(session, queue);
+      const path = pathOf(queue, "partitions");
+      const found: QueuePartitions =
+        number === undefined
+          ? await api.get(path, "partitions")
+          : await api.send("PUT", path, "partitions", { count: Number(number) });
+      out.rows(
+        found.partitions,
+        [
+          { title: "PARTITION", align: "right", of: ({ partition }) => partition },
+          { title: "SLOTS", align: "right", of: ({ slots }) => slots },
+          { title: "PENDING", align: "right", of: ({ pending }) => pending },
+          { title: "DELAYED", align: "right", of: ({ delayed }) => delayed },
+          { title: "WORKING", align: "right", of: ({ working }) => working },
+          { title: "DEAD", align: "right", of: ({ rejected }) => rejected },
+        ],
+        "",
       );
-    }
-  });
+      if (found.changing) {
+        out.note(
+          `New tasks go to ${found.count} partitions once all producers know of them. Sweeps complete the change.`,
+        );
+      }
+    },
+  );
 }

@@ -32,16 +32,16 @@ export async function copySettings(
   const { name, prefix, transport, signal } = queue;
   const { tasks } = queueKeys(name, prefix);
   const settings = new Map<string, string>();
-  let cursor = "0";
-  const first: Command = ["HGET", tasks, "~set"];
-  const set = replyAt(await transport.send([first], { signal }), 0);
+  const first: Command = ["HMGET", tasks, "~set", "~groups"];
+  const [set, groups] = replyAt(await transport.send([first], { signal }), 0) as (string | null)[];
   if (typeof set === "string") settings.set("", set);
-  do {
+  // Without that field no group has settings, and the records need not be gone through.
+  for (let cursor = typeof groups === "string" ? "0" : undefined; cursor !== undefined;) {
     const command: Command = ["HSCAN", tasks, cursor, "MATCH", "~s:*", "COUNT", FIELDS_PER_SCAN];
     const [next, found] = replyAt(await transport.send([command], { signal }), 0) as [string, string[]];
     for (let i = 0; i < found.length; i += 2) settings.set((found[i] ?? "").slice(3), found[i + 1] ?? "");
-    cursor = next;
-  } while (cursor !== "0");
+    cursor = next === "0" ? undefined : next;
+  }
   const calls = added.flatMap((partition) =>
     Array.from(settings, ([group, record]) => {
       const letters = record

@@ -3525,6 +3525,9 @@ CQ(n)
 end
 if not(u.max_working or u.rate)and y.limited==0 then
 u.number=nil
+if not p[2]then
+T(n,'HSET tasks','~groups',0)
+end
 elseif not u.number then
 u.number=C(tonumber(p[2]or 0)+1)
 T(n,'HSET tasks','~groups',u.number)
@@ -3555,8 +3558,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "4b9b7f926dd49f15df0ad0be2e177b4f0e342c0f",
-  keyLockingSha1: "02020963551e03987bc340c9d7c4d0dc9bbdfcf2",
+  sha1: "a69bfe469f3d1b012b6ead46649f15dd599f5dc4",
+  keyLockingSha1: "eaa1f8bf566b8db59c3eabb226a0fba08acb79df",
 };
 
 export const count: Script = {
