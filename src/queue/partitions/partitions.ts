@@ -16,6 +16,9 @@ const MAP_AGE = 60_000;
 const MAX_PAUSES = 40;
 const PAUSE = 25;
 
+/** How long a partition counts as full after it has refused tasks, ms. */
+const FULL_FOR = 10_000;
+
 /** A map, and when this instance read it, by its own clock. */
 interface KnownMap {
   readonly map: PartitionMap;
@@ -43,6 +46,8 @@ export class Partitions {
   readonly #wanted: number | undefined;
   readonly #now: (() => number) | undefined;
   readonly #keys: Keys[] = [];
+  /** For how many tasks a partition last had no room, and when that was, by this instance's clock. */
+  readonly #full = new Map<number, { readonly count: number; readonly at: number }>();
 
   constructor(queue: PartitionsOptions) {
     const { name, prefix, transport, wanted, now } = queue;
@@ -108,6 +113,23 @@ export class Partitions {
   /** Whether the database of a partition could not be reached a short time ago. */
   isDown(partition: number): boolean {
     return isDown(this.#transport, partition);
+  }
+
+  /** Takes note that a partition had no room for so many tasks, because its share of `maxPending` is used up. */
+  noteFull(partition: number, count: number): void {
+    this.#full.set(partition, { count, at: Date.now() });
+  }
+
+  /** Whether so many new tasks without a slot should go elsewhere, if they can. */
+  shuns(partition: number, count: number): boolean {
+    const full = this.#full.get(partition);
+    const age = full && full.count <= count ? Date.now() - full.at : -1;
+    return (age >= 0 && age < FULL_FOR) || this.isDown(partition);
+  }
+
+  /** Whether any partition may have room for so many new tasks without a slot. */
+  async mayHaveRoom(count: number, signal?: AbortSignal): Promise<boolean> {
+    return owning(await this.map(signal)).some((partition) => !this.shuns(partition, count));
   }
 
   /** All partitions that may have tasks. */

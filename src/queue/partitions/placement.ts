@@ -19,10 +19,10 @@ export class NewTaskPlacement {
   #turn = 0;
   #left = 0;
 
-  #partitionFor(count: number, map: PartitionMap, isDown: (partition: number) => boolean): number {
+  #partitionFor(count: number, map: PartitionMap, shuns: (partition: number) => boolean): number {
     const owners = owning(map);
-    const reachable = owners.filter((partition) => !isDown(partition));
-    const partitions = reachable.length > 0 ? reachable : owners;
+    const open = owners.filter((partition) => !shuns(partition));
+    const partitions = open.length > 0 ? open : owners;
     const period = Math.floor(Date.now() / PERIOD);
     if (period !== this.#period)
       [this.#period, this.#turn, this.#left] = [period, period, TASKS_PER_PARTITION];
@@ -34,14 +34,17 @@ export class NewTaskPlacement {
     return partitions[this.#turn % partitions.length] as number;
   }
 
-  /** Where the tasks of one call go. Those without a slot go to one partition. */
-  placing(count: number, map: PartitionMap, isDown: (partition: number) => boolean) {
+  /**
+   * Where the tasks of one call go. Those without a slot go to one partition.
+   * @param shuns whether a partition is down or full: it gets tasks only if all are
+   */
+  placing(count: number, map: PartitionMap, shuns: (partition: number) => boolean) {
     let partition: number | undefined;
     return {
       slotOf: slotOfTask,
       newId: (slot: number | undefined) => {
         if (slot !== undefined) return newTaskId() + tagOf(slot);
-        return newTaskId() + partitionSuffix((partition ??= this.#partitionFor(count, map, isDown)));
+        return newTaskId() + partitionSuffix((partition ??= this.#partitionFor(count, map, shuns)));
       },
       endOf: tagOf,
     };

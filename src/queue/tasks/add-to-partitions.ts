@@ -64,8 +64,10 @@ export async function addToPartitions(
       const own = groups[i]?.[1] ?? [];
       wake ||= wakeHere;
       if (refused === "moved") rest.push(...own);
-      else if (refused) throw ENQUEUE_ERRORS[refused](partitions.name);
-      else for (const [j, { place }] of own.entries()) added[place] = tasks[j] as Added;
+      else if (!refused) for (const [j, { place }] of own.entries()) added[place] = tasks[j] as Added;
+      const isFull = refused === "full" || tasks.some((one) => "refused" in one && one.refused === "full");
+      if (isFull) partitions.noteFull(groups[i]?.[0] as number, refused ? own.length : 1);
+      if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](partitions.name);
     }
     if (rest.length > 0) map = await partitions.refresh(map, tries, signal);
   }

@@ -11,6 +11,7 @@ import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import { registeredName } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
+import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
 import { all } from "../core/maybe-promise.ts";
 import {
@@ -126,9 +127,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @example const { id } = await emails.enqueue({ to: "a@example.com" }, { delay: "30s", id: "welcome-17" })
    */
   enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
-    if (!this.tracing) return this.#enqueue(payload, options);
+    const run = (addTraceHeaders?: AddTraceHeaders) =>
+      this.partitions
+        ? this.#whereIsRoom([options], options, () => this.#enqueue(payload, options, addTraceHeaders))
+        : this.#enqueue(payload, options, addTraceHeaders);
+    if (!this.tracing) return run();
     const call = { queue: this.name, tasks: [options], many: false, overHttp: false };
-    return this.tracing.enqueue(call, (addTraceHeaders) => this.#enqueue(payload, options, addTraceHeaders));
+    return this.tracing.enqueue(call, run);
   }
 
   async #enqueue(
@@ -169,11 +174,13 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @example await emails.enqueueMany(users.map(({ email }) => ({ payload: { to: email } })))
    */
   enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
-    if (!this.tracing) return this.#enqueueMany(tasks, options);
+    const run = (addTraceHeaders?: AddTraceHeaders) =>
+      this.partitions
+        ? this.#whereIsRoom(tasks, options, () => this.#enqueueMany(tasks, options, addTraceHeaders))
+        : this.#enqueueMany(tasks, options, addTraceHeaders);
+    if (!this.tracing) return run();
     const call = { queue: this.name, tasks, many: true, overHttp: false };
-    return this.tracing.enqueue(call, (addTraceHeaders) =>
-      this.#enqueueMany(tasks, options, addTraceHeaders),
-    );
+    return this.tracing.enqueue(call, run);
   }
 
   async #enqueueMany(
@@ -288,11 +295,32 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     };
   }
 
+  /**
+   * Runs a call whose tasks may be in any partition again, while the one that it chose has no room for them and
+   * another may have. Nothing was added then.
+   */
+  async #whereIsRoom<Result>(
+    tasks: readonly Pick<EnqueueOptions, "id" | "group" | "dedup">[],
+    options: RequestOptions,
+    run: () => Promise<Result>,
+  ): Promise<Result> {
+    for (let left = MAX_PARTITIONS; ; left--) {
+      try {
+        return await run();
+      } catch (error) {
+        const isFull = error instanceof SluiceError && error.code === "queue_full" && left > 0;
+        const isPlaced = () => tasks.some(({ id, group, dedup }) => id ?? group ?? dedup);
+        if (!isFull || options.idempotencyKey !== undefined || isPlaced()) throw error;
+        if (!(await this.partitions?.mayHaveRoom(tasks.length, options.signal))) throw error;
+      }
+    }
+  }
+
   async #placing(count: number, signal: AbortSignal | undefined): Promise<Placing> {
     const partitions = this.foundPartitions();
     const map = await partitions.map(signal);
-    const isDown = (partition: number) => partitions.isDown(partition);
-    return (this.#placement ??= new NewTaskPlacement()).placing(count, map, isDown);
+    const shuns = (partition: number) => partitions.shuns(partition, count);
+    return (this.#placement ??= new NewTaskPlacement()).placing(count, map, shuns);
   }
 
   /** Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */

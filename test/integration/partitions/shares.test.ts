@@ -187,6 +187,35 @@ describe("limits of a queue with partitions", () => {
     expect(await take()).toBe(4);
   });
 
+  test("a limit of pending tasks is used up in all partitions before a task without a slot is refused", async () => {
+    await rig.operator(over(rig.transport)).configure({ maxPending: 12 });
+    // An instance that calls one after the other, then one whose calls share a request, then one with a batch.
+    const queue = rig.queue(over(rig.transport));
+    for (let i = 0; i < 5; i++) expect(await queue.enqueue(i)).toMatchObject({ created: true });
+    const together = rig.queue({ ...over(rig.transport), coalesce: "turn" });
+    await Promise.all([6, 7, 8, 9].map((i) => together.enqueue(i)));
+    expect(await rig.queue(over(rig.transport)).enqueueMany([{ payload: 10 }])).toMatchObject([
+      { created: true },
+    ]);
+    const waiting = [...(await loads()).values()].map(({ pending }) => pending);
+    expect(waiting.toSorted(ascending)).toEqual([1, 3, 3, 3]);
+    // No partition has room for three.
+    const three = [1, 2, 3].map((payload) => ({ payload }));
+    await expect(queue.enqueueMany(three)).rejects.toMatchObject({ code: "queue_full" });
+    await expect(queue.enqueueMany([{ payload: 1, group: "g" }, ...three])).rejects.toMatchObject({
+      code: "queue_full",
+    });
+    await expect(rig.queue(over(rig.transport)).enqueueMany(undefined as never)).rejects.toMatchObject({
+      code: "invalid_argument",
+    });
+    const { pending } = await queue.counts();
+    expect(pending).toBeGreaterThanOrEqual(10);
+    for (let i = pending; i < 12; i++) await queue.enqueue(i);
+    await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
+    await expect(together.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
+    expect((await queue.counts()).pending).toBe(12);
+  });
+
   test("cost one command if the shares fit, and nothing is written", async () => {
     const queue = rig.queue(over(rig.transport));
     await queue.enqueue(1);
