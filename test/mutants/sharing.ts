@@ -3,6 +3,22 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in how operators see partitions as one queue, and share its limits among them. */
 export const sharing: readonly Mutant[] = [
   {
+    name: "a partition that is full is not noted",
+    file: "src/queue/tasks/add-to-partitions.ts",
+    find: "      if (isFull) partitions",
+    replace: "      if (isFull && !refused) partitions",
+    breaks: "limits",
+    because: "tasks are refused although other partitions have room",
+  },
+  {
+    name: "a weight alone does not say that groups have settings",
+    file: "lua/operate/configure.lua",
+    find: "    if not found[2] then",
+    replace: "    if false then",
+    breaks: "groups",
+    because: "new partitions do not know the weights of groups",
+  },
+  {
     name: "shares are written over those of another caller",
     file: "lua/partitions/put-shares.lua",
     find: "elseif found ~= was then",

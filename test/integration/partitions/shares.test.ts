@@ -249,6 +249,23 @@ describe("limits of a queue with partitions", () => {
     expect(new Set(await letters("v")).size).toBe(1);
   });
 
+  test("of groups are in new partitions, also if a weight is all that they have; without any, no record is read", async () => {
+    const queue = { name: QUEUE, prefix: undefined, transport: rig.transport };
+    const sent: unknown[] = [];
+    const counting: Transport = {
+      send: (commands, options) => {
+        sent.push(...commands.map((command) => ("script" in command ? command.script.name : command[0])));
+        return rig.transport.send(commands, options);
+      },
+    };
+    await rig.queue({ ...over(rig.transport), partitions: 1 }).enqueue(1);
+    await copySettings({ ...queue, transport: counting }, ALL, [2, 3], { testNow: String(rig.now) });
+    expect(sent).not.toContain("HSCAN");
+    await rig.operator({ ...over(rig.transport), partitions: 1 }).configureGroup("g", { weight: 4 });
+    await copySettings(queue, ALL, [2, 3], { testNow: String(rig.now) });
+    expect([await field(2, "~s:g"), await field(3, "~s:g")]).toEqual(["1;k=4", "1;k=4"]);
+  });
+
   test("hold in new partitions before these own slots, as all settings of the queue and its groups", async () => {
     const two = { ...over(rig.transport), partitions: 2 };
     await rig.operator(two).configure({ maxWorking: 9, statistics: true });
