@@ -137,6 +137,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/unique-ids",
   ],
   "lua/operate/configure.lua": [
+    "integration/partitions/shares",
     "integration/operate/wakes",
     "integration/operate/settings",
     "integration/groups/group-settings",
