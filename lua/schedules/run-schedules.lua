@@ -11,10 +11,12 @@ local schedules = KEYS[7] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[8] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: name, at (its next occurrence, ms), record, times, following
--- at, record: as read; times: its due occurrences (ms), separated by spaces
+-- at, record: as read; times: its due occurrences (ms), separated by spaces; '=' and the last of them if the
+-- caller has enqueued them in other partitions
 -- following: the one after them (ms)
 -- Returns {'ok', 1 if the queue is full, then for each: how many tasks were added, its next occurrence
---          (ms; -1: it has changed since it was read, -2: it has no task)}
+--          (ms; -1: it has changed since it was read, -2: it has no task, -3: its tasks have a group, and so
+--          belong to the partition that owns its slot), and after -3 the recurring task}
 --      or {'newer_schema'}
 
 local STRIDE = 5
@@ -25,7 +27,7 @@ local READ = 16
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks)
 local plan = new_plan(keys, clock(test_now))
 local count = (#items - 1) / STRIDE
-local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
+local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped', '~slots' }
 for i = 1, count do
   local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
   names[i] = name
@@ -34,7 +36,7 @@ for i = 1, count do
   end
 end
 local stored = read_first_lines(tasks, fields)
-if read_settings(plan, stored['~set'], stored['~stats']) then
+if newer(stored['~slots']) or read_settings(plan, stored['~set'], stored['~stats']) then
   return { 'newer_schema' }
 end
 local scores = redis.call('ZMSCORE', schedules, unpack(names))
@@ -101,12 +103,16 @@ end
 
 local reply, set, moved = { 'ok', 0 }, {}, {}
 for i = 1, count do
-  local read_at, read_record = unpack(items, STRIDE * i - 2, STRIDE * i - 1)
-  local added, last, following = 0, nil, read_at
+  local read_at, read_record, times, after = unpack(items, STRIDE * i - 2, STRIDE * i + 1)
+  local added, last, following, to_place = 0, nil, read_at, nil
   if bytes <= MAX_BYTES then
     local record, task = schedule_and_task(i)
     if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
       following = '-1'
+    elseif string.sub(times, 1, 1) == '=' then
+      last, following = string.sub(times, 2), after
+    elseif stored['~slots'] and string.find(task or '', '^[^\n]*;G=') then
+      following, to_place, bytes = '-3', task, bytes + #task
     else
       added, last, following = enqueue_due(i, task or '')
     end
@@ -118,6 +124,7 @@ for i = 1, count do
     end
   end
   append(reply, added, tonumber(following))
+  append(reply, to_place)
 end
 reply[2] = full and 1 or 0
 

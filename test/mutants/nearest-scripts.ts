@@ -187,6 +187,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/schedules/occurrences",
     "integration/schedules/occurrences-at-once",
     "integration/schedules/occurrences-refused",
+    "integration/partitions/schedules",
     "fault/schedules",
   ],
   "lua/schedules/set-reminder.lua": [

@@ -17,6 +17,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/partitions/resize.ts": partitionTests,
   "src/queue/partitions/turns.ts": partitionTests,
   "src/queue/tasks/add-to-partitions.ts": partitionTests,
+  "src/queue/schedules/place-occurrences.ts": ["integration/partitions/schedules"],
+  "src/queue/schedules/schedule-record.ts": [
+    "integration/schedules/schedules",
+    "integration/partitions/schedules",
+  ],
   "src/cli/commands/redrive.ts": ["cli/redrive"],
   "src/cli/commands/deploy.ts": ["cli/deploy"],
   "src/cli/commands/doctor.ts": ["cli/doctor"],

@@ -5447,7 +5447,7 @@ local m=16
 ${$Q}local n=Q(a,b,c,d,nil,e,f)
 ${$C}${$D}${$E}${$DB}${$DC}local o=DC(n,E(i))
 local p=(#j-1)/k
-local q,r={},{'~set','~stats','~ghosts','~dropped'}
+local q,r={},{'~set','~stats','~ghosts','~dropped','~slots'}
 for v=1,p do
 local w,x,y,z=unpack(j,k*v-3,k*v)
 q[v]=w
@@ -5456,7 +5456,7 @@ r[#r+1]=w..'.'..ad
 end
 end
 ${$AA}${$AB}local s=AB(f,r)
-${$AC}${$AW}${$AY}${$BA}${$DD}if DD(o,s['~set'],s['~stats'])then
+${$AC}${$AW}${$AY}${$BA}${$DD}if AC(s['~slots'])or DD(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
@@ -5512,23 +5512,28 @@ return aj,ak,ai
 end
 local ac,ad,ae={'ok',0},{},{}
 ${$G}${$AX}for ai=1,p do
-local aj,ak=unpack(j,k*ai-2,k*ai-1)
-local al,am,an=0,nil,aj
+local aj,ak,al,am=unpack(j,k*ai-2,k*ai+1)
+local an,ao,ap,aq=0,nil,aj,nil
 if v<=l then
-local ao,ap=z(ai)
-if ao~=ak or tonumber(t[ai]or-1)~=tonumber(aj)then
-an='-1'
+local ar,as=z(ai)
+if ar~=ak or tonumber(t[ai]or-1)~=tonumber(aj)then
+ap='-1'
+elseif string.sub(al,1,1)=='='then
+ao,ap=string.sub(al,2),am
+elseif s['~slots']and string.find(as or'','^[^\\n]*;G=')then
+ap,aq,v='-3',as,v+#as
 else
-al,am,an=ab(ai,ap or'')
+an,ao,ap=ab(ai,as or'')
 end
-if am then
-local aq=AW(ao,x)
-aq.last_occurrence=am
-F(ad,'.'..q[ai],AX(aq,x))
-F(ae,an,q[ai])
+if ao then
+local at=AW(ar,x)
+at.last_occurrence=ao
+F(ad,'.'..q[ai],AX(at,x))
+F(ae,ap,q[ai])
 end
 end
-F(ac,al,tonumber(an))
+F(ac,an,tonumber(ap))
+F(ac,aq)
 end
 ac[2]=w and 1 or 0
 ${$H}${$U}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}DF(o)
@@ -5542,8 +5547,8 @@ I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "05428867b4374a3cc9ad237c35515295313c79f7",
-  keyLockingSha1: "30839cf0f65e149f570ce16338b355f69f9df508",
+  sha1: "4b07ef25421a075da6863df54e29d4509d1615bb",
+  keyLockingSha1: "9d92d3734cba361afd60be0194a7caa84b308504",
 };
 
 export const setReminder: Script = {

@@ -71,8 +71,14 @@ export const runSchedulesScript = {
     const reader = okay("runSchedules", reply);
     return {
       full: reader.integer() === 1,
-      /** `next`: -1 if the schedule has changed since it was read, -2 if it has no task. */
-      schedules: reader.rest((item) => ({ added: item.integer(), next: item.integer() })),
+      /**
+       * `next`: -1 if the schedule has changed since it was read, -2 if it has no task. `task`: its recurring
+       * task, if it belongs to the partition that owns the slot of its group.
+       */
+      schedules: reader.rest((item) => {
+        const [added, next] = [item.integer(), item.integer()];
+        return { added, next, task: next === -3 ? item.text() : undefined };
+      }),
     };
   },
 } as const satisfies Binding;

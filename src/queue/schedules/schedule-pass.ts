@@ -1,7 +1,8 @@
 import { SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { calendarOf, type Calendar } from "./calendar.ts";
-import { queueKeys, registryKey } from "../core/keys.ts";
+import { queueKeys, readPartitionName, registryKey } from "../core/keys.ts";
+import { placeOccurrences } from "./place-occurrences.ts";
 import { lastReply } from "../redis/replies.ts";
 import { NEVER, orUnsupported, readPlan, type Plan } from "./schedule-record.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
@@ -85,7 +86,7 @@ export class SchedulePass {
 
   /**
    * Runs the schedules of queues whose reminders are due.
-   * @returns the queues that had schedules due, and so have new tasks
+   * @returns the queues that had schedules due, and the partitions, and so have new tasks
    */
   async run(reminders: readonly Reminder[]): Promise<ReadonlySet<string>> {
     const withTasks = new Set<string>();
@@ -98,7 +99,7 @@ export class SchedulePass {
       const unfinished: Reminder[] = [];
       const nextReminders: { queue: string; before: string; at: string }[] = [];
       const queues = await this.#readDue(rest.slice(0, QUEUES_PER_REQUEST));
-      for (const { reminder, now, due, hasFailed, next } of await this.#enqueueDue(queues)) {
+      for (const { reminder, now, due, hasFailed, next } of await this.#enqueueDue(queues, withTasks)) {
         const { queue, at: before } = reminder;
         if (due.length > 0) withTasks.add(queue);
         // The reminder stays, and the next sweep reads the schedules again.
@@ -160,27 +161,24 @@ export class SchedulePass {
 
   /**
    * Enqueues what is due.
+   * @param withTasks gets the partitions above 0 that have new tasks
    * @returns for each queue also its next occurrence, epoch ms. It is undefined if the queue is full, or
    *   another caller changed its schedules
    */
   async #enqueueDue(
     queues: readonly DueQueue[],
+    withTasks: Set<string>,
   ): Promise<(DueQueue & { readonly next: number | undefined })[]> {
     const wanted = queues.filter(({ due }) => due.length > 0);
     const args = { testNow: this.#testNow() };
     const outcomes = await this.#send(
       wanted.map(({ reminder: { queue }, due }) => {
-        const items = due.map(({ name, at, record, times, following }) => ({
-          name,
-          at: String(at),
-          record,
-          times: times.join(" "),
-          following: String(following),
-        }));
+        const items = due.map((schedule) => runItem(schedule, schedule.times.join(" "), schedule.following));
         return callOf(runSchedulesScript, this.#keys(queue), args, items);
       }),
     );
-    return queues.map((dueQueue) => {
+    const enqueued = [];
+    for (const dueQueue of queues) {
       const { queue } = dueQueue.reminder;
       const index = wanted.indexOf(dueQueue);
       const done =
@@ -188,16 +186,57 @@ export class SchedulePass {
           ? { full: false, schedules: [] }
           : this.#read(queue, outcomes[index], runSchedulesScript.decode);
       const nexts: number[] = [];
-      for (const [i, { added, next }] of (done?.schedules ?? []).entries()) {
+      const grouped: (DueSchedule & { readonly task: string })[] = [];
+      for (const [i, { added, next, task }] of (done?.schedules ?? []).entries()) {
+        const schedule = dueQueue.due[i] as DueSchedule;
         this.scheduled += added;
-        if (next === -2) this.#skip(queue, dueQueue.due[i]?.name ?? "", "unexpected_reply");
+        if (next === -2) this.#skip(queue, schedule.name, "unexpected_reply");
+        else if (task !== undefined) grouped.push({ ...schedule, task });
         else nexts.push(next);
       }
+      if (grouped.length > 0) await this.#placeGrouped(queue, grouped, nexts, withTasks);
       if (done?.full) this.failed.set(queue, "queue_full");
       const sure = done && !done.full && nexts.every((next) => next >= 0);
       const next = sure ? Math.min(...nexts, dueQueue.after || Infinity) : undefined;
-      return { ...dueQueue, next };
-    });
+      enqueued.push({ ...dueQueue, next });
+    }
+    return enqueued;
+  }
+
+  /**
+   * Enqueues occurrences in the partitions that own the slots of their groups, and then moves the schedules on.
+   * If the pass ends in between, the next one finds the occurrences by their ids.
+   * @param nexts gets the next occurrence of each schedule that was moved on; -1 if another caller changed the schedule
+   */
+  async #placeGrouped(
+    name: string,
+    due: readonly (DueSchedule & { readonly task: string })[],
+    nexts: number[],
+    withTasks: Set<string>,
+  ): Promise<void> {
+    const { queue } = readPartitionName(name);
+    const { placed, partitions } = await placeOccurrences(this.#transport, queue, due, this.#options);
+    for (const partition of partitions) withTasks.add(partition);
+    const items = [];
+    for (const [i, result] of placed.entries()) {
+      const schedule = due[i] as DueSchedule;
+      if ("failed" in result) {
+        this.#skip(name, schedule.name, result.failed);
+        continue;
+      }
+      const { added, last, next, isFull } = result;
+      this.scheduled += added;
+      // Others may have room.
+      if (isFull) this.#skip(name, schedule.name, "queue_full");
+      if (last !== undefined) items.push(runItem(schedule, `=${last}`, next));
+      // The request had no room for it.
+      else if (!isFull) nexts.push(next);
+    }
+    if (items.length > 0) {
+      const call = callOf(runSchedulesScript, this.#keys(name), { testNow: this.#testNow() }, items);
+      const moved = this.#read(name, (await this.#send([call]))[0], runSchedulesScript.decode);
+      nexts.push(...(moved?.schedules.map(({ next }) => next) ?? [-1]));
+    }
   }
 
   /** Records that a schedule failed, so that the pass skips it from now on. */
@@ -233,6 +272,15 @@ export class SchedulePass {
     return this.#options.now ? String(this.#options.now()) : "";
   }
 }
+
+/** A schedule as the script takes it. */
+const runItem = ({ name, at, record }: DueSchedule, times: string, following: number) => ({
+  name,
+  at: String(at),
+  record,
+  times,
+  following: String(following),
+});
 
 /**
  * The occurrences of a schedule that are due, and the one after them.

@@ -1,6 +1,7 @@
 /** The records in a queue's timetable: when each schedule recurs, and the task that it enqueues. */
 import { calendarOf, type Rhythm } from "./calendar.ts";
 import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
+import { slotOf, tagOf } from "../core/partition-slots.ts";
 import { escaped, LAST_INSTANT, unescaped } from "../core/validation.ts";
 import { fixedOptions } from "../tasks/task-options.ts";
 import { readWritten, writeFixed } from "../core/record.ts";
@@ -175,6 +176,45 @@ export function writeTask(
   // Checks the limit of headers at their greatest length.
   fixedOptions({}, { headers: headers(String(LAST_INSTANT)) }, "");
   return writeFixed({ token: undefined, ...fixed, headers: headers(""), payload });
+}
+
+/** The group of the task that {@link writeTask} wrote; empty if it has none. */
+export function groupOfTask(task: string): string {
+  return unescaped(/^[^\n]*;G=([^;\n]*)/.exec(task)?.[1] ?? "");
+}
+
+/**
+ * The id of an occurrence whose task has a group, in a queue with partitions: it has the slot of the group.
+ * @param time of the occurrence, epoch ms
+ * @throws {SluiceError} `invalid_argument` if the schedule's name has something else in braces
+ */
+export function occurrenceId(name: string, time: number, group: string): string {
+  const slot = slotOf(group);
+  // Of several texts in braces only the first one decides.
+  const id = `${name}.${time}${name.includes("{") ? "" : tagOf(slot)}`;
+  if (slotOf(id) === slot) return id;
+  throw invalidArgument(
+    "name",
+    `must have the group of its tasks in braces, such as "daily{${group}}", or no brace: in a queue with ` +
+      "partitions both are then in the same partition",
+  );
+}
+
+/**
+ * Writes the fixed record of an occurrence, as the script that enqueues it does for tasks without a group.
+ * @param task as {@link writeTask} wrote it
+ * @param time of the occurrence, epoch ms
+ * @param token distinguishes the producer
+ * @param unique for how long the id is to stay known, ms
+ * @throws {SluiceError} `unexpected_reply` for an invalid task
+ */
+export function writeOccurrence(task: string, time: number, token: string, unique: number): string {
+  const [line, front, size, back] = /^([^\n]*);h=(\d+)([^\n]*)\n/.exec(task) ?? [];
+  if (line === undefined) throw new SluiceError("unexpected_reply", "a schedule's task is invalid");
+  // The time goes between the last two quotes of the headers.
+  const at = line.length + Number(size) - 2;
+  const longer = Number(size) + String(time).length;
+  return `;t=${token}${front};U=${unique};h=${longer}${back}\n${task.slice(line.length, at)}${time}${task.slice(at)}`;
 }
 
 /** Reads the task that {@link writeTask} wrote. */

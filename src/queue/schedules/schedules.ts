@@ -20,6 +20,7 @@ import {
   listedSchedule,
   NEVER,
   nextOccurrence,
+  occurrenceId,
   orUnsupported,
   readPlan,
   readTask,
@@ -80,8 +81,8 @@ interface Draft {
 /**
  * The schedules of a queue. The first sweep after each occurrence of a schedule enqueues its task, exactly
  * once even if several sweeps run. The task's id is `<name>.<epoch ms of the occurrence>`; if a task has that
- * id already, none is added. The task has the headers `schedule` (the name) and `scheduled-at` (the time,
- * epoch ms).
+ * id already, none is added. In a queue with partitions, the id of a task with a group also has a number in
+ * braces. The task has the headers `schedule` (the name) and `scheduled-at` (the time, epoch ms).
  * @example
  * const schedules = new Schedules("reports", { transport: upstash(env) });
  * await schedules.put("daily", { cron: "0 6 * * *", timeZone: "Europe/Berlin", payload: { kind: "daily" } });
@@ -120,6 +121,8 @@ export class Schedules<T = unknown> extends QueueBase {
     const encoded = encodePayload(schedule.payload, "payload");
     const payload = await encryptValue(this.values, { kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, this.#defaults, schedule, payload);
+    // Throws here, not in each sweep.
+    if (this.partitions && schedule.group !== undefined) occurrenceId(checked, 0, schedule.group);
     const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
       const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);
       const plan: Plan = {

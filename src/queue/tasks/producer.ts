@@ -1,6 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidArgument, SluiceError } from "../../errors.ts";
-import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
 import { addToPartitions, type EnqueueReply, type SendToPartitions } from "./add-to-partitions.ts";
@@ -9,7 +8,6 @@ import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
-import { registeredName } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
@@ -23,13 +21,12 @@ import {
   trueOrFalse,
   wholeNumber,
 } from "../core/validation.ts";
-import { replyAt } from "../redis/replies.ts";
 import { readTaskInfo } from "../core/record.ts";
 import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/tracing.ts";
-import { registration, sendNoted } from "./registration.ts";
+import { partitionSender } from "./partition-sender.ts";
 import { checkedSchema } from "./schema.ts";
 import { decryptTask } from "../values/encryption.ts";
-import { cancelScript, enqueueScript, getScript, wakeScript } from "../redis/task-scripts.ts";
+import { cancelScript, getScript, wakeScript } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
 import type { TaskInfo } from "../core/task-info.ts";
 import type {
@@ -254,45 +251,30 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @returns for each task whether it was created, or why it was refused; and whether to wake a consumer
    */
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
-    const send = this.#adder(refuseEach, signal);
+    const send = this.#sender(refuseEach, signal);
     if (this.partitions) return addToPartitions(items, { partitions: this.partitions, send, signal });
     const [reply] = await send([{ partition: 0, items, slots: "" }]);
     const { refused, hasPartitions, wake, tasks: added } = reply as EnqueueReply;
     const partitions = hasPartitions && this.foundPartitions();
-    if (partitions && refused) return addToPartitions(items, { partitions, send, signal });
+    if (partitions && refused) {
+      return addToPartitions(items, { partitions, send: this.#sender(refuseEach, signal), signal });
+    }
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
   }
 
-  /** Sends tasks to partitions, in one request. */
-  #adder(refuseEach: "1" | "", signal: AbortSignal | undefined): SendToPartitions {
-    return async (parts) => {
-      const calls = parts.map(({ partition, items, slots }) => {
-        const keys = this.keysOf(partition);
-        const name = registeredName(this.name, partition, this.partitions !== undefined);
-        // Only to ask a partition what it knows does not use it.
-        const note = slots === "?" ? undefined : registration(this.transport, keys, name, this.testNow());
-        const args = {
-          testNow: this.testNow(),
-          withSettings: note?.readSettings ? "1" : "",
-          wake: this.wakeWindow,
-          refuseEach,
-          slots,
-        };
-        return { note, call: callOf(enqueueScript, keys, args, items) };
-      });
-      const { noted, outcomes } = await sendNoted(
-        this.transport,
-        calls.map(({ note }) => note?.command),
-        calls.map(({ call }) => call),
-        { signal },
-      );
-      return calls.map(({ note }, i) => {
-        const reply = enqueueScript.decode(replyAt(outcomes, i));
-        if (note && (!note.command || noted[i])) note.done(reply.mustReadSettings);
-        return reply;
-      });
-    };
+  #sender(refuseEach: "1" | "", signal: AbortSignal | undefined): SendToPartitions {
+    const { transport, name, wakeWindow } = this;
+    return partitionSender({
+      transport,
+      name,
+      hasPartitions: this.partitions !== undefined,
+      keysOf: (partition) => this.keysOf(partition),
+      testNow: this.testNow(),
+      wake: wakeWindow,
+      refuseEach,
+      signal,
+    });
   }
 
   /**

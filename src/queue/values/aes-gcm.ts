@@ -140,8 +140,9 @@ function envelopeOf(value: unknown, { kind }: ValueContext): Uint8Array<ArrayBuf
 /** The owner to which a value of a kind is bound; undefined if the context does not allow that kind. */
 function ownerOf({ kind, queue, id }: ValueContext, letter: string): string | undefined {
   if (letter === KINDS[kind]) return `${queue} ${id}`;
-  // Tasks of a schedule have the schedule's payload. Their ids are its name, a dot and a time.
-  const [, schedule] = /^(.+)\.\d+$/.exec(id) ?? [];
+  // Tasks of a schedule have the schedule's payload. Their ids are its name, a dot and a time, with partitions
+  // also a number in braces.
+  const [, schedule] = /^(.+)\.\d+(?:\{\d+\})?$/.exec(id) ?? [];
   return kind === "payload" && letter === KINDS.schedule && schedule !== undefined
     ? `${queue} ${schedule}`
     : undefined;

@@ -1,0 +1,49 @@
+import { registeredName, type Keys } from "../core/keys.ts";
+import { callOf } from "../redis/binding.ts";
+import { replyAt } from "../redis/replies.ts";
+import { enqueueScript } from "../redis/task-scripts.ts";
+import type { Transport } from "../redis/transport.ts";
+import type { SendToPartitions } from "./add-to-partitions.ts";
+import { registration, sendNoted } from "./registration.ts";
+
+export interface PartitionSenderOptions {
+  readonly transport: Transport;
+  /** Of the queue. */
+  readonly name: string;
+  /** Whether the queue is known to have partitions. */
+  readonly hasPartitions: boolean;
+  readonly keysOf: (partition: number) => Keys;
+  /** The test clock as the scripts take it; empty for Redis's own time. */
+  readonly testNow: string;
+  /** How long a wake of a consumer counts, ms, as the scripts take it; empty to wake none. */
+  readonly wake: string;
+  /** "1" to refuse each task alone, "" to refuse all of them together. */
+  readonly refuseEach: "1" | "";
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Returns a function that enqueues tasks in partitions, in one request, with the notes that this needs. */
+export function partitionSender(options: PartitionSenderOptions): SendToPartitions {
+  const { transport, name, hasPartitions, keysOf, testNow, wake, refuseEach, signal } = options;
+  return async (parts) => {
+    const calls = parts.map(({ partition, items, slots }) => {
+      const keys = keysOf(partition);
+      const registered = registeredName(name, partition, hasPartitions);
+      // Only to ask a partition what it knows does not use it.
+      const note = slots === "?" ? undefined : registration(transport, keys, registered, testNow);
+      const args = { testNow, withSettings: note?.readSettings ? "1" : "", wake, refuseEach, slots };
+      return { note, call: callOf(enqueueScript, keys, args, items) };
+    });
+    const { noted, outcomes } = await sendNoted(
+      transport,
+      calls.map(({ note }) => note?.command),
+      calls.map(({ call }) => call),
+      { signal },
+    );
+    return calls.map(({ note }, i) => {
+      const reply = enqueueScript.decode(replyAt(outcomes, i));
+      if (note && (!note.command || noted[i])) note.done(reply.mustReadSettings);
+      return reply;
+    });
+  };
+}

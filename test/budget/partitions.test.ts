@@ -1,0 +1,279 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Redis } from "@upstash/redis";
+import { Operator, Queue, Schedules, sweep, type Batch, type EnqueueOptions } from "../../src/index.ts";
+import { slotOf } from "../../src/queue/core/partition-slots.ts";
+import { fetchMap } from "../../src/queue/partitions/resize.ts";
+import { useBilled } from "../support/billed.ts";
+
+// What a queue with four partitions costs, for docs/partitions.md: commands as Upstash bills them, and requests.
+// Exact, as in commands.test.ts. The clock of this process stands still, so that what it remembers for a quarter
+// of a second or a minute does not depend on how fast the tests run.
+
+const PARTITIONS = [0, 1, 2, 3];
+/** Where the dequeues of a new consumer begin: it chooses at random. */
+const BEGIN = { first: 0, second: 0.3 };
+
+/** A dequeue of one task, and of none. */
+const DEQUEUE = 6;
+const NOTHING = 5;
+/** A look at a partition with ready tasks, and at one without. */
+const LOOK = 4;
+const EMPTY_LOOK = 5;
+/** Reading which partitions are in use, and recording some as idle. */
+const REGISTRY = 3;
+const RECORD_IDLE = 3;
+
+const billed = useBilled(async ({ queue }) => {
+  const transport = queue["transport"];
+  const warm = new Queue(`${queue.name}-warm`, { transport, partitions: 4 });
+  await warm.enqueueMany(PARTITIONS.map((i) => ({ payload: 1, id: `t${i}`, resultTtl: 0 })));
+  await drain(warm);
+  await warm.counts();
+  const [task] = await dequeueOne(warm);
+  await warm.settleAndDequeue([{ receipt: task ?? "", outcome: "complete" }]);
+  await drain(warm);
+  await makeIdle(warm);
+  await sweepOne(warm.name, "a");
+  await client().flushdb();
+  await queue.enqueue("warm", { resultTtl: 0 });
+  await drain(queue);
+});
+const client = () => new Redis({ url: billed.gateway.url, token: billed.gateway.token });
+const transportOf = () => billed.queue["transport"];
+
+let queue: Queue;
+/** Different ids, groups or dedup keys whose slots a partition owns. */
+let owned: (partition: number, place?: number) => string;
+/** Another consumer, which knows the map and no more. */
+const consumer = () => new Queue(queue.name, { transport: transportOf(), partitions: 4 });
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  queue = new Queue(`${billed.queue.name}-spread`, { transport: transportOf(), partitions: 4 });
+  await queue.enqueue(0, { resultTtl: 0 });
+  const { owners } = await fetchMap({ name: queue.name, prefix: undefined, transport: transportOf() });
+  owned = (partition, place = 0) => {
+    const texts = Array.from({ length: 1_000 }, (_, i) => `t${i}`);
+    return texts.filter((text) => owners[slotOf(text)] === partition)[place] as string;
+  };
+  // The registry then has each partition.
+  for (const partition of PARTITIONS) await queue.enqueue(0, { id: owned(partition), resultTtl: 0 });
+  await drain(queue);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+async function drain(from: Queue) {
+  for (;;) {
+    const tasks = await from.dequeue({ max: 100 });
+    if (tasks.length === 0) return;
+    await from.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+  }
+}
+
+async function dequeueOne(from: Queue): Promise<string[]> {
+  await from.enqueue(1, { resultTtl: 0 });
+  return (await from.dequeue()).map(({ receipt }) => receipt);
+}
+
+const begin = (at: number) => vi.spyOn(Math, "random").mockReturnValue(at);
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+/** Commands and requests. */
+async function usage(run: () => Promise<unknown>): Promise<[commands: number, requests: number]> {
+  const commands = await billed.cost(run);
+  return [commands, billed.gateway.usage().requests];
+}
+
+/** Tasks in some partitions, those of the first one first. */
+async function fill(partitions: readonly number[], each: number) {
+  for (const partition of partitions) {
+    const ids = Array.from({ length: each }, (_, i) => `${i}{${owned(partition)}}`);
+    await queue.enqueueMany(ids.map((id) => ({ payload: partition, id, resultTtl: 0 })));
+    pass(10);
+  }
+}
+
+/** Lets all partitions look unused for three minutes. The next polls record those above 0 as idle. */
+async function makeOld(of: Queue) {
+  for (const partition of PARTITIONS.slice(1)) {
+    const score = Date.now() - 180_000;
+    await client().zadd("sluice:queues", { score, member: `${of.name}/${partition}` });
+  }
+}
+
+async function makeIdle(of: Queue) {
+  await makeOld(of);
+  await new Queue(of.name, { transport: transportOf(), partitions: 4 }).dequeue();
+}
+
+let sweeps = 0;
+
+/** A sweep that finds one schedule due, whose task may have a group. */
+async function sweepOne(name: string, group: string | undefined) {
+  const schedules = new Schedules(name, { transport: transportOf() });
+  // Each call has another occurrence.
+  const score = Date.now() - 1_000_000 + sweeps++;
+  await schedules.put("s", { every: "1d", payload: 1, group });
+  await client().zadd(`sluice:{${name}}:schedules`, { xx: true }, { score, member: "s" });
+  await client().zadd("sluice:queues", { xx: true }, { score: 1, member: `~${name}` });
+  return usage(() => sweep(transportOf(), { queues: (other) => other === name }));
+}
+
+describe("an enqueue", () => {
+  test("costs as much as without partitions, and with an id one command more; one request", async () => {
+    const prices = async (to: Queue, named: (partition: number) => string) => {
+      const one = (options: EnqueueOptions) => usage(() => to.enqueue(1, options));
+      return {
+        plain: await one({}),
+        delayed: await one({ delay: "1h" }),
+        id: await one({ id: named(1) }),
+        again: await one({ id: named(1), again: true }),
+        group: await one({ group: named(2) }),
+        idAndGroup: await one({ id: `x{${named(2)}}`, group: named(2) }),
+        dedup: await one({ dedup: { key: named(3), window: "1m" } }),
+        many: await usage(() => to.enqueueMany(Array.from({ length: 100 }, () => ({ payload: 1 })))),
+      };
+    };
+    const without = await prices(billed.queue, (partition) => `t${partition}`);
+    expect(without).toMatchObject({ plain: [4, 1], id: [4, 1], group: [7, 1], many: [5, 1] });
+    const costs = await prices(queue, (partition) => owned(partition, 1));
+    expect(costs).toEqual({ ...without, id: [5, 1] });
+  });
+
+  test("of a hundred tasks costs 5 for each partition to which their ids or groups belong; one request", async () => {
+    const many = (id: (i: number) => string) =>
+      usage(() => queue.enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: 1, id: id(i) }))));
+    expect(await many((i) => `x${i}`)).toEqual([4 * 5, 1]);
+    expect(await many((i) => `x${i}{${owned(1)}}`)).toEqual([5, 1]);
+  });
+
+  test("after a minute costs 1 for the map, in a request of its own, and 4 for each partition", async () => {
+    const another = new Queue(queue.name, { transport: transportOf(), partitions: 4 });
+    pass(61_000);
+    expect(await usage(() => another.enqueue(1))).toEqual([4 + 1 + 4, 2]);
+    expect(await usage(() => another.enqueue(1))).toEqual([4, 1]);
+    const { owners } = await fetchMap({ name: queue.name, prefix: undefined, transport: transportOf() });
+    expect(new Set(owners)).toEqual(new Set(PARTITIONS));
+  });
+});
+
+describe("a dequeue", () => {
+  test("costs 4 more to look at a second partition and 3 for the registry, then as much as without", async () => {
+    await fill(PARTITIONS, 5);
+    begin(BEGIN.first);
+    const one = consumer();
+    expect(await usage(() => one.dequeue())).toEqual([DEQUEUE + LOOK + REGISTRY, 1]);
+    // It begins with a partition of which it knows nothing, and looks at the last one.
+    expect(await usage(() => one.dequeue())).toEqual([DEQUEUE + LOOK, 1]);
+    for (let i = 0; i < 2; i++) expect(await usage(() => one.dequeue())).toEqual([DEQUEUE, 1]);
+    // A quarter of a second later it looks at another one again.
+    pass(300);
+    expect(await usage(() => one.dequeue())).toEqual([DEQUEUE + LOOK, 1]);
+  });
+
+  test("of an empty partition looks at all that are in use, for 4 or 5 each, in a second request", async () => {
+    await fill([3], 2);
+    begin(BEGIN.first);
+    const one = consumer();
+    const costs = await usage(async () => expect(await one.dequeue()).toHaveLength(1));
+    const first = NOTHING + EMPTY_LOOK + REGISTRY;
+    expect(costs).toEqual([first + EMPTY_LOOK + LOOK + DEQUEUE, 3]);
+    expect(await usage(() => one.dequeue())).toEqual([DEQUEUE, 1]);
+  });
+
+  test("that finds nothing costs 5 for each partition in use, and 3 for the registry", async () => {
+    begin(BEGIN.first);
+    const one = consumer();
+    const all = NOTHING + 3 * EMPTY_LOOK + REGISTRY;
+    expect(await usage(() => one.dequeue())).toEqual([all, 2]);
+    expect(await usage(() => one.dequeue())).toEqual([all, 2]);
+    pass(1_500);
+    expect(await usage(() => one.dequeue())).toEqual([all, 2]);
+  });
+
+  test("of an idle queue costs 8, also with 16 partitions; the first one of a consumer 13 or 18", async () => {
+    begin(BEGIN.first);
+    const one = consumer();
+    await makeOld(queue);
+    const all = NOTHING + 3 * EMPTY_LOOK + REGISTRY;
+    expect(await usage(() => one.dequeue())).toEqual([all + RECORD_IDLE, 3]);
+    pass(1_500);
+    expect(await usage(() => one.dequeue())).toEqual([NOTHING + REGISTRY, 1]);
+    // What it read within the last second is not enough to say that there is nothing.
+    expect(await usage(() => one.dequeue())).toEqual([NOTHING + REGISTRY, 2]);
+    expect(await usage(() => consumer().dequeue())).toEqual([NOTHING + EMPTY_LOOK + REGISTRY, 1]);
+    begin(BEGIN.second);
+    expect(await usage(() => consumer().dequeue())).toEqual([NOTHING + 2 * EMPTY_LOOK + REGISTRY, 2]);
+
+    await new Operator(queue.name, { transport: transportOf(), partitions: 4 }).resize(16);
+    const wide = new Queue(queue.name, { transport: transportOf(), partitions: 16 });
+    await wide.dequeue();
+    pass(1_500);
+    expect(await usage(() => wide.dequeue())).toEqual([NOTHING + REGISTRY, 1]);
+  });
+});
+
+describe("a settle", () => {
+  test("costs 6 for each partition of its tasks, in one request", async () => {
+    await fill(PARTITIONS, 2);
+    begin(BEGIN.first);
+    const tasks: Batch<unknown>[number][] = [];
+    while (tasks.length < 8) tasks.push(...(await queue.dequeue({ max: 8 })));
+    const settle = (some: typeof tasks) =>
+      usage(() => queue.settle(some.map(({ receipt }) => ({ receipt, outcome: "complete" }))));
+    const [first = [], ...others] = PARTITIONS.map((partition) =>
+      tasks.filter(({ payload }) => payload === partition),
+    );
+    expect(await settle(first)).toEqual([6, 1]);
+    expect(await settle(others.flat())).toEqual([3 * 6, 1]);
+  });
+
+  test("and dequeue in one call costs 8 if the next task is in the same partition, else 12; one request", async () => {
+    await fill([0], 1);
+    await fill([1], 5);
+    begin(BEGIN.first);
+    const [other] = await consumer().dequeue();
+    const one = consumer();
+    const [own] = await one.dequeue();
+    expect([other?.payload, own?.payload]).toEqual([0, 1]);
+    // It now learns that there are no tasks in the others.
+    await one.dequeue();
+    const next = (receipt = "") =>
+      usage(() => one.settleAndDequeue([{ receipt, outcome: "complete" }], { max: 1 }));
+    expect(await next(own?.receipt)).toEqual([8, 1]);
+    expect(await next(other?.receipt)).toEqual([6 + DEQUEUE, 1]);
+  });
+});
+
+describe("a sweep", () => {
+  test("costs 2 more than without partitions, and 5 for each one above 0 in use", async () => {
+    const swept = () => usage(() => sweep(transportOf(), { queues: (name) => name === queue.name }));
+    const one = 3 + 5 + 1 + 1;
+    expect(await swept()).toEqual([one + 3 * 5, 4]);
+    await fill(PARTITIONS, 2);
+    expect(await swept()).toEqual([one + 3 * 5, 4]);
+    await drain(queue);
+    await makeIdle(queue);
+    expect(await swept()).toEqual([one, 4]);
+  });
+
+  test("costs 8 and two requests more for a due schedule whose task has a group", async () => {
+    const plain = await sweepOne(billed.queue.name, undefined);
+    const grouped = await sweepOne(billed.queue.name, "a");
+    const base = 2 + 3 * 5;
+    const [commands, requests] = [plain[0] + base, plain[1] + 2];
+    expect(await sweepOne(queue.name, undefined)).toEqual([commands, requests]);
+    expect(await sweepOne(queue.name, owned(2))).toEqual([grouped[0] + base + 8, requests + 2]);
+  });
+});
+
+test("counts cost as much as those of each partition, in one request: 4 if it is empty", async () => {
+  expect(await usage(() => queue.counts())).toEqual([4 * 4, 1]);
+  await fill([2], 5);
+  expect(await usage(() => queue.counts())).toEqual([3 * 4 + 11, 1]);
+  await fill([0, 1, 3], 5);
+  expect(await usage(() => queue.counts())).toEqual([4 * 11, 1]);
+});
