@@ -15,7 +15,7 @@ export const sharing: readonly Mutant[] = [
     file: "lua/operate/configure.lua",
     find: "    if not found[2] then",
     replace: "    if false then",
-    breaks: "groups",
+    breaks: "limits",
     because: "new partitions do not know the weights of groups",
   },
   {
