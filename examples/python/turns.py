@@ -55,7 +55,7 @@ class Turns:
             if taken.tasks or taken.paused:
                 return taken.tasks
         # A producer may have noted a partition just now.
-        self._exchange(None, None, [p for p in self._order() if p != home], self._read_at < begun)
+        self._exchange(None, None, [p for p in self._order() if self._seen_at(p) < begun], self._read_at < begun)
         for partition in self._order():
             if partition == home or self._is_empty(partition, begun):
                 continue
