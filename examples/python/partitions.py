@@ -167,12 +167,9 @@ class Partitions:
     def _note(self, map: Map, owners: str, to: str) -> tuple[set[str], int]:
         """Says to partitions what they own. Gives those that were in use, and the version of a later map."""
         digits = sorted(set(to))
-        replies = self._redis.run(
-            *(
-                ("partitions/own-slots", name_of(self.queue, DIGITS.index(digit)), [map.version, owned(owners, digit)])
-                for digit in digits
-            )
-        )
+        names = [name_of(self.queue, DIGITS.index(digit)) for digit in digits]
+        notes = [[map.version, owned(owners, digit)] for digit in digits]
+        replies = self._redis.run(*(("partitions/own-slots", name, note) for name, note in zip(names, notes)))
         later = max([0, *(reply[1] for reply in replies if reply[0] == "older")])
         return {digit for digit, reply in zip(digits, replies) if reply == [1]}, later
 

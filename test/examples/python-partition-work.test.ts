@@ -131,10 +131,13 @@ test("Python's sweep adds up the partitions of a queue, and leaves out those tha
   }
 });
 
-test("a fault of the network at any one request changes no answer of a client with partitions", async () => {
-  await on.resize(4);
-  await on.resize(3);
-  const [answers, different] = await on.reportOf<[unknown, unknown]>(`
+test(
+  "a fault of the network at any one request changes no answer of a client with partitions",
+  { timeout: 120_000 },
+  async () => {
+    await on.resize(4);
+    await on.resize(3);
+    const [answers, different] = await on.reportOf<[unknown, unknown]>(`
     stored = redis.command("HGET", redis.maps, "${QUEUE}")
     post, sent = redis._post, []
 
@@ -174,15 +177,16 @@ test("a fault of the network at any one request changes no answer of a client wi
             if actual != expected: different.append([kind, nth, actual])
     report([expected, different])
   `);
-  expect(different).toEqual([]);
-  const many = Array.from({ length: 8 }, (_, i) => i);
-  expect(answers).toEqual([
-    ["one", true],
-    many.map((i) => [`many${i}`, true]),
-    true,
-    [...many, "one", "plain"].map((payload) => [1, payload]),
-    [...Array<string>(5).fill("completed"), ...Array<string>(3).fill("rejected"), "pending", "pending"],
-    2,
-    "already_ended",
-  ]);
-});
+    expect(different).toEqual([]);
+    const many = Array.from({ length: 8 }, (_, i) => i);
+    expect(answers).toEqual([
+      ["one", true],
+      many.map((i) => [`many${i}`, true]),
+      true,
+      [...many, "one", "plain"].map((payload) => [1, payload]),
+      [...Array<string>(5).fill("completed"), ...Array<string>(3).fill("rejected"), "pending", "pending"],
+      2,
+      "already_ended",
+    ]);
+  },
+);

@@ -131,7 +131,7 @@ test("tasks without a slot of one process go to all partitions, a hundred after 
   expect([...counts.values()].toSorted((one, other) => one - other)).toEqual([100, 100, 100, 100]);
 });
 
-test("a producer that is not told of partitions learns of them, and its consumer takes from all", async () => {
+test("a producer that does not know of partitions learns of them, and its consumer takes from all", async () => {
   await on.resize(4);
   expect(
     await both.python(`

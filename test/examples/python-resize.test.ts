@@ -161,7 +161,7 @@ test(
     expect(done.filter(([, attempt]) => attempt !== 1)).toEqual([]);
     expect(new Set(leases.map(({ partition }) => partition))).toEqual(new Set([0, 1, 2, 3]));
 
-    // Whoever asks for an id or a dedup key, and whenever: one task is created.
+    // Each shared id and dedup key has one task, regardless of which producer asks for it and when.
     const ids = new Map<string, Set<string>>();
     for (const [number, place, id] of answers) {
       const { key, id: wanted } = tasksOf("own", number)[place] as Sent;
