@@ -144,6 +144,22 @@ test("a producer that does not know of partitions learns of them, and its consum
   ).toEqual([[false, false], true, 22, true]);
 });
 
+test("a queue without partitions gets no command for them", async () => {
+  const sent = await on.reportOf<string[][]>(`
+    post, sent = redis._post, []
+    # A script that Redis does not know yet is sent again with EVAL.
+    redis._post = lambda commands: sent.append([command[0] for command in commands]) or post(commands)
+    queue.enqueue(1, id="a", group="g")
+    queue.enqueue(1)
+    [task] = queue.dequeue()
+    task.requeue()
+    queue.get("a"), queue.get("b"), queue.cancel("a"), queue.dequeue(max=5), queue.dequeue()
+    report([commands for commands in sent if commands[0] != "EVAL"])
+  `);
+  expect(sent).toEqual([["EVALSHA", "EVALSHA"], ...Array<string[]>(8).fill(["EVALSHA"])]);
+  expect(await rig.command("KEYS", "*maps")).toEqual([]);
+});
+
 test("a change that stopped between two steps is completed by an enqueue of Python", async () => {
   await on.resize(4);
   const map = await fetchMap(on.place);

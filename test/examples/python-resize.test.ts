@@ -52,7 +52,7 @@ interface Log {
 
 const IN_PYTHON = `
   import threading
-  rounds, answers, done = json.loads(os.environ["ROUNDS"]), [], []
+  rounds, answers, done = json.loads(redis.command("GET", "tasks")), [], []
 
   def new_queue(**options):
       return Queue(Redis(os.environ["UPSTASH_REDIS_REST_URL"], os.environ["UPSTASH_REDIS_REST_TOKEN"]), "${QUEUE}", **options)
@@ -142,7 +142,7 @@ test(
       await rig.command("SET", "stop", "1");
     };
     const rounds = Array.from({ length: ROUNDS }, (_, i) => tasksOf("python", i));
-    process.env["ROUNDS"] = JSON.stringify(rounds);
+    await rig.command("SET", "tasks", JSON.stringify(rounds));
     const [python] = await Promise.all([
       both.python(IN_PYTHON) as Promise<Log>,
       produce(),
@@ -150,7 +150,7 @@ test(
       change(),
       stop(),
     ]);
-    await rig.command("DEL", "stop", "rounds");
+    await rig.command("DEL", "stop", "rounds", "tasks");
 
     const answers = [...log.answers, ...python.answers];
     const created = answers.filter(([, , , isNew]) => isNew).map(([, , id]) => id);
