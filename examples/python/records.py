@@ -21,6 +21,9 @@ LATEST = 8_640_000_000_000_000
 NOTHING: Any = object()
 """A result, error or progress that is not given. ``None`` is a value."""
 
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in their order in ASCII
+RECEIPT = re.compile(r"(?:1|2\.([1-9]\d?))\.\d+\.(\d+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9][!-~]*)")
+
 STATES = dict(p="pending", d="delayed", w="working", c="completed", r="rejected", f="cancel requested")
 
 
@@ -158,6 +161,21 @@ def new_task(
     return [name, when, once, f"{options}\n{head}{encode('payload', payload)}"]
 
 
+def write_receipt(partition: int, attempt: int, number: int, token: str, id: str) -> str:
+    """The proof of a lease."""
+    form = f"2.{partition}" if partition else "1"
+    return f"{form}.{attempt}.{number}.{token}.{id}"
+
+
+def read_receipt(receipt: Any) -> tuple[int, str, str, str]:
+    """The partition, lease number, lease token and id of a receipt, or `bad_argument`."""
+    match = RECEIPT.fullmatch(receipt) if isinstance(receipt, str) else None
+    if not match:
+        raise SluiceError("bad_argument", "this is no receipt")
+    partition, number, token, id = match.groups()
+    return int(partition or 0), number, token, id
+
+
 def read_fixed(record: str) -> dict[str, Any]:
     """The fields of a fixed record; ``rest`` is the encoded payload."""
     line, rest = _first_line(record)
@@ -238,5 +256,11 @@ def _bounded(what: str, text: Any, most: int) -> Any:
 
 
 def _new_id() -> str:
-    # Tasks that are due at the same time go in the order of their ids.
-    return f"{time.time_ns():016x}{secrets.token_hex(6)}"
+    # Tasks that are due at the same time go in the order of their ids. 20 characters, as the library's ids have: of
+    # such an id clients look in all partitions.
+    ms, ns = divmod(time.time_ns(), 1_000_000)
+    return _digits(ms, 8) + _digits(ns, 4) + "".join(secrets.choice(DIGITS) for _ in range(8))
+
+
+def _digits(number: int, length: int) -> str:
+    return "".join(DIGITS[number // 62**place % 62] for place in reversed(range(length)))

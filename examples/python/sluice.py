@@ -7,19 +7,12 @@ Redis's clock. What goes wrong is a :class:`SluiceError`; what a queue may refus
 
 from __future__ import annotations
 
-import hashlib
-import http.client
-import json
-import random
-import re
 import secrets
-import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Iterable, NamedTuple
 
+from partitions import Partitions, name_of
+from producer import Notes, Producer
 from records import (
     NAME,
     NOTHING,
@@ -31,129 +24,16 @@ from records import (
     encode_error,
     encode_progress,
     escaped,
-    new_task,
     read_fixed,
     read_info,
+    read_receipt,
     whole,
+    write_receipt,
 )
+from rest import LIB, LUA, RESEND, Call, Redis, Script  # noqa: F401
+from turns import Taken, Turns
 
-LUA = Path(__file__).resolve().parents[2] / "lua"
-LIB = (
-    "prelude writes records limits groups fair-order admission events commit transitions workers wake due "
-    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
-    "slots repair-entries repair repair-fields control-fields group-states"
-).split()
-TRIES = 4
-REGISTER_EVERY = 60.0  # seconds
-
-RESEND: Any = object()
-"""Among a call's arguments: ``1`` in every copy after the first."""
-
-
-class Unanswered(SluiceError):
-    """The request may or may not have run. It can be sent again: every script allows that."""
-
-
-class Script:
-    """A script behind what it uses of the shared files. Its head names its keys."""
-
-    def __init__(self, name: str, folder: Path):
-        script = _lua(folder, name)
-        self.text = _needed(_words(script), folder) + script
-        self.sha = hashlib.sha1(self.text.encode()).hexdigest()
-        self.keys: list[str] = [
-            name.replace("_", "-") for name in re.findall(r"^local (\w+) = KEYS\[\d+\]", script, re.MULTILINE)
-        ]
-
-
-def _needed(words: set[str], folder: Path) -> str:
-    """The locals of the shared files that these words name, and those that they use, in order."""
-    shared = "\n".join(_lua(folder, f"lib/{name}") for name in LIB)
-    needed = ""
-    for part in reversed(re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]):
-        names = re.sub(r"^local( function)?|[=(].*", "", part.split("\n")[0])
-        if words & _words(names):
-            words = words | _words(part)
-            needed = part + needed
-    return needed
-
-
-def _words(text: str) -> set[str]:
-    """The words of a Lua text that may be names of locals: not those in comments and strings, nor fields."""
-    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"--.*|'[^'\n]*'|(?<!\.)\.[A-Za-z_]\w*", " ", text)))
-
-
-def _lua(folder: Path, name: str) -> str:
-    return (folder / f"{name}.lua").read_text("utf-8")
-
-
-Call = tuple[str, str, list]
-"""A script's path, the queue ('' for the registry), the arguments."""
-
-
-class Redis:
-    """A Redis by the Upstash REST protocol, and Sluice's scripts on it."""
-
-    def __init__(self, url: str, token: str, prefix: str = "sluice", lua: Path = LUA):
-        self._url, self._token, self._prefix, self._lua = url.rstrip("/"), token, prefix, lua
-        self._scripts: dict[str, Script] = {}
-
-    def run(self, *calls: Call) -> list[list]:
-        """Runs scripts in one request; gives their replies, each without its status ``ok``."""
-        for copy in range(TRIES):
-            try:
-                return self._attempt(calls, "1" if copy else "")
-            except Unanswered:
-                if copy == TRIES - 1:
-                    raise
-                time.sleep(random.uniform(0, 0.1 * 2**copy))
-        raise AssertionError("unreachable")
-
-    def _attempt(self, calls: tuple[Call, ...], resend: str) -> list[list]:
-        answers = self._post([self._command("EVALSHA", call, resend) for call in calls])
-        unknown = [i for i, answer in enumerate(answers) if answer.get("error", "").startswith("NOSCRIPT")]
-        if unknown:
-            again = self._post([self._command("EVAL", calls[i], resend) for i in unknown])
-            for i, answer in zip(unknown, again):
-                answers[i] = answer
-        return [_reply(answer) for answer in answers]
-
-    def _command(self, verb: str, call: Call, resend: str) -> list[str]:
-        name, queue, args = call
-        if name not in self._scripts:
-            self._scripts[name] = Script(name, self._lua)
-        script = self._scripts[name]
-        scope = f"{self._prefix}:{{{queue}}}" if queue else self._prefix
-        keys = [f"{scope}:{part}" for part in script.keys]
-        given = [resend if arg is RESEND else str(arg) for arg in args]
-        return [verb, script.text if verb == "EVAL" else script.sha, str(len(keys)), *keys, *given]
-
-    def _post(self, commands: list[list[str]]) -> list[dict]:
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        body = json.dumps(commands, ensure_ascii=False).encode()
-        request = urllib.request.Request(f"{self._url}/pipeline", body, headers)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as response:
-                return json.load(response)
-        except urllib.error.HTTPError as error:
-            kind = Unanswered if error.code == 429 or error.code >= 500 else SluiceError
-            raise kind("http_error", f"Redis answered with status {error.code}") from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise Unanswered("no_answer", f"Redis gave no answer: {type(error).__name__}") from error
-
-
-def _reply(answer: dict) -> list:
-    error = answer.get("error")
-    if error is not None:
-        # Some servers repeat the command behind their message, and payloads with it.
-        message = error.partition(", with args")[0][:200]
-        raise SluiceError("queue_full" if "OOM" in message else "redis_error", message)
-    status, *reply = answer["result"]
-    if status == "ok":
-        return reply
-    if status in ("full", "newer_schema"):
-        raise SluiceError("queue_full" if status == "full" else status)
-    return [status]
+VISIT_AFTER = 4_200_000  # ms: how long a partition is idle before a sweep visits it
 
 
 class Settled(NamedTuple):
@@ -219,104 +99,137 @@ class Task:
 
 
 class Queue:
-    """A queue. Each method is one request."""
+    """A queue. Each method is one request; with partitions, as a rule one or two.
 
-    def __init__(self, redis: Redis, name: str):
+    A producer finds out by itself that its queue has partitions. A consumer does not: give it ``partitioned`` if
+    the queue has some or is to get some. It costs one command a minute.
+    """
+
+    def __init__(self, redis: Redis, name: str, partitioned: bool = False):
         self._redis, self.name = redis, checked("queue", name, QUEUE)
-        self._registered, self._with_settings = float("-inf"), ""
+        self._partitions = Partitions(redis, name, partitioned)
+        self._producer = Producer(redis, self._partitions)
+        self._turns = Turns(redis, self._partitions)
+        self._notes = Notes(self._partitions)
 
     def enqueue(self, payload: Any, **options: Any) -> tuple[str, bool]:
         """Adds a task. Gives its id, and whether this call created it. Options: see `new_task`."""
         return self.enqueue_many([{"payload": payload, **options}])[0]
 
     def enqueue_many(self, tasks: Iterable[dict[str, Any]]) -> list[tuple[str, bool]]:
-        """Adds up to 1,000 tasks, all or none; each is a dict of ``payload`` and options."""
-        args = [new_task(**task) for task in tasks]
-        whole("the number of tasks", len(args), 1, 1_000)
-        now = time.monotonic()
-        register = now - self._registered >= REGISTER_EVERY
-        with_settings = "1" if register else self._with_settings
-        calls = [("tasks/enqueue", self.name, ["", with_settings, "", "", "", *(arg for task in args for arg in task)])]
-        if register:
-            calls.insert(0, ("sweep/register", "", ["", self.name]))
-        looked, _, *answers = self._redis.run(*calls)[-1]
-        self._registered = now if register else self._registered
-        if looked >= 0:
-            self._with_settings = "1" if looked else ""
-        # A text is the id of the task to which the dedup key belongs.
-        return [
-            (answer, False) if isinstance(answer, str) else (task[0], answer == 1)
-            for task, answer in zip(args, answers)
-        ]
+        """Adds up to 1,000 tasks; each is a dict of ``payload`` and options. A refusal adds none of them; with
+        partitions, none of those that go to the same one."""
+        return self._producer.enqueue(tasks)
 
     def dequeue(
         self, max: int = 1, lease: int = 300_000, max_bytes: int = 8_000_000, worker: str = ""
     ) -> list[Task]:
-        """Leases up to ``max`` tasks; none where the queue is empty or paused."""
-        token = secrets.token_urlsafe(12)
-        args = ["", whole("max", max, 1, 1_000), whole("lease", lease, 1), token, RESEND, max_bytes]
-        args += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
-        reply = self._redis.run(("tasks/dequeue", self.name, args))[0]
+        """Leases up to ``max`` tasks, of one partition; none where the queue is empty or paused."""
+        options = [whole("max", max, 1, 1_000), whole("lease", lease, 1), max_bytes]
+        options += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
+        if self._partitions.known:
+            return self._turns.dequeue(lambda partition, calls: self._take(partition, options, calls))
+        return self._take(0, options, []).tasks
+
+    def _take(self, partition: int, options: list, calls: list[Call]) -> Taken:
+        """Leases tasks of one partition; with other calls in the same request."""
+        token, name = secrets.token_urlsafe(12), name_of(self.name, partition)
+        most, lease, max_bytes, worker, info = options
+        args = ["", most, lease, token, RESEND, max_bytes, worker, info]
+        reply, *others = self._redis.run(("tasks/dequeue", name, args), *calls)
         for _ in range(49):
             if reply[0] != "more":
                 break
             # It met only what is not to be delivered, such as cancelled tasks. The same call goes on behind them.
             args[4] = "1"
-            reply = self._redis.run(("tasks/dequeue", self.name, args))[0]
+            reply = self._redis.run(("tasks/dequeue", name, args))[0]
         if reply[0] == "more":
-            return []
+            return Taken([], False, 0, 1, others)
         # The first is when there will be more, or the word `paused`. The last may be a list of new dead letters.
         if isinstance(reply[-1], list):
             reply.pop()
-        return [self._task(token, *reply[i : i + 5]) for i in range(1, len(reply), 5)]
+        tasks = [self._task(partition, token, *reply[i : i + 5]) for i in range(1, len(reply), 5)]
+        if reply[0] == "paused":
+            return Taken([], True, 0, 0, others)
+        return Taken(tasks, False, tasks[-1].enqueued_at if len(tasks) == most else 0, reply[0], others)
 
-    def _task(self, token: str, id: str, attempt: int, number: int, deadline_at: int, record: str) -> Task:
+    def _task(
+        self, partition: int, token: str, id: str, attempt: int, number: int, deadline_at: int, record: str
+    ) -> Task:
         says = read_fixed(record)
-        receipt = f"1.{attempt}.{number}.{token}.{id}"
+        receipt = write_receipt(partition, attempt, number, token, id)
         payload, group = decode(says["rest"]), says.get("G", "")
         return Task(self, id, receipt, attempt, deadline_at, int(says["e"]), payload, says["headers"], group)
 
     def settle(self, settlements: Iterable[Settlement]) -> list[Settled]:
         """Ends or extends up to 1,000 leases; each gets an answer of its own."""
-        args: list = []
-        for receipt, outcome, ms, text, count in settlements:
-            parts = receipt.split(".", 4)
-            if len(parts) < 5 or parts[0] != "1":
-                raise SluiceError("bad_argument", "this is no receipt")
-            number, token, id = parts[2:]
+        parts: dict[int, list[tuple[int, list]]] = {}
+        back: list[int] = []
+        for i, (receipt, outcome, ms, text, count) in enumerate(settlements):
+            partition, number, token, id = read_receipt(receipt)
             terms = [outcome] if ms is None else [outcome, str(whole("a duration", ms))]
-            args += [id, f"{number},{token}", " ".join(terms if count else [*terms, "uncounted"]), text]
+            args = [id, f"{number},{token}", " ".join(terms if count else [*terms, "uncounted"]), text]
+            parts.setdefault(partition, []).append((i, args))
+            if outcome in ("requeue", "unstarted") and (partition or self._partitions.known):
+                back.append(partition)
         # By the token a late copy of the call is known: it leaves newer progress alone.
-        answers = self._redis.run(("tasks/settle", self.name, ["", secrets.token_urlsafe(12), *args]))[0]
-        return [
-            Settled(state not in ("lost", "newer"), state, reason, at, flag == 1)
-            for state, reason, at, flag in ((a, "", 0, 0) if isinstance(a, str) else a for a in answers)
+        token = secrets.token_urlsafe(12)
+        calls: list[Call] = [
+            ("tasks/settle", name_of(self.name, partition), ["", token, *(arg for _, args in own for arg in args)])
+            for partition, own in parts.items()
         ]
+        # Consumers look only at partitions that the registry notes.
+        noted = self._notes.due(set(back))
+        replies = self._redis.run(*self._notes.calls(noted), *calls)[len(noted) > 0 :]
+        self._notes.done(noted)
+        answers = {i: a for own, reply in zip(parts.values(), replies) for (i, _), a in zip(own, reply)}
+        in_full = ((a, "", 0, 0) if isinstance(a, str) else a for _, a in sorted(answers.items()))
+        return [Settled(s not in ("lost", "newer"), s, reason, at, flag == 1) for s, reason, at, flag in in_full]
 
     def cancel(self, id: str, lease: int | None = None) -> str:
         """Returns ``rejected``, or ``working`` if its holder will be notified. Otherwise why not: ``not_found``,
         ``already_ended``, or ``lease_lost`` if the task has another lease number."""
         args = ["", checked("id", id, NAME), "" if lease is None else lease]
-        return self._redis.run(("tasks/cancel", self.name, args))[0][0]
+        return self._find("tasks/cancel", id, args)[0]
 
     def get(self, id: str) -> dict[str, Any] | None:
         """The state of a task, without its payload; None for an unknown id."""
-        reply = self._redis.run(("tasks/get", self.name, [checked("id", id, NAME), ""]))[0]
+        reply = self._find("tasks/get", id, [checked("id", id, NAME), ""])
         return None if reply == ["not_found"] else {"id": id, **read_info(*reply[:3], reply[4])}
+
+    def _find(self, script: str, id: str, args: list) -> list:
+        """Asks the partitions that may have a task, one after the other."""
+        reply = ["not_found"]
+        for partition in self._partitions.having(id) if self._partitions.known else [0]:
+            reply = self._redis.run((script, name_of(self.name, partition), args))[0]
+            if reply != ["not_found"]:
+                break
+        return reply
 
 
 def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
-    """What cron calls every minute: by queue, how many were promoted, reclaimed, rejected, expired."""
+    """What cron calls every minute: by queue, how many were promoted, reclaimed, rejected, expired.
+
+    Schedules, and what changes the number of partitions or shares limits between them, are left to the library.
+    """
     swept: dict[str, tuple[int, ...]] = {}
+    seen: set[str] = set()
     cursor = ""
     while cursor != "0":
-        _, cursor, *page = redis.run(("sweep/list-queues", "", ["", cursor or "0", 100]))[0]
-        # A member that begins with `~` reminds of a queue's schedules, which this client does not follow.
-        for name in (name for name in page[::2] if not name.startswith("~")):
-            more = name not in swept
-            swept.setdefault(name, (0, 0, 0, 0))
+        now, cursor, *page = redis.run(("sweep/list-queues", "", ["", cursor or "0", 100]))[0]
+        for name, score in zip(page[::2], page[1::2]):
+            # `~` reminds of schedules, and `/` is in front of how many partitions a queue has.
+            if name[0] in "~/" or name in seen or _is_idle(name, score, now):
+                continue
+            seen.add(name)
+            queue, more = name.partition("/")[0], True
             while more:
                 # Behind these are what this client ignores: records of later releases, wakes, new dead letters.
                 *counts, more = redis.run(("sweep/sweep", name, ["", limit, "", ""]))[0][:5]
-                swept[name] = tuple(map(sum, zip(swept[name], counts)))
+                swept[queue] = tuple(map(sum, zip(swept.get(queue, (0, 0, 0, 0)), counts)))
     return swept
+
+
+def _is_idle(name: str, score: int, now: int) -> bool:
+    """Whether a partition has nothing to do. One that is long idle may have records to remove."""
+    return "/" in name and (score > now or (score < 0 and now + score < VISIT_AFTER))

@@ -229,10 +229,18 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "former owners are not asked",
     file: "src/queue/tasks/add-to-partitions.ts",
-    find: "if (map.former.length > 0) rest =",
-    replace: "if (false) rest =",
+    find: "if (map.former.length > 0) {",
+    replace: "if (false) {",
     breaks: "I7",
     because: "an id that the former owner knows is added again",
+  },
+  {
+    name: "former owners are not asked about generated ids after moved",
+    file: "src/queue/tasks/add-to-partitions.ts",
+    find: "const asked = tries > 1 ? rest : ",
+    replace: "const asked = ",
+    breaks: "law 5",
+    because: "a task is added twice whose slot changes hands between two copies of the request",
   },
   {
     name: "tasks whose slot has moved are dropped",

@@ -52,7 +52,13 @@ export async function addToPartitions(
     return { item, place, slot: placedBy === undefined ? undefined : slotOf(placedBy) };
   });
   for (let tries = 1; rest.length > 0; tries++) {
-    if (map.former.length > 0) rest = await unknownToFormer(rest, map, added, { partitions, send, signal });
+    if (map.former.length > 0) {
+      // After `moved` also a generated id may be known: an earlier copy of the request, whose reply was lost, may
+      // have added it before the slot changed hands.
+      const asked = tries > 1 ? rest : rest.filter(({ item }) => isKnowable(item));
+      await askFormer(asked, map, added, { partitions, send });
+      rest = rest.filter(({ place }) => added[place] === undefined);
+    }
     const groups = Array.from(groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map)));
     const { version } = map;
     const replies = await sendGroups(groups, send, (own) => {
@@ -75,21 +81,20 @@ export async function addToPartitions(
 }
 
 /**
- * The tasks that no partition knows that once owned their slots. The others are answered. What is not known
- * there stays so, because the slots are sealed.
+ * Answers the tasks that partitions know which once owned their slots. What is not known there stays so, because
+ * the slots are sealed.
  */
-async function unknownToFormer(
+async function askFormer(
   items: readonly PlacedItem[],
   { owners, former }: PartitionMap,
   added: Added[],
-  { partitions, send }: AddOptions,
-): Promise<PlacedItem[]> {
-  const asked = items.filter(({ item, slot }) => slot !== undefined && isKnowable(item));
+  { partitions, send }: Pick<AddOptions, "partitions" | "send">,
+): Promise<void> {
   const groups = former.flatMap((partition): [number, PlacedItem[]][] => {
-    const own = asked.filter(({ slot }) => owners[slot as number] !== partition);
+    const own = items.filter(({ slot }) => slot !== undefined && owners[slot] !== partition);
     return own.length > 0 ? [[partition, own]] : [];
   });
-  if (groups.length === 0) return [...items];
+  if (groups.length === 0) return;
   const replies = await sendGroups(groups, send, () => "?");
   for (const [i, { refused, tasks }] of replies.entries()) {
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](partitions.name);
@@ -98,7 +103,6 @@ async function unknownToFormer(
       if ("refused" in answer || !answer.isFree) added[place] = answer;
     }
   }
-  return items.filter(({ place }) => added[place] === undefined);
 }
 
 /** Whether an earlier task may have the same id, or its dedup key. */

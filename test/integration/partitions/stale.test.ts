@@ -110,3 +110,26 @@ describe("a dequeue that is sent again by another instance", () => {
 test("derived ids have a slot, and name no partition", async () => {
   expect(namedPartition(await derivedName("id", "q", "k"))).toBe(undefined);
 });
+
+test("a slot that changes hands between two copies of an enqueue gets its task once, without an id too", async () => {
+  await resize(4);
+  let copies = 0;
+  // The first copy of the enqueue gets no answer. Its second one comes after the change.
+  const lossy: Transport = {
+    async send(commands, options) {
+      const isEnqueue = commands.some((command) => "script" in command && command.keys.length === 8);
+      if (isEnqueue && copies++ === 0) {
+        await rig.transport.send(commands, options);
+        await resize(3);
+      }
+      return rig.transport.send(commands, options);
+    },
+  };
+  const { owners } = await fetchMap(place());
+  const group = Array.from({ length: 300 }, (_, i) => `g-${i}`).find(
+    (name) => owners[slotOf(name)] === 3,
+  ) as string;
+  expect(await queueOf(lossy, 4).enqueue(1, { group })).toMatchObject({ created: true });
+  expect(copies).toBeGreaterThan(1);
+  expect(await queueOf(instance(), 4).counts()).toMatchObject({ pending: 1 });
+});

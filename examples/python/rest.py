@@ -1,0 +1,146 @@
+"""A Redis by the Upstash REST protocol, and Sluice's scripts on it."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import random
+import re
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any, Callable
+
+from records import SluiceError
+
+LUA = Path(__file__).resolve().parents[2] / "lua"
+LIB = (
+    "prelude writes records limits groups fair-order admission events commit transitions workers wake due "
+    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
+    "slots repair-entries repair repair-fields control-fields group-states"
+).split()
+TRIES = 4
+
+RESEND: Any = object()
+"""Among a call's arguments: ``1`` in every copy after the first."""
+
+
+class Unanswered(SluiceError):
+    """The request may or may not have run. It can be sent again: every script allows that."""
+
+
+class Script:
+    """A script behind what it uses of the shared files. Its head names its keys."""
+
+    def __init__(self, name: str, folder: Path):
+        script = _lua(folder, name)
+        self.text = _needed(_words(script), folder) + script
+        self.sha = hashlib.sha1(self.text.encode()).hexdigest()
+        self.keys: list[str] = [
+            name.replace("_", "-") for name in re.findall(r"^local (\w+) = KEYS\[\d+\]", script, re.MULTILINE)
+        ]
+
+
+def _needed(words: set[str], folder: Path) -> str:
+    """The locals of the shared files that these words name, and those that they use, in order."""
+    shared = "\n".join(_lua(folder, f"lib/{name}") for name in LIB)
+    needed = ""
+    for part in reversed(re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]):
+        names = re.sub(r"^local( function)?|[=(].*", "", part.split("\n")[0])
+        if words & _words(names):
+            words = words | _words(part)
+            needed = part + needed
+    return needed
+
+
+def _words(text: str) -> set[str]:
+    """The words of a Lua text that may be names of locals: not those in comments and strings, nor fields."""
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"--.*|'[^'\n]*'|(?<!\.)\.[A-Za-z_]\w*", " ", text)))
+
+
+def _lua(folder: Path, name: str) -> str:
+    return (folder / f"{name}.lua").read_text("utf-8")
+
+
+Call = tuple[str, str, list]
+"""A script's path, the queue or partition ('' for the registry), the arguments."""
+
+
+class Redis:
+    """A Redis by the Upstash REST protocol, and Sluice's scripts on it."""
+
+    def __init__(self, url: str, token: str, prefix: str = "sluice", lua: Path = LUA):
+        self._url, self._token, self._prefix, self._lua = url.rstrip("/"), token, prefix, lua
+        self._scripts: dict[str, Script] = {}
+
+    def run(self, *calls: Call) -> list[list]:
+        """Runs scripts in one request; gives their replies, each without its status ``ok``."""
+        return self._answered(lambda resend: self._attempt(calls, resend))
+
+    def command(self, *words: str) -> Any:
+        """Runs one command of Redis, which does no harm if it runs twice."""
+        answer = self._answered(lambda _: self._post([list(words)]))[0]
+        return answer["result"] if "result" in answer else _reply(answer)
+
+    def _answered(self, send: Callable[[str], list]) -> list:
+        for copy in range(TRIES):
+            try:
+                return send("1" if copy else "")
+            except Unanswered:
+                if copy == TRIES - 1:
+                    raise
+                time.sleep(random.uniform(0, 0.1 * 2**copy))
+        raise AssertionError("unreachable")
+
+    @property
+    def maps(self) -> str:
+        """The key of the maps of partitions."""
+        return f"{{{self._prefix}:queues}}:maps"
+
+    def _attempt(self, calls: tuple[Call, ...], resend: str) -> list[list]:
+        answers = self._post([self._command("EVALSHA", call, resend) for call in calls])
+        unknown = [i for i, answer in enumerate(answers) if answer.get("error", "").startswith("NOSCRIPT")]
+        if unknown:
+            again = self._post([self._command("EVAL", calls[i], resend) for i in unknown])
+            for i, answer in zip(unknown, again):
+                answers[i] = answer
+        return [_reply(answer) for answer in answers]
+
+    def _command(self, verb: str, call: Call, resend: str) -> list[str]:
+        name, queue, args = call
+        if name not in self._scripts:
+            self._scripts[name] = Script(name, self._lua)
+        script = self._scripts[name]
+        scope = f"{self._prefix}:{{{queue}}}" if queue else self._prefix
+        keys = [self.maps if part == "maps" else f"{scope}:{part}" for part in script.keys]
+        given = [resend if arg is RESEND else str(arg) for arg in args]
+        return [verb, script.text if verb == "EVAL" else script.sha, str(len(keys)), *keys, *given]
+
+    def _post(self, commands: list[list[str]]) -> list[dict]:
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        body = json.dumps(commands, ensure_ascii=False).encode()
+        request = urllib.request.Request(f"{self._url}/pipeline", body, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            kind = Unanswered if error.code == 429 or error.code >= 500 else SluiceError
+            raise kind("http_error", f"Redis answered with status {error.code}") from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise Unanswered("no_answer", f"Redis gave no answer: {type(error).__name__}") from error
+
+
+def _reply(answer: dict) -> list:
+    error = answer.get("error")
+    if error is not None:
+        # Some servers repeat the command behind their message, and payloads with it.
+        message = error.partition(", with args")[0][:200]
+        raise SluiceError("queue_full" if "OOM" in message else "redis_error", message)
+    status, *reply = answer["result"]
+    if status == "ok":
+        return reply
+    if status in ("full", "newer_schema"):
+        raise SluiceError("queue_full" if status == "full" else status)
+    return [status, *reply]
