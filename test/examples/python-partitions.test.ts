@@ -156,7 +156,10 @@ test("a queue without partitions gets no command for them", async () => {
     queue.get("a"), queue.get("b"), queue.cancel("a"), queue.dequeue(max=5), queue.dequeue()
     report([commands for commands in sent if commands[0] != "EVAL"])
   `);
-  expect(sent).toEqual([["EVALSHA", "EVALSHA"], ...Array<string[]>(8).fill(["EVALSHA"])]);
+  expect(sent.map((commands) => commands.join(" "))).toEqual([
+    "EVALSHA EVALSHA",
+    ...Array<string>(8).fill("EVALSHA"),
+  ]);
   expect(await rig.command("KEYS", "*maps")).toEqual([]);
 });
 
