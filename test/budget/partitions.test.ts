@@ -6,7 +6,7 @@ import { fetchMap } from "../../src/queue/partitions/resize.ts";
 import { useBilled } from "../support/billed.ts";
 
 // What a queue with four partitions costs, for docs/partitions.md: commands as Upstash bills them, and requests.
-// Exact, as in commands.test.ts. The clock of this process stands still, so that what it remembers for a quarter
+// Exact, as in commands.test.ts. The clock of this process is stopped, so that what it remembers for a quarter
 // of a second or a minute does not depend on how fast the tests run.
 
 const PARTITIONS = [0, 1, 2, 3];
