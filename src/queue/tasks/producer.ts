@@ -9,6 +9,7 @@ import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
+import type { SendOptions } from "../redis/transport.ts";
 import { registeredName } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
@@ -52,6 +53,7 @@ const QUEUE_OPTIONS = [
   "partitions",
   "now",
   "encryption",
+  "offload",
   "onDeadLetter",
   ...DEFAULT_OPTIONS,
   "maxBytes",
@@ -118,7 +120,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
 
   /**
    * Adds one task, in one request. Calls of the same turn share it: see {@link ProducerOptions.coalesce}.
-   * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB
+   * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB, or the `maxBytes` of `offload`
    * @param options of the task, such as `delay`, `id` or `priority`; the queue's options are the defaults
    * @returns the task's id. `created` is false if the id was known already
    * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key
@@ -141,7 +143,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const key = requestKey({ idempotencyKey });
     const task = { ...rest, payload };
     // A slow schema does not delay the other calls of the turn.
-    const encoded = await checkAndEncode(this.schema, task, "");
+    const encoded = await checkAndEncode(this.schema, task, "", this.values.maxPayload);
     const none = () => "";
     const placing = this.partitions && (await this.#placing(1, signal));
     const items = enqueueItems(
@@ -187,7 +189,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
     if (tasks.length === 0) return [];
     const key = requestKey(options);
-    const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i))));
+    const { maxPayload } = this.values;
+    const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i), maxPayload)));
     const placing = this.partitions && (await this.#placing(tasks.length, options.signal));
     const items = await enqueueItems(
       this.values,
@@ -247,18 +250,36 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @returns for each task whether it was created, or why it was refused; and whether to wake a consumer
    */
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
-    const send = this.#adder(refuseEach, signal);
-    if (this.partitions) return addToPartitions(items, { partitions: this.partitions, send, signal });
+    const objects = this.values.offload?.enqueueing(items);
+    const send = this.#adder(refuseEach, signal, objects?.onSend);
+    const finish = (added: readonly object[]) =>
+      objects?.finish((i) => (added[i] as Partial<Enqueued> | undefined)?.created === true);
+    // If a partition refuses its tasks, those of others may have been added. A sweep then removes the objects of
+    // those that were not.
+    if (this.partitions) {
+      const done = await addToPartitions(items, { partitions: this.partitions, send, signal });
+      await finish(done.added);
+      return done;
+    }
     const [reply] = await send([{ partition: 0, items, slots: "" }]);
     const { refused, hasPartitions, wake, tasks: added } = reply as EnqueueReply;
     const partitions = hasPartitions && this.foundPartitions();
-    if (partitions && refused) return addToPartitions(items, { partitions, send, signal });
+    if (partitions && refused) {
+      const done = await addToPartitions(items, { partitions, send, signal });
+      await finish(done.added);
+      return done;
+    }
+    await finish(added);
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
   }
 
   /** Sends tasks to partitions, in one request. */
-  #adder(refuseEach: "1" | "", signal: AbortSignal | undefined): SendToPartitions {
+  #adder(
+    refuseEach: "1" | "",
+    signal: AbortSignal | undefined,
+    onSend: SendOptions["onSend"],
+  ): SendToPartitions {
     return async (parts) => {
       const calls = parts.map(({ partition, items, slots }) => {
         const keys = this.keysOf(partition);
@@ -278,7 +299,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
         this.transport,
         calls.map(({ note }) => note?.command),
         calls.map(({ call }) => call),
-        { signal },
+        { signal, onSend },
       );
       return calls.map(({ note }, i) => {
         const reply = enqueueScript.decode(replyAt(outcomes, i));
