@@ -130,11 +130,11 @@ export class ObjectOffload implements Offload {
       onSend: () => {
         copies++;
       },
-      finish: async (isAdded) => {
+      finish: async (isNotAdded) => {
         // Of several copies of the request, one may still be on its way, and may add the task. A sweep removes
         // the object if not.
         if (copies !== 1) return;
-        const refused = objects.filter(({ index }) => !isAdded(index));
+        const refused = objects.filter(({ index }) => isNotAdded(index));
         await this.#requests.deleteIfPossible(refused.map(({ key }) => key));
       },
     };

@@ -34,11 +34,11 @@ test("objects of tasks in all partitions stay until the tasks need them no more"
   await rig.command("HSET", "{sluice:queues}:maps", QUEUE, text);
   expect(await store.keys()).toHaveLength(48);
 
-  const payloads: unknown[] = [];
+  const payloads: string[] = [];
   for (;;) {
     const tasks = await queue.dequeue({ max: 10 });
     if (tasks.length === 0) break;
-    payloads.push(...tasks.map(({ payload }) => (payload as { name: string }).name));
+    payloads.push(...tasks.map(({ payload }) => (payload as ReturnType<typeof large>).name));
     await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
   }
   expect(payloads.toSorted()).toEqual([...names, ...names].toSorted());

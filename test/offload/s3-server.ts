@@ -8,23 +8,14 @@ import { fileURLToPath } from "node:url";
 /** The credentials that the server accepts. It verifies the signature of each request. */
 export const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-
-const program = `
-  const S3rver = require("@20minutes/s3rver");
-  const [directory] = process.argv.slice(1);
-  const options = { port: 0, address: "127.0.0.1", silent: true, directory };
-  new S3rver({ ...options, configureBuckets: [{ name: "payloads" }] })
-    .run()
-    .then(({ port }) => process.stdout.write(String(port)));
-`;
+const program = fileURLToPath(new URL("s3-program.mjs", import.meta.url));
 
 /** Starts s3rver, a server that speaks S3, with a bucket `payloads`. */
 export async function startS3() {
   const directory = await mkdtemp(join(tmpdir(), "sluice-s3-"));
   // Its continuation tokens are made with DES.
-  const args = ["--openssl-legacy-provider", "-e", program, directory];
-  const server = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  const args = ["--openssl-legacy-provider", program, directory];
+  const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const [port] = (await once(server.stdout, "data")) as [Buffer];
   return {
     endpoint: `http://127.0.0.1:${port.toString()}`,

@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { getPlatformProxy } from "wrangler";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { invalidArgument, SluiceError } from "../../src/errors.ts";
 import { folder } from "../../src/offload/folder.ts";
@@ -58,6 +60,16 @@ describe("a folder", () => {
   });
 });
 
+test("a bucket of R2 keeps, lists and deletes objects", { timeout: 180_000 }, async () => {
+  const configPath = fileURLToPath(new URL("r2.toml", import.meta.url));
+  const { env, dispose } = await getPlatformProxy<{ PAYLOADS: R2BucketBinding }>({
+    configPath,
+    persist: false,
+  });
+  onTestFinished(dispose);
+  await checkStore(r2(env.PAYLOADS));
+});
+
 describe("S3", () => {
   let server: Awaited<ReturnType<typeof startS3>>;
   beforeAll(async () => {
@@ -67,7 +79,8 @@ describe("S3", () => {
   const store = (options: Partial<Parameters<typeof s3>[0]> = {}) =>
     s3({ bucket: "payloads", region: "us-east-1", credentials, endpoint: server.endpoint, ...options });
 
-  test("keeps, lists and deletes objects", () => checkStore(store(), { idLength: 60 }));
+  // s3rver takes a second or more for 200 requests.
+  test("keeps, lists and deletes objects", { timeout: 180_000 }, () => checkStore(store(), { idLength: 60 }));
 
   test("takes the current credentials before each request", async () => {
     const given = [credentials, { ...credentials, secretAccessKey: "old" }];

@@ -8389,6 +8389,30 @@ export const openapi: OpenApiDocument = {
               ]
             },
             "description": "Queues whose sweep failed, and why. The others were swept."
+          },
+          "objects": {
+            "type": "object",
+            "properties": {
+              "checked": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Objects that were looked at: about a thousand in each sweep."
+              },
+              "removed": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Objects that were removed, because no task needs them."
+              },
+              "error": {
+                "type": "string",
+                "description": "Why the store could not be checked."
+              }
+            },
+            "required": [
+              "checked",
+              "removed"
+            ],
+            "description": "What was done in the object store of large payloads, if the server has one."
           }
         },
         "required": [
@@ -8811,6 +8835,16 @@ export const openapi: OpenApiDocument = {
           "status": 502,
           "code": "unexpected_reply",
           "detail": "Redis, or a server in front of it, sent something that is not a reply to the command."
+        }
+      },
+      "offload_failed": {
+        "summary": "Object store failed",
+        "value": {
+          "type": "/docs#offload_failed",
+          "title": "Object store failed",
+          "status": 502,
+          "code": "offload_failed",
+          "detail": "A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details."
         }
       },
       "redis_quota": {

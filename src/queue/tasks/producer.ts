@@ -12,6 +12,7 @@ import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
 import type { SendOptions } from "../redis/transport.ts";
 import { registeredName } from "../core/keys.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
+import type { Partitions } from "../partitions/partitions.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
 import { all } from "../core/maybe-promise.ts";
 import {
@@ -29,7 +30,7 @@ import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/trac
 import { registration, sendNoted } from "./registration.ts";
 import { checkedSchema } from "./schema.ts";
 import { decryptTask } from "../values/encryption.ts";
-import { cancelScript, enqueueScript, getScript, wakeScript } from "../redis/task-scripts.ts";
+import { type Added, cancelScript, enqueueScript, getScript, wakeScript } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
 import type { TaskInfo } from "../core/task-info.ts";
 import type {
@@ -252,24 +253,19 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
     const objects = this.values.offload?.enqueueing(items);
     const send = this.#adder(refuseEach, signal, objects?.onSend);
-    const finish = (added: readonly object[]) =>
-      objects?.finish((i) => (added[i] as Partial<Enqueued> | undefined)?.created === true);
-    // If a partition refuses its tasks, those of others may have been added. A sweep then removes the objects of
-    // those that were not.
-    if (this.partitions) {
-      const done = await addToPartitions(items, { partitions: this.partitions, send, signal });
-      await finish(done.added);
+    const add = async (partitions: Partitions) => {
+      // If a partition refuses its tasks, this throws, and those of others may have been added. The objects of
+      // those that were not are left to the sweep.
+      const done = await addToPartitions(items, { partitions, send, signal });
+      await objects?.finish((i) => isNotAdded(done.added[i]));
       return done;
-    }
+    };
+    if (this.partitions) return add(this.partitions);
     const [reply] = await send([{ partition: 0, items, slots: "" }]);
     const { refused, hasPartitions, wake, tasks: added } = reply as EnqueueReply;
     const partitions = hasPartitions && this.foundPartitions();
-    if (partitions && refused) {
-      const done = await addToPartitions(items, { partitions, send, signal });
-      await finish(done.added);
-      return done;
-    }
-    await finish(added);
+    if (partitions && refused) return add(partitions);
+    await objects?.finish((i) => refused !== undefined || isNotAdded(added[i]));
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
   }
@@ -376,4 +372,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       ? { ok: true, state: status }
       : { ok: false, code: status };
   }
+}
+
+function isNotAdded(answer: Added | undefined): boolean {
+  return answer !== undefined && ("refused" in answer || !answer.created);
 }

@@ -37,9 +37,9 @@ export interface ObjectsOfEnqueue {
   readonly onSend: () => void;
   /**
    * Removes the objects of tasks that were not added. Never throws.
-   * @param isAdded whether the enqueue has added the task at an index
+   * @param isNotAdded whether it is certain that the enqueue has not added the task at an index
    */
-  readonly finish: (isAdded: (index: number) => boolean) => Promise<void>;
+  readonly finish: (isNotAdded: (index: number) => boolean) => Promise<void>;
 }
 
 /** The tasks of a dequeue with their payloads. */
