@@ -31,6 +31,7 @@ from records import (
     encode_error,
     encode_progress,
     escaped,
+    is_reference,
     new_task,
     read_fixed,
     read_info,
@@ -45,6 +46,7 @@ LIB = (
 ).split()
 TRIES = 4
 REGISTER_EVERY = 60.0  # seconds
+REFUSED_FOR = 30_000  # ms
 
 RESEND: Any = object()
 """Among a call's arguments: ``1`` in every copy after the first."""
@@ -219,7 +221,7 @@ class Task:
 
 
 class Queue:
-    """A queue. Each method is one request."""
+    """A queue. Each method is one request; a dequeue that must refuse tasks is two."""
 
     def __init__(self, redis: Redis, name: str):
         self._redis, self.name = redis, checked("queue", name, QUEUE)
@@ -252,7 +254,11 @@ class Queue:
     def dequeue(
         self, max: int = 1, lease: int = 300_000, max_bytes: int = 8_000_000, worker: str = ""
     ) -> list[Task]:
-        """Leases up to ``max`` tasks; none where the queue is empty or paused."""
+        """Leases up to ``max`` tasks; none where the queue is empty or paused.
+
+        A task whose payload is in an object store goes back for 30 seconds, with an error, and no attempt counts:
+        this client reads no store. If the call leased only such tasks, it throws ``offload_failed``.
+        """
         token = secrets.token_urlsafe(12)
         args = ["", whole("max", max, 1, 1_000), whole("lease", lease, 1), token, RESEND, max_bytes]
         args += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
@@ -268,7 +274,18 @@ class Queue:
         # The first is when there will be more, or the word `paused`. The last may be a list of new dead letters.
         if isinstance(reply[-1], list):
             reply.pop()
-        return [self._task(token, *reply[i : i + 5]) for i in range(1, len(reply), 5)]
+        return self._readable([self._task(token, *reply[i : i + 5]) for i in range(1, len(reply), 5)])
+
+    def _readable(self, tasks: list[Task]) -> list[Task]:
+        refused = [task for task in tasks if is_reference(task.payload)]
+        if not refused:
+            return tasks
+        error = SluiceError("offload_failed", "the payload is in an object store, which this client does not read")
+        text = encode_error(error)
+        self.settle(Settlement(task.receipt, "requeue", REFUSED_FOR, text, count=False) for task in refused)
+        if len(refused) == len(tasks):
+            raise error
+        return [task for task in tasks if task not in refused]
 
     def _task(self, token: str, id: str, attempt: int, number: int, deadline_at: int, record: str) -> Task:
         says = read_fixed(record)

@@ -126,6 +126,16 @@ describe("a payload over the threshold goes to the store, and a reference travel
     expect(await store.keys()).toHaveLength(kept);
   });
 
+  test("a task that is extended and then completed loses its object", async () => {
+    const { store, queue } = setUp();
+    await queue.enqueue(large("a"), { id: "a" });
+    const [task] = await queue.dequeue();
+    expect(await task?.extend()).toMatchObject({ ok: true });
+    expect(await store.keys()).toHaveLength(1);
+    await task?.complete();
+    expect(await store.keys()).toEqual([]);
+  });
+
   test("a working task that was cancelled and then fails loses its object; a lost lease removes nothing", async () => {
     const { store, queue } = setUp();
     await queue.enqueueMany([

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The credentials that the server accepts. It verifies the signature of each request. */
@@ -19,6 +19,15 @@ export async function startS3() {
   const [port] = (await once(server.stdout, "data")) as [Buffer];
   return {
     endpoint: `http://127.0.0.1:${port.toString()}`,
+    /** Writes empty objects, without a request for each: s3rver keeps an object in these two files. */
+    async fill(keys: readonly string[]) {
+      for (const key of keys) {
+        const file = join(directory, "payloads", `${key}._S3rver_object`);
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(file, "");
+        await writeFile(`${file}.md5`, "d41d8cd98f00b204e9800998ecf8427e");
+      }
+    },
     async stop() {
       server.kill();
       await once(server, "exit");

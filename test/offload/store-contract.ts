@@ -20,15 +20,30 @@ async function allKeys(store: ObjectStore, prefix: string): Promise<string[]> {
   }
 }
 
+function slices(names: readonly string[], size: number): string[][] {
+  return Array.from({ length: Math.ceil(names.length / size) }, (_, i) =>
+    names.slice(i * size, (i + 1) * size),
+  );
+}
+
+interface CheckOptions {
+  readonly idLength?: number;
+  readonly many?: number;
+  readonly fill?: (keys: readonly string[]) => Promise<unknown>;
+  readonly deleted?: number;
+}
+
 /**
  * Does with an empty store all that `offload` does with one.
  * @param options.idLength how many characters the longest id has. Default: as many as an id can have
+ * @param options.many how many objects are more than a page. Default: 1,005
+ * @param options.fill writes many objects. Default: by the store
+ * @param options.deleted how many one request deletes. Default: as many as it may
  */
 export async function checkStore(
   store: ObjectStore,
-  { idLength = 128 }: { readonly idLength?: number } = {},
+  { idLength = 128, many = 1_005, fill, deleted = 1_000 }: CheckOptions = {},
 ): Promise<void> {
-  const many = 1_005;
   const put = (key: string, bytes = someBytes) => store.put(key, bytes, { sha256: sha256(bytes) });
   expect(await store.list("s/", undefined, {})).toEqual({ objects: [], next: null });
   expect(await store.get("s/q/none/N", {})).toBeNull();
@@ -62,10 +77,9 @@ export async function checkStore(
   );
 
   const numbered = Array.from({ length: many }, (_, i) => `u/q/${String(i).padStart(4, "0")}/N`);
-  for (let i = 0; i < many; i += 50) {
-    await Promise.all(numbered.slice(i, i + 50).map((name) => put(name)));
-  }
+  if (fill) await fill(numbered);
+  else for (const some of slices(numbered, 50)) await Promise.all(some.map((name) => put(name)));
   expect(await allKeys(store, "u/")).toEqual(numbered);
-  await store.delete(numbered.slice(0, 1_000), {});
-  expect(await allKeys(store, "u/")).toEqual(numbered.slice(1_000));
+  await store.delete(numbered.slice(0, deleted), {});
+  expect(await allKeys(store, "u/")).toEqual(numbered.slice(deleted));
 }
