@@ -10,6 +10,8 @@ export default defineConfig({
     dashboard: "src/dashboard/index.ts",
     client: "src/client/index.ts",
     encryption: "src/queue/values/aes-gcm.ts",
+    offload: "src/offload/index.ts",
+    "offload-folder": "src/offload/folder.ts",
     opentelemetry: "src/tracing/open-telemetry.ts",
     alerts: "src/alerts/index.ts",
     sqs: "src/consumer/adapters/sqs.ts",

@@ -22,6 +22,11 @@ export type SluiceErrorCode =
    * Or a value is not encrypted, but must be. The message names the key, if the value has one.
    */
   | "undecryptable"
+  /**
+   * A payload could not be written to the object store or read from it; or its object is missing or damaged; or
+   * the queue has no `offload`. An enqueue has written no task.
+   */
+  | "offload_failed"
   /** A newer release of Sluice wrote a record. Deploy that release here too. Nothing was written. */
   | "newer_schema"
   /**

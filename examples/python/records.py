@@ -65,6 +65,11 @@ def decode(text: str) -> Any:
     return base64.b64decode(text[1:]) if text[0] == "b" else json.loads(text[1:])
 
 
+def is_reference(payload: Any) -> bool:
+    """Whether a payload is in an object store, and this is only the reference to it."""
+    return isinstance(payload, bytes) and payload.startswith(b"\0SLUICE\x02")
+
+
 def encode_error(error: Any) -> str:
     """An exception is kept as its name and message. In front is the short form for its attempt, if that is
     shorter.

@@ -24,6 +24,7 @@ from records import (
     encode_error,
     encode_progress,
     escaped,
+    is_reference,
     read_fixed,
     read_info,
     read_receipt,
@@ -34,6 +35,7 @@ from rest import LIB, LUA, RESEND, Call, Redis, Script  # noqa: F401
 from turns import Taken, Turns
 
 VISIT_AFTER = 4_200_000  # ms: how long a partition is idle before a sweep visits it
+REFUSED_FOR = 30_000  # ms
 
 
 class Settled(NamedTuple):
@@ -99,7 +101,8 @@ class Task:
 
 
 class Queue:
-    """A queue. Each method is one request; with partitions, as a rule one or two.
+    """A queue. Each method is one request; with partitions, as a rule one or two. A dequeue that must refuse tasks has one
+    more.
 
     A producer finds out by itself that its queue has partitions. A consumer does not: give it ``partitioned`` if
     the queue has some or is to get some. It costs one command a minute.
@@ -124,12 +127,29 @@ class Queue:
     def dequeue(
         self, max: int = 1, lease: int = 300_000, max_bytes: int = 8_000_000, worker: str = ""
     ) -> list[Task]:
-        """Leases up to ``max`` tasks, of one partition; none where the queue is empty or paused."""
+        """Leases up to ``max`` tasks, of one partition; none where the queue is empty or paused.
+
+        A task whose payload is in an object store goes back for 30 seconds, with an error, and no attempt counts:
+        this client reads no store. If the call leased only such tasks, it throws ``offload_failed``.
+        """
         options = [whole("max", max, 1, 1_000), whole("lease", lease, 1), max_bytes]
         options += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
         if self._partitions.known:
-            return self._turns.dequeue(lambda partition, calls: self._take(partition, options, calls))
-        return self._take(0, options, []).tasks
+            tasks = self._turns.dequeue(lambda partition, calls: self._take(partition, options, calls))
+        else:
+            tasks = self._take(0, options, []).tasks
+        return self._readable(tasks)
+
+    def _readable(self, tasks: list[Task]) -> list[Task]:
+        refused = [task for task in tasks if is_reference(task.payload)]
+        if not refused:
+            return tasks
+        error = SluiceError("offload_failed", "the payload is in an object store, which this client does not read")
+        text = encode_error(error)
+        self.settle(Settlement(task.receipt, "requeue", REFUSED_FOR, text, count=False) for task in refused)
+        if len(refused) == len(tasks):
+            raise error
+        return [task for task in tasks if task not in refused]
 
     def _take(self, partition: int, options: list, calls: list[Call]) -> Taken:
         """Leases tasks of one partition; with other calls in the same request."""

@@ -6,6 +6,7 @@ import type { Tracing } from "../../src/queue/core/tracing.ts";
 import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
+import type { Offload } from "../../src/queue/values/offload.ts";
 import { Queue } from "../../src/queue/tasks/queue.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
@@ -45,6 +46,7 @@ export interface ConsumerContext<Env> {
   /** Writes a line about what a drain did. */
   readonly log: (line: object) => void;
   readonly tracing: Tracing | undefined;
+  readonly offloadOf: (queue: string) => Offload | undefined;
   readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
 }
 
@@ -176,7 +178,8 @@ export class Consumers<Env> {
   ): Promise<DrainReport> {
     const { env, transport, prefix, remoteWaker, ending, log, tracing } = this.#context;
     const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
-    const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter, tracing };
+    const offload = this.#context.offloadOf(name);
+    const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter, tracing, offload };
     const queue = new Queue<unknown, never>({ name, options }, shared);
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);

@@ -42,6 +42,11 @@ export class Declarations {
     this.#queues = byName;
   }
 
+  /** The names of the declared queues. */
+  get names(): readonly string[] {
+    return [...this.#queues.keys()];
+  }
+
   /** The declared queue of that name. */
   named(queue: string): DeclaredQueue | undefined {
     return this.#queues.get(queue);
@@ -52,11 +57,11 @@ export class Declarations {
    * @returns disconnects them
    * @throws {SluiceError} `invalid_argument`; none is connected then
    */
-  connect(connection: QueueConnection): () => void {
+  connect(connection: (queue: string) => QueueConnection): () => void {
     const disconnects: (() => void)[] = [];
     const disconnect = () => disconnects.forEach((one) => one());
     try {
-      for (const queue of this.#queues.values()) disconnects.push(queue.connect(connection));
+      for (const queue of this.#queues.values()) disconnects.push(queue.connect(connection(queue.name)));
     } catch (error) {
       disconnect();
       throw error;

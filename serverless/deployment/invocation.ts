@@ -6,8 +6,10 @@ import { Schedules } from "../../src/queue/schedules/schedules.ts";
 import type { QueueDefinition, QueueOrName } from "../../src/queue/tasks/definition.ts";
 import { Queue } from "../../src/queue/tasks/queue.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
+import type { Offload } from "../../src/queue/values/offload.ts";
 import type { Drains } from "./drains.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
+import type { WithOffload } from "./object-stores.ts";
 import { logDeadLetter } from "./task-log.ts";
 
 /** Least time that work gets which begins in an invocation, ms. */
@@ -44,6 +46,7 @@ interface ToolsContext<Env> {
   /** The queue as the deployment declares it; undefined if it does not. */
   readonly definitionOf: (name: string) => QueueDefinition | undefined;
   readonly tracing: Tracing | undefined;
+  readonly offloadOf: (queue: WithOffload) => Offload | undefined;
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
 
@@ -66,7 +69,8 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
     waitUntil,
     queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) => {
       const { coalesce = context.coalesce } = options;
-      return new Queue(declared(queue), { tracing, ...options, coalesce, ...shared });
+      const offload = context.offloadOf(queue);
+      return new Queue(declared(queue), { tracing, offload, ...options, coalesce, ...shared });
     },
     schedules: (queue, options = {}) => new Schedules(declared(queue), { ...options, ...shared }),
   };

@@ -8,6 +8,7 @@ import type { Duration } from "../../src/queue/core/duration.ts";
 import type { Tracing } from "../../src/queue/core/tracing.ts";
 import type { Coalesce } from "../../src/queue/redis/coalescer.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Offload } from "../../src/queue/values/offload.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
 
@@ -53,6 +54,13 @@ export interface ServiceOptions<Env = Environment> {
    */
   readonly tracing?: Tracing | undefined;
   /**
+   * Returns where large payloads go, for the environment: `offload()` of `sluice-queue/offload`. It serves all queues
+   * that declare none of their own, and the HTTP interface. Sweeps of all queues remove objects that no task needs.
+   * @default payloads are in Redis, and have at most 1 MiB
+   * @example offload: (env) => offload({ store: r2(env.PAYLOADS) })
+   */
+  readonly offload?: ((env: Env) => Offload) | undefined;
+  /**
    * When and where to send alerts: what `defineAlerts` of `sluice-queue/alerts` returns. The rules are evaluated
    * after each sweep of all queues, at most once a minute.
    * @default no alerts
@@ -70,6 +78,7 @@ export const SERVICE_OPTIONS = [
   "fetch",
   "onDeadLetter",
   "tracing",
+  "offload",
   "alerts",
   "budget",
 ] as const satisfies readonly (keyof ServiceOptions)[];
@@ -106,6 +115,8 @@ export interface Platform {
    * @default none: cron finds what is due
    */
   readonly alarms?: ((prefix: string | undefined) => Alarms) | undefined;
+  /** In tests: replaces object stores. @default none is replaced */
+  readonly offload?: ((offload: Offload) => Offload) | undefined;
   /** How long an invocation waits for the next task, ms. @default 5 s */
   readonly maxIdle?: number | undefined;
   /**

@@ -16,11 +16,13 @@ import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import type { AlarmKind, Alarms } from "./alarms.ts";
+import { connectedAlerts } from "./connected-alerts.ts";
 import { Consumers, MAX_IDLE } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
 import { Drains } from "./drains.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME, toolsIn } from "./invocation.ts";
+import { ObjectStores, type WithOffload } from "./object-stores.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
 import { logDone } from "./task-log.ts";
@@ -54,6 +56,7 @@ export class Service<Env extends object = Environment> {
   readonly #declared: Declarations;
   readonly #alarms: Alarms | undefined;
   readonly #alerts: AlertEvaluator | undefined;
+  readonly #stores: ObjectStores<Env>;
   /** Disconnects the own methods of declared queues. */
   #disconnect = () => {};
 
@@ -62,6 +65,12 @@ export class Service<Env extends object = Environment> {
     onlyOptions(options, SERVICE_OPTIONS);
     optionalFunction(options.fetch, "fetch");
     optionalFunction(options.onDeadLetter, "onDeadLetter");
+    this.#stores = new ObjectStores({
+      env,
+      offload: options.offload,
+      replace: platform.offload,
+      definitionOf: (queue) => this.definitionOf(queue),
+    });
     const tracing = checkedTracing(options.tracing);
     this.#alerts = connectedAlerts(options.alerts, env);
     this.#env = env;
@@ -96,6 +105,7 @@ export class Service<Env extends object = Environment> {
       waitUntil: platform.waitUntil,
       log: this.#log,
       tracing,
+      offloadOf: this.#stores.of,
       toolsIn: (invocation) => this.#toolsIn(invocation),
     });
     this.#declared = new Declarations(consumers, queues);
@@ -111,7 +121,8 @@ export class Service<Env extends object = Environment> {
       coalesce: platform.coalesce,
       limits,
       beforeSweep: () => this.#applyDeclared(),
-      afterSweep: this.#alerts && (() => this.#evaluateAlerts(this.#budget)),
+      afterSweep: () => this.#afterSweep(this.#budget),
+      offload: this.#stores.of,
       defaultsOf: (queue) => this.definitionOf(queue)?.options,
       tracing,
       dashboard: trueOrFalse(options.dashboard ?? false, "dashboard") ? loadDashboard : undefined,
@@ -123,7 +134,10 @@ export class Service<Env extends object = Environment> {
       // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
       const waking = wake && { ...wake, waitUntil };
       const connection = { transport: this.#transport, prefix, wake: waking, coalesce, tracing };
-      this.#disconnect = this.#declared.connect(connection);
+      this.#disconnect = this.#declared.connect((queue) => ({
+        ...connection,
+        offload: this.#stores.of(queue),
+      }));
     }
   }
 
@@ -216,12 +230,24 @@ export class Service<Env extends object = Environment> {
         onDeadLetter: this.#toolsIn({ keepRunning, waitUntil: keepRunning, timeLeft, drains }).onDeadLetter,
         signal: this.#platform.ending?.closing,
       });
-      if (queue === undefined) keepRunning(this.#evaluateAlerts(timeLeft()));
+      if (queue === undefined) keepRunning(this.#afterSweep(timeLeft()));
       return swept;
     });
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
     else if (scheduled + promoted + reclaimed + rejected + expired > 0) this.#log({ sweep: report });
+  }
+
+  /**
+   * What follows a sweep of all queues. Never throws.
+   * @param timeLeft of the invocation, ms
+   */
+  async #afterSweep(timeLeft: number): Promise<void> {
+    const until = performance.now() + timeLeft;
+    const signal = this.#platform.ending?.closing;
+    const pass = { transport: this.#transport, prefix: this.#config.prefix, until, signal };
+    const removing = this.#stores.removeOrphans(this.#declared.names, pass, this.#log);
+    await Promise.all([this.#evaluateAlerts(timeLeft), removing]);
   }
 
   /** @param timeLeft of the invocation, ms */
@@ -240,6 +266,11 @@ export class Service<Env extends object = Environment> {
     return Math.floor(budget * 0.4);
   }
 
+  /** The object store of a queue. */
+  offloadOf(queue: WithOffload) {
+    return this.#stores.of(queue);
+  }
+
   /** The queue as its consumer here or its declaration sets it; undefined if it has neither. */
   definitionOf(queue: string): QueueDefinition | undefined {
     return this.#consumers.definitionOf(queue) ?? this.#declared.named(queue);
@@ -254,6 +285,7 @@ export class Service<Env extends object = Environment> {
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
       tracing: this.#options.tracing,
+      offloadOf: this.#stores.of,
       definitionOf: (queue: string) => this.definitionOf(queue),
       wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),
     };
@@ -285,16 +317,4 @@ export class Service<Env extends object = Environment> {
     };
     return deploymentWaker(context, invocation);
   }
-}
-
-/** @throws {SluiceError} `invalid_argument`, also for an invalid receiver */
-function connectedAlerts<Env extends object>(
-  alerts: ServiceOptions<Env>["alerts"],
-  env: Env,
-): AlertEvaluator | undefined {
-  if (alerts === undefined) return undefined;
-  if (typeof alerts?.connect !== "function") {
-    throw invalidArgument("alerts", "must be what defineAlerts of sluice-queue/alerts returns");
-  }
-  return alerts.connect(env);
 }

@@ -7,6 +7,9 @@ import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../q
 import type { QueueOptions } from "../queue/tasks/queue.ts";
 import { jsonWith } from "./body.ts";
 
+/** Limit of a payload, bytes. The server has its own, which depends on its object store. */
+export const MAX_PAYLOAD = 100_000_000;
+
 /** The defaults for the tasks of a client's queue, how it reads and writes payloads, and its hook. */
 export interface ClientQueueOptions<In = unknown, Out = In>
   extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {
@@ -47,7 +50,7 @@ export async function taskJson<In, Out>(
     delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
     unique: given.unique ?? (given.id === undefined || given.again ? undefined : defaults.unique),
   };
-  const encoded = await encodeChecked(schema, payload, path);
+  const encoded = await encodeChecked(schema, payload, path, queue.maxPayload);
   const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
   return jsonWith(fields, at || "options", "payload", text);
 }

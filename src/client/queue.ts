@@ -43,11 +43,12 @@ import {
 import { jsonOf, jsonWith, settlementJson, splitOptions } from "./body.ts";
 import { readTask, type TaskReply } from "./read-task.ts";
 import type { Connection, ServerRequest } from "./connection.ts";
-import { taskJson, type ClientQueueOptions } from "./new-task.ts";
+import { MAX_PAYLOAD, taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 import { traceDequeue, traceEnqueue, traceSettle } from "./traced.ts";
 
-const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDeadLetter"];
+/** A declared queue may have `offload`, which only the server uses. */
+const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "offload", "onDeadLetter"];
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */
 type SharedMethods =
@@ -82,7 +83,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);
     this.tracing = connection.tracing;
-    this.#values = { name, encryption: checkedEncryption(options.encryption) };
+    this.#values = { name, encryption: checkedEncryption(options.encryption), maxPayload: MAX_PAYLOAD };
     this.#connection = connection;
     this.#path = `/v1/queues/${name}`;
     this.#options = options;

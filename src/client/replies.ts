@@ -21,6 +21,7 @@ const errorCodes: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
   ["queue_full", "queue_full"],
   ["idempotency_key_reused", "idempotency_key_reused"],
   ["newer_schema", "newer_schema"],
+  ["offload_failed", "offload_failed"],
   ["redis_unauthorized", "redis_unauthorized"],
   ["redis_quota", "redis_quota"],
   ["redis_error", "redis_error"],

@@ -15,6 +15,7 @@ import { DEFAULT_OPTIONS, fixedOptions, whenReady } from "../queue/tasks/task-op
 import { checkedSchema } from "../queue/tasks/schema.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type { Encryption } from "../queue/values/encryption.ts";
+import type { Offload } from "../queue/values/offload.ts";
 
 /** A value, or a function that returns it. The function is called at the first use, when the environment is known. */
 export type OrMade<T> = T | (() => T);
@@ -38,6 +39,11 @@ export interface QueueDeclaration<In = unknown, Out = In>
   readonly partitions?: number | undefined;
   /** Encrypts payloads, results, errors and progress: `encryption()`. @default no encryption */
   readonly encryption?: OrMade<Encryption> | undefined;
+  /**
+   * Keeps large payloads in an object store: `offload()` of `sluice-queue/offload`. A deployment uses it instead of
+   * its own. @default that of the deployment
+   */
+  readonly offload?: OrMade<Offload> | undefined;
   /**
    * The schedules, by name. A deployment creates them, replaces those that change, and removes those that are
    * no longer declared. It does not change schedules that were put in another way.
@@ -89,6 +95,7 @@ const OPTIONS = [
   "maxBytes",
   "partitions",
   "encryption",
+  "offload",
   "schedules",
   "transport",
   "prefix",

@@ -29,7 +29,10 @@ export type DeclaredQueue = Pick<
 >;
 
 /** How the own methods of a declared queue reach Redis and wake its consumer. */
-export type QueueConnection = Pick<ProducerOptions, "transport" | "prefix" | "wake" | "coalesce" | "tracing">;
+export type QueueConnection = Pick<
+  ProducerOptions,
+  "transport" | "prefix" | "wake" | "coalesce" | "tracing" | "offload"
+>;
 
 /** The consumer of a declared queue, for a deployment. A test may call its handler. */
 export interface QueueConsumer<Env, T = never> {
@@ -87,12 +90,13 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 
   /** The options of a `Queue` that the declaration sets. */
   get options(): DefinedOptions<In, Out> {
-    const { encryption, schema, maxBytes } = this.#declaration;
+    const { encryption, offload, schema, maxBytes } = this.#declaration;
     return (this.#options ??= {
       ...pick(this.#declaration, DEFAULT_OPTIONS),
       schema,
       maxBytes,
       encryption: made(encryption),
+      offload: made(offload),
     });
   }
 

@@ -13,6 +13,7 @@ import { Queue } from "../queue/tasks/queue.ts";
 import { isPartitioned } from "../queue/partitions/stored-maps.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
+import { checkedOffload, type Offload } from "../queue/values/offload.ts";
 import { respond } from "../respond.ts";
 import { Authenticator, forbidden } from "./auth/authenticator.ts";
 import type { Scope, TokenEntry } from "./auth/tokens.ts";
@@ -104,6 +105,13 @@ export interface AppOptions {
    */
   readonly defaultsOf?: ((queue: string) => TaskDefaults | undefined) | undefined;
   /**
+   * Keeps large payloads in an object store: `offload()` of `sluice-queue/offload`, or a function that returns it by
+   * the name of the queue. Requests and replies have whole payloads. With a function, a requested sweep leaves the
+   * store as it is.
+   * @default payloads are in Redis, and have at most 1 MiB
+   */
+  readonly offload?: Offload | ((queue: string) => Offload | undefined) | undefined;
+  /**
    * Traces requests that enqueue tasks: `openTelemetry()` of `sluice-queue/opentelemetry`. The trace is that of
    * the request's `traceparent` header. Callers trace what they dequeue and settle themselves.
    * @default no traces
@@ -143,7 +151,8 @@ export function createApp(options: AppOptions): App {
   const defaultsOf: Services["defaultsOf"] = (queue) => pick(given?.(queue) ?? {}, DEFAULT_OPTIONS);
   // Values that callers have encrypted stay as they are: only the callers have the keys.
   const encryption = null;
-  const { dashboard } = options;
+  const { dashboard, offload } = options;
+  const offloadOf = typeof offload === "function" ? offload : () => offload;
   if (dashboard !== undefined && typeof dashboard !== "function" && typeof dashboard?.answer !== "function") {
     throw invalidArgument(
       "dashboard",
@@ -187,7 +196,11 @@ export function createApp(options: AppOptions): App {
         const wake = wakerOf(c);
         const options = { ...defaultsOf(name), transport, prefix, encryption, wake, coalesce, partitions };
         const traced = scopes.includes("enqueue") && tracing?.continuing(c.req.raw.headers);
-        const own = { onDeadLetter: deadLetterHookOf(c), tracing: traced || undefined };
+        const own = {
+          onDeadLetter: deadLetterHookOf(c),
+          tracing: traced || undefined,
+          offload: offloadOf(name),
+        };
         c.set("queue", new Queue(name, { ...options, ...own }));
       }
       if (!allowed) throw forbidden(scopes, name);
@@ -241,6 +254,8 @@ export function createApp(options: AppOptions): App {
     beforeSweep,
     afterSweep,
     defaultsOf,
+    offloadOf,
+    sweptStore: typeof offload === "function" ? undefined : checkedOffload(offload),
     bodyBounds,
     budget,
   };

@@ -5,6 +5,7 @@ import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
+import type { Offload } from "../queue/values/offload.ts";
 import type { Grants } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import type { Problem } from "./problems/problem.ts";
@@ -44,6 +45,10 @@ export interface Services {
   readonly deadLetterHookOf: (c: Context) => OnDeadLetter | undefined;
   /** The defaults of the queue's tasks. */
   readonly defaultsOf: (queue: string) => TaskDefaults;
+  /** The object store of a queue's large payloads, if it has one. */
+  readonly offloadOf: (queue: string) => Offload | undefined;
+  /** What a sweep removes orphans from. */
+  readonly sweptStore: Offload | undefined;
   /** What to do before a sweep. */
   readonly beforeSweep: (() => Promise<void>) | undefined;
   /** What to do after a sweep. */

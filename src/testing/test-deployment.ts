@@ -13,13 +13,16 @@ import { Operator } from "../queue/operate/operator.ts";
 import type { ListedTask } from "../queue/operate/task-operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../queue/tasks/definition.ts";
+import { offload } from "../offload/offload.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
+import type { Offload } from "../queue/values/offload.ts";
 import { declaredAmong } from "../../serverless/deployment/declarations.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { type AppWith, optionsOf } from "../../serverless/deployment/options-of.ts";
 import { Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
 import type { EnqueuedTask } from "./call-log.ts";
 import { applyDeclared, connectDeclared } from "./declared-queues.ts";
+import { memoryStore, storesInMemory } from "./memory-store.ts";
 import { TestDatabase } from "./test-database.ts";
 import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.ts";
 
@@ -96,7 +99,7 @@ export class TestDeployment<Env extends object = Environment> {
     // A test sends no alerts either.
     this.#service = new Service(
       env as Env,
-      { ...app, alerts: undefined },
+      { ...app, alerts: undefined, offload: app.offload && ((env) => offloadOrDefault(app.offload, env)) },
       {
         transport: () => this.transport,
         budget: "25s",
@@ -104,6 +107,8 @@ export class TestDeployment<Env extends object = Environment> {
         // The clock does not move while consumers work.
         maxIdle: -1,
         log: () => {},
+        // Those of declared queues too.
+        offload: storesInMemory(),
       },
     );
     const { consumers = {}, queues = [] } = app;
@@ -205,8 +210,10 @@ export class TestDeployment<Env extends object = Environment> {
    * @throws {SluiceError} `invalid_argument` for a name that no queue of the deployment has
    */
   async tasks(queue: QueueOrName<unknown, unknown>, state?: TaskState): Promise<ListedTask[]> {
-    const over = { transport: this.transport, prefix: this.#prefix };
-    return listTasks(new Operator(this.#known(queue), over), state);
+    const known = this.#known(queue);
+    const offload = this.#service.offloadOf(known);
+    const over = { transport: this.transport, prefix: this.#prefix, offload };
+    return listTasks(new Operator(known, over), state);
   }
 
   /**
@@ -286,4 +293,14 @@ export class TestDeployment<Env extends object = Environment> {
       await this.#afterwards.settled();
     }
   }
+}
+
+/** The deployment's `offload`, or one with the default limits if the environment of the test has no store for it. */
+function offloadOrDefault<Env>(make: ((env: Env) => Offload) | undefined, env: Env): Offload {
+  try {
+    if (make) return make(env);
+  } catch {
+    // Its store is replaced in any case.
+  }
+  return offload({ store: memoryStore() });
 }

@@ -9,12 +9,14 @@ import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "
 import { Operator } from "../queue/operate/operator.ts";
 import type { ListedTask, ListTasksOptions } from "../queue/operate/task-operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
+import type { Offload } from "../queue/values/offload.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
 import { sweep } from "../queue/sweep/sweep.ts";
 import { notAQueue } from "../queue/tasks/definition.ts";
 import { Queue } from "../queue/tasks/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
 import { applyDeclared, connectDeclared } from "./declared-queues.ts";
+import { storesInMemory } from "./memory-store.ts";
 import { TestDatabase } from "./test-database.ts";
 
 export interface TestQueueOptions {
@@ -28,7 +30,8 @@ export type DeadLetterInfo = Extract<ListedTask, { state: "rejected" }>;
 /**
  * Makes a queue for a test: the same scripts on an embedded database of its own, with a clock that moves only
  * when the test says so. It needs no Redis. The settings and schedules of a declared queue are applied. The own
- * methods of a declared queue, such as `emails.enqueue(…)`, reach this database from now on.
+ * methods of a declared queue, such as `emails.enqueue(…)`, reach this database from now on. If it declares `offload`,
+ * large payloads are kept in memory.
  * @param queue as `defineQueue` made it, or a name
  * @throws {SluiceError} `invalid_argument`
  * @example
@@ -55,6 +58,8 @@ export class TestQueue<In = unknown, Out = In> {
   readonly transport: Transport;
   readonly #declared: DefinedQueue<In, Out>;
   readonly #database: TestDatabase;
+  /** The declared `offload`, with a store in memory. */
+  readonly #offload: Offload | undefined;
   #applied: Promise<void> | undefined;
 
   constructor(declared: DefinedQueue<In, Out>, options: TestQueueOptions) {
@@ -70,7 +75,9 @@ export class TestQueue<In = unknown, Out = In> {
         return transport.send(commands, sending);
       },
     };
-    const over = { transport: this.transport };
+    const { offload } = declared.options;
+    const over = { transport: this.transport, offload: offload && storesInMemory()(offload) };
+    this.#offload = over.offload;
     this.queue = new Queue(declared, over);
     this.operator = new Operator(declared, over);
     this.schedules = new Schedules(declared, over);
@@ -153,7 +160,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweep(this.transport);
+    await sweep(this.transport, { offload: this.#offload });
   }
 
   /** Applies the declaration, before the first command. */

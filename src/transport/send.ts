@@ -53,7 +53,7 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
   const { keyLocking, timing } = options;
   const policy = retryPolicy(options.retry);
 
-  return async (commands, { signal } = {}) => {
+  return async (commands, { signal, onSend } = {}) => {
     if (commands.length === 0) return [];
     const entries: SentCommand[] = commands.map((command) => ({
       command,
@@ -69,6 +69,7 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
         timing,
         signal,
         attempt: (currentTry) => {
+          onSend?.();
           const copies = unanswered().map((entry) => nextCopy(entry, keyLocking));
           return exchange(copies, currentTry);
         },

@@ -2,6 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type NewTask, Operator, Queue } from "../../src/index.ts";
+import { offload } from "../../src/offload/index.ts";
+import { memoryStore } from "../../src/testing/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -128,6 +130,15 @@ describe.each(targets)("with %s", (target: Target) => {
     const { code, rows, err } = await sluice("export", "emails", "--state", "completed,pending");
     expect([code, rows]).toMatchObject([0, [{ id: "c", payload: 3 }]]);
     expect(err).toBe("Exported 1 task of emails. 2 tasks left out: their payloads are not kept.\n");
+  });
+
+  test("export fails at a payload in an object store that it cannot read, so that no purge loses the task", async () => {
+    const large = offload({ store: memoryStore(), over: 10 });
+    await rig.queue("emails", { offload: large }).enqueue("a large payload", { id: "a" });
+    const { code, text, err } = await sluice("export", "emails");
+    expect(code).not.toBe(0);
+    expect(text).toBe("");
+    expect(err).toContain("or read from it, or the server has none");
   });
 
   test("import leaves tasks whose ids are known, and continues after a stop", async () => {

@@ -33,6 +33,7 @@ describe("each problem of the server has an error code", () => {
     redis_unauthorized: "redis_unauthorized",
     redis_error: "redis_error",
     unexpected_reply: "sent again",
+    offload_failed: "offload_failed",
     redis_quota: "redis_quota",
     newer_schema: "newer_schema",
     auth_not_configured: "unauthorized",

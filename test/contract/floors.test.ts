@@ -35,7 +35,7 @@ const floors: Record<string, readonly string[]> = {
   "src/credentials.ts": ["src/errors.ts", "src/url.ts"],
   "src/queue/core": ["src/errors.ts"],
   "src/queue/redis": [...base, ...queue("core")],
-  "src/queue/values": [...base, ...queue("core")],
+  "src/queue/values": [...base, ...queue("core"), "src/queue/redis/transport.ts"],
   "src/queue/partitions": [...base, ...queue("core", "redis")],
   // The life of a task. Operating, scheduling and repairing are above it.
   "src/queue/tasks": [...base, ...queue("core", "redis", "values", "partitions")],
@@ -51,6 +51,8 @@ const floors: Record<string, readonly string[]> = {
   // A Redis in the process, and a transport to it.
   "src/embedded": [...base, "src/queue/redis/transport.ts", "src/transport"],
   "src/consumer": [...base, ...queue("core", "redis", "tasks")],
+  // The option `offload`. Only tests of users import it.
+  "src/offload": [...base, ...queue("core", "redis", "values", "partitions")],
   // The option `tracing`, by OpenTelemetry. Nothing imports it.
   "src/tracing": ["src/errors.ts", ...queue("core")],
   "src/alerts": [...base, "src/queue", "src/consumer"],
@@ -88,6 +90,7 @@ const floors: Record<string, readonly string[]> = {
     "src/client",
     "src/config.ts",
     "src/embedded",
+    "src/offload",
     "serverless/deployment",
   ],
   serverless: [

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { deepSweep, Operator, Queue, Schedules, sweep } from "../../src/index.ts";
+import { offload } from "../../src/offload/index.ts";
+import { memoryStore } from "../../src/testing/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { day, run, sharedDay } from "../support/day.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
@@ -34,8 +36,8 @@ describe("the Redis user of SECURITY.md", () => {
         .filter((file) => !file.endsWith(".gen.ts"))
         .flatMap((file) => Array.from(read(file).matchAll(pattern), ([, word = ""]) => word));
     const inScripts = named("lua/*/*.lua", /'([A-Z]{3,})'/g).filter((word) => known.has(word));
-    const beside = named("src/{queue,http,consumer,alerts}/**/*.ts", /\["([A-Z]{3,})"/g).filter((word) =>
-      known.has(word),
+    const beside = named("src/{queue,http,consumer,alerts,offload}/**/*.ts", /\["([A-Z]{3,})"/g).filter(
+      (word) => known.has(word),
     );
     expect(beside).toContain("PING");
     expect(allowed).toEqual(new Set([...inScripts, ...beside, "EVAL", "EVALSHA", "SUBSCRIBE"]));
@@ -68,6 +70,15 @@ describe("the Redis user of SECURITY.md", () => {
     expect(await deepSweep(transport)).toMatchObject({ faults: [], failed: [] });
     await operator.deleteQueue({ force: true });
     expect(await rig.command("EXISTS", key("tasks"), key("pending"), "sluice:queues")).toBe(0);
+  });
+
+  test("keeps large payloads in an object store", async () => {
+    const transport = asThatUser();
+    const large = offload({ store: memoryStore(), over: 0 });
+    const queue = new Queue(QUEUE, { transport, offload: large });
+    await queue.enqueue("large", { id: "a" });
+    expect(await queue.get("a", { payload: true })).toMatchObject({ payload: "large" });
+    expect(await sweep(transport, { offload: large })).toMatchObject({ objects: { checked: 1, removed: 0 } });
   });
 
   test("has neither other keys, nor other commands, also in scripts", async () => {

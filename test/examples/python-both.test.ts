@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { listQueues, Operator, Schedules, sweep } from "../../src/index.ts";
+import { listQueues, Operator, Queue, Schedules, sweep } from "../../src/index.ts";
+import { offload } from "../../src/offload/index.ts";
+import { memoryStore } from "../../src/testing/index.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { useBothClients } from "./python.ts";
@@ -285,4 +287,29 @@ test("Python follows maxPending and a pause", async () => {
   ).toEqual([["0", true], ["1", true], "queue_full", "queue_full"]);
   await operator.pause();
   expect(await both.python("report(len(queue.dequeue()))")).toBe(0);
+});
+
+test("Python refuses a payload that is in an object store, and leaves it to a consumer that can read it", async () => {
+  const { transport } = both;
+  const queue = new Queue(QUEUE, { transport, offload: offload({ store: memoryStore(), over: 10 }) });
+  const large = "a large payload";
+  await queue.enqueueMany([
+    { payload: large, id: "a", maxAttempts: 1, deadTtl: 0 },
+    { payload: "small", id: "b" },
+    { payload: large, id: "c", maxAttempts: 1, deadTtl: 0 },
+  ]);
+  const refusal = "the payload is in an object store, which this client does not read";
+  expect(
+    await both.python(`
+      answers = [[task.id for task in queue.dequeue(max=2)]]
+      try: queue.dequeue(max=2)
+      except SluiceError as error: answers.append(str(error))
+      report(answers)
+    `),
+  ).toEqual([["b"], `offload_failed: ${refusal}`]);
+  for (const id of ["a", "c"]) {
+    const error = { name: "SluiceError", message: `offload_failed: ${refusal}` };
+    const found = await queue.get(id, { payload: true });
+    expect(found).toMatchObject({ state: "delayed", charged: 0, error, payload: large });
+  }
 });

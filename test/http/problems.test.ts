@@ -6,6 +6,7 @@ import { dashboard } from "../../src/dashboard/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
+import { offload } from "../../src/offload/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { type Answer, asker, expectProblem as expectAnswer, serve, tokens } from "./served.ts";
@@ -268,6 +269,16 @@ describe("the faults of the server", () => {
   it("auth_not_configured: no token", async () => {
     const app = createApp({ transport: served.transport, tokens: [] });
     expectProblem(await asker((request) => app.fetch(request))("GET", "/v1/queues"), "auth_not_configured");
+  });
+
+  it("offload_failed: the object store of large payloads refuses a request; its reason is only logged", async () => {
+    const refuse = () => Promise.reject(new SluiceError("offload_failed", "the bucket is private"));
+    const store = { put: refuse, get: refuse, delete: refuse, list: refuse };
+    const large = offload({ store, over: 0 });
+    const app = createApp({ transport: served.transport, tokens, offload: large, onError: () => {} });
+    const ask = asker((request) => app.fetch(request));
+    const answer = await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } });
+    expect(JSON.stringify(expectProblem(answer, "offload_failed"))).not.toContain("private");
   });
 
   it("misconfigured: the answer of an entry whose environment is invalid", async () => {

@@ -10,6 +10,7 @@ import { lanes } from "./lanes.ts";
 import { library } from "./library.ts";
 import { lifeCycle } from "./life-cycle.ts";
 import type { Mutant } from "./mutant.ts";
+import { offloading } from "./offloading.ts";
 import { operating } from "./operating.ts";
 import { partitioning } from "./partitioning.ts";
 import { pulling } from "./pulling.ts";
@@ -44,6 +45,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   declaring,
   alerting,
   tracing,
+  offloading,
   embedded,
   reporting,
   clusters,

@@ -60,7 +60,7 @@ export const tasks: readonly OperationText[] = [
         location: true,
       },
     },
-    problems: ["queue_full", "idempotency_key_reused"],
+    problems: ["queue_full", "idempotency_key_reused", "offload_failed"],
   },
   {
     method: "post",

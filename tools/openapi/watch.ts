@@ -63,7 +63,7 @@ export const watch: readonly OperationText[] = [
         examples: {},
       },
     },
-    problems: ["not_found"],
+    problems: ["not_found", "offload_failed"],
   },
   {
     method: "get",

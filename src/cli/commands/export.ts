@@ -3,7 +3,7 @@ import { taskStates, type TaskState } from "../../queue/core/types.ts";
 import { type FilterOptions, filterOf, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { type ShownTask, tasksOf } from "../tasks.ts";
+import { pathOf, type ShownTask, tasksOf } from "../tasks.ts";
 import { Refusal, UsageError } from "../exit.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
@@ -33,7 +33,8 @@ export function exportCommand(running: Running): Command {
     let [written, without] = [0, 0];
     for (const state of options.state) {
       const query = { state, payloads: true, size: 500, ...filterOf(options) };
-      for await (const task of tasksOf(session, queue, query)) {
+      for await (const listed of tasksOf(session, queue, query)) {
+        const task = await withPayload(session, queue, listed);
         if (task.payloadsHidden) throw new Refusal(`the token hides the payloads of ${queue}`);
         if (task.payload === undefined) {
           without++;
@@ -56,6 +57,13 @@ function states(text: string): readonly TaskState[] {
     if (state === undefined) throw new UsageError(`--state must be one or more of ${taskStates.join(", ")}`);
     return state;
   });
+}
+
+/** The task, alone if the list has left out its payload, which is in an object store. */
+async function withPayload({ api }: Session, queue: string, task: ShownTask): Promise<ShownTask> {
+  if (task.undecryptable === undefined) return task;
+  const path = pathOf(queue, "tasks", { name: task.id, of: "the id" });
+  return (await api.find<ShownTask>(path, "state", { payload: true })) ?? task;
 }
 
 /** A task as `import` reads it. Undefined fields are left out. */

@@ -253,7 +253,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/internal"
           },
           "502": {
-            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
           "503": {
             "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
@@ -1019,7 +1019,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/internal"
           },
           "502": {
-            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
           "503": {
             "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
@@ -8670,6 +8670,30 @@ export const openapi: OpenApiDocument = {
               ]
             },
             "description": "Queues whose sweep failed, and why. The others were swept."
+          },
+          "objects": {
+            "type": "object",
+            "properties": {
+              "checked": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Objects that were looked at: about a thousand in each sweep."
+              },
+              "removed": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Objects that were removed, because no task needs them."
+              },
+              "error": {
+                "type": "string",
+                "description": "Why the store could not be checked."
+              }
+            },
+            "required": [
+              "checked",
+              "removed"
+            ],
+            "description": "What was done in the object store of large payloads, if the server has one."
           }
         },
         "required": [
@@ -9094,6 +9118,16 @@ export const openapi: OpenApiDocument = {
           "detail": "Redis, or a server in front of it, sent something that is not a reply to the command."
         }
       },
+      "offload_failed": {
+        "summary": "Object store failed",
+        "value": {
+          "type": "/docs#offload_failed",
+          "title": "Object store failed",
+          "status": 502,
+          "code": "offload_failed",
+          "detail": "A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details."
+        }
+      },
       "redis_quota": {
         "summary": "Redis quota is used up",
         "value": {
@@ -9385,8 +9419,8 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "redis_unauthorized-or-redis_error-or-unexpected_reply": {
-        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.",
+      "redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed": {
+        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.\n\n`offload_failed`: A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -9401,6 +9435,9 @@ export const openapi: OpenApiDocument = {
               },
               "unexpected_reply": {
                 "$ref": "#/components/examples/unexpected_reply"
+              },
+              "offload_failed": {
+                "$ref": "#/components/examples/offload_failed"
               }
             }
           }
@@ -9440,6 +9477,27 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "redis_unreachable": {
                 "$ref": "#/components/examples/redis_unreachable"
+              }
+            }
+          }
+        }
+      },
+      "redis_unauthorized-or-redis_error-or-unexpected_reply": {
+        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "redis_unauthorized": {
+                "$ref": "#/components/examples/redis_unauthorized"
+              },
+              "redis_error": {
+                "$ref": "#/components/examples/redis_error"
+              },
+              "unexpected_reply": {
+                "$ref": "#/components/examples/unexpected_reply"
               }
             }
           }

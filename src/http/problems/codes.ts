@@ -129,6 +129,12 @@ export const problems = {
     title: "Unexpected reply from Redis",
     meaning: "Redis, or a server in front of it, sent something that is not a reply to the command.",
   },
+  offload_failed: {
+    status: 502,
+    title: "Object store failed",
+    meaning:
+      "A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details.",
+  },
   redis_quota: {
     status: 503,
     title: "Redis quota is used up",

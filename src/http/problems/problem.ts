@@ -58,12 +58,11 @@ export function problemOf(error: unknown): Problem {
   if (!(error instanceof SluiceError)) return new Problem("internal");
   switch (error.code) {
     case "invalid_argument":
-      return new Problem("invalid_request", {
+    case "too_large":
+      return new Problem(error.code === "too_large" ? "payload_too_large" : "invalid_request", {
         detail: `${error.message}.`,
         errors: error.path === undefined ? undefined : [fieldError(error.message, error.path)],
       });
-    case "too_large":
-      return new Problem("payload_too_large", { detail: `${error.message}.` });
     case "aborted":
       return new Problem("redis_unreachable");
     case "not_installed":

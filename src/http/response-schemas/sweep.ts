@@ -15,6 +15,16 @@ export const swept = v.object({
     v.array(v.object({ queue: v.string(), code: v.string() })),
     "Queues whose sweep failed, and why. The others were swept.",
   ),
+  objects: v.optional(
+    described(
+      v.object({
+        checked: described(count, "Objects that were looked at: about a thousand in each sweep."),
+        removed: described(count, "Objects that were removed, because no task needs them."),
+        error: v.optional(described(v.string(), "Why the store could not be checked.")),
+      }),
+      "What was done in the object store of large payloads, if the server has one.",
+    ),
+  ),
 });
 
 const partition = described(

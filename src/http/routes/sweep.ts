@@ -12,13 +12,14 @@ import * as schemas from "../request-schemas/sweep.ts";
 
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow, wakerOf, deadLetterHookOf, beforeSweep, afterSweep } = services;
+  const { transport, prefix, allow, wakerOf, deadLetterHookOf, beforeSweep, afterSweep, sweptStore } =
+    services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);
     const queues = sweepableBy(c);
     await beforeSweep?.();
-    const around = { prefix, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c) };
+    const around = { prefix, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c), offload: sweptStore };
     const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, queues, ...around });
     const evaluated = afterSweep?.();
     const waitUntil = waitUntilOf(c);

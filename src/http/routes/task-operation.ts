@@ -15,8 +15,15 @@ import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 /** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
   const { allow, wakerOf } = services;
-  const operator = (c: RequestContext) =>
-    new TaskOperator(c.get("queue").name, { ...services, partitions: c.get("partitions"), wake: wakerOf(c) });
+  const operator = (c: RequestContext) => {
+    const { name } = c.get("queue");
+    return new TaskOperator(name, {
+      ...services,
+      partitions: c.get("partitions"),
+      wake: wakerOf(c),
+      offload: services.offloadOf(name),
+    });
+  };
 
   app.get("/v1/queues/:queue/tasks", allow("view"), async (c) => {
     const { reason, ...options } = readQuery(c, schemas.tasksQuery);

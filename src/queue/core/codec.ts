@@ -1,6 +1,6 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
-import { ENVELOPE_OVERHEAD, isEnvelope } from "./envelope.ts";
+import { ENVELOPE_OVERHEAD, isEnvelope, isReference } from "./envelope.ts";
 import { notJson } from "./not-json.ts";
 
 /** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
@@ -62,14 +62,17 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
 
 /**
  * Encodes a payload, as {@link encodeValue}. Also refuses objects of which JSON keeps nothing, such as a
- * Promise or a Map, and bytes in an object. A result may have them: refusing it would fail a task whose work is done.
+ * Promise or a Map, bytes in an object, and references to objects. A result may have them: refusing it would fail a task whose work is done.
  * @throws {SluiceError} as {@link encodeValue}
  */
-export function encodePayload(payload: unknown, path: string): string {
-  const text = encodeValue(payload, path);
+export function encodePayload(payload: unknown, path: string, limit?: number): string {
+  const text = encodeValue(payload, path, limit);
   // JSON writes bytes as an object with the properties 0, 1 and so on, and those of a Buffer with its type.
   const maybeLost = text.includes("{}") || text.includes('{"0":') || text.includes('{"type":"Buffer"');
   if (text.startsWith("j") && maybeLost) refuseLoss(payload, path, true);
+  // The object belongs to another task, and goes away with it.
+  if (isReference(payload))
+    throw invalidArgument(path, "must be the payload, not the reference to its object");
   return text;
 }
 

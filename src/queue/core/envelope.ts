@@ -4,6 +4,9 @@ export const ENVELOPE = "\0SLUICE";
 /** The version of the envelope, in the next byte. */
 export const VERSION = 1;
 
+/** What that byte is in a reference: a payload whose bytes are in an object store. */
+export const REFERENCE = 2;
+
 /** The beginning of an envelope in base64. Encrypted progress is such a text, in JSON. */
 export const ENVELOPE_BASE64 = "AFNMVUlDR";
 
@@ -20,6 +23,16 @@ export const KEY_ID_AT = KIND_AT + 1;
 /** Whether a value is encrypted. */
 export function isEnvelope(value: unknown): boolean {
   return value instanceof Uint8Array && textOf(value, 0, ENVELOPE.length) === ENVELOPE;
+}
+
+/** Whether a value is a reference to an object. */
+export function isReference(value: unknown): value is Uint8Array {
+  return isEnvelope(value) && (value as Uint8Array)[ENVELOPE.length] === REFERENCE;
+}
+
+/** Bytes of the object that a reference refers to. */
+export function referredBytes(reference: Uint8Array): number {
+  return new DataView(reference.buffer, reference.byteOffset).getUint32(ENVELOPE.length + 1);
 }
 
 /** Whether this release can read the envelope. */

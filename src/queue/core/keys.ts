@@ -54,6 +54,15 @@ export function alertsKey(prefix: string = DEFAULT_PREFIX): string {
 }
 
 /**
+ * The key of the area that a database's objects have in object stores. A cluster has it on the node of the maps of
+ * partitions, so that both are lost together.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function objectsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `{${registryKey(prefix)}}:objects`;
+}
+
+/**
  * The key of the maps of partitions. A cluster has it on the node of the registry.
  * @throws {SluiceError} `invalid_argument`
  */

@@ -13,8 +13,9 @@ import {
   trueOrFalse,
   wholeNumber,
 } from "../core/validation.ts";
+import { isReference, referredBytes } from "../core/envelope.ts";
 import { readTaskInfo } from "../core/record.ts";
-import { decryptTask, isUndecryptable } from "../values/encryption.ts";
+import { decryptTask, isUnreadable } from "../values/encryption.ts";
 import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";
 import { cursorAfter, readPartitionCursor } from "./partition-cursor.ts";
 import { redriveByIds } from "./redrive-by-ids.ts";
@@ -24,7 +25,10 @@ import { taskStates, type ListOptions, type RequestOptions, type TaskState } fro
 
 /** A task as `list` returns it. */
 export type ListedTask = TaskInfo & {
-  /** Why payload, result, error and progress are left out: one of them cannot be decrypted. */
+  /**
+   * Why payload, result, error and progress are left out: one of them cannot be decrypted, or the payload cannot be
+   * read from the object store, or does not fit into the page.
+   */
   readonly undecryptable?: string;
 };
 
@@ -138,15 +142,20 @@ export class TaskOperator extends QueueBase {
       if (page.cursor !== "" || cursor === "") break;
       ({ partition, inner } = readPartitionCursor(cursor, kind, 0));
     } while (found.length < size);
-    const tasks = await this.#readTasks(state, found);
+    const tasks = await this.#readTasks(state, found, Number(args.maxBytes));
     return { tasks, cursor: cursor || null, unreadable: unreadable + found.length - tasks.length };
   }
 
-  async #readTasks(state: TaskState, listed: ListReply["tasks"]): Promise<ListedTask[]> {
+  async #readTasks(state: TaskState, listed: ListReply["tasks"], maxBytes: number): Promise<ListedTask[]> {
     const tasks: ListedTask[] = [];
+    let room = maxBytes;
     for (const found of listed) {
       try {
-        tasks.push(await this.#decrypted(readTaskInfo(this.name, found.id, { state, ...found })));
+        const task = readTaskInfo(this.name, found.id, { state, ...found });
+        if (isReference(task.payload)) room -= referredBytes(task.payload);
+        tasks.push(
+          tasks.length > 0 && room < 0 ? withoutValues(task, TOO_LARGE) : await this.#decrypted(task),
+        );
       } catch (error) {
         // An invalid record must not hide the other tasks.
         if (!(error instanceof SluiceError)) throw error;
@@ -159,9 +168,9 @@ export class TaskOperator extends QueueBase {
     try {
       return await decryptTask(this.values, task, task.id);
     } catch (error) {
-      if (!isUndecryptable(error)) throw error;
-      const { payload: _, result: __, error: ___, progress: ____, ...rest } = task;
-      return { ...rest, errors: [], undecryptable: error.message };
+      const expected = error instanceof SluiceError && error.code === "offload_failed";
+      if (!isUnreadable(error) && !expected) throw error;
+      return withoutValues(task, error.message);
     }
   }
 
@@ -181,9 +190,9 @@ export class TaskOperator extends QueueBase {
       return (await this.list({ ...request, state: "pending", size, payloads: true })).tasks;
     }
     const args = { state: "pending", cursor: "", size: String(size), filter: "", payloads: "1" };
-    const maxBytes = String(replyBytes(undefined));
-    const pages = await this.runOnAll(listScript, { ...args, maxBytes }, [], request);
-    const lines = await Promise.all(pages.map((page) => this.#readTasks("pending", page.tasks)));
+    const maxBytes = replyBytes(undefined);
+    const pages = await this.runOnAll(listScript, { ...args, maxBytes: String(maxBytes) }, [], request);
+    const lines = await Promise.all(pages.map(({ tasks }) => this.#readTasks("pending", tasks, maxBytes)));
     return inOrderOfDelivery(lines).slice(0, size);
   }
 
@@ -344,6 +353,13 @@ export class TaskOperator extends QueueBase {
     });
     return { purged: count, ...report };
   }
+}
+
+const TOO_LARGE = "the payloads of the page would be more than maxBytes; get returns this one";
+
+function withoutValues(task: ListedTask, undecryptable: string): ListedTask {
+  const { payload: _, result: __, error: ___, progress: ____, ...rest } = task;
+  return { ...rest, errors: [], undecryptable };
 }
 
 function stateOf(state: unknown, allowed: readonly TaskState[]): TaskState {

@@ -29,7 +29,7 @@ export interface ScriptCall {
   readonly resendArgs?: readonly string[];
 }
 
-/** A Redis command in a request that only reads. */
+/** A Redis command that is not a script: it only reads, or has the same effect if it comes twice. */
 export type PlainCommand = readonly [name: string, ...args: string[]];
 
 export type Command = ScriptCall | PlainCommand;
@@ -40,6 +40,11 @@ export type CommandOutcome = { readonly reply: Reply } | { readonly error: Sluic
 export interface SendOptions {
   /** Aborts the request: `send` then rejects with the code `aborted`. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Called each time a copy of the request is sent. A transport that never calls it is taken to send any number of
+   * copies.
+   */
+  readonly onSend?: (() => void) | undefined;
 }
 
 /** How the queue reaches Redis. */

@@ -15,6 +15,7 @@ import { SchedulePass } from "../schedules/schedule-pass.ts";
 import { sweepScript } from "../redis/sweep-scripts.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
+import { checkedOffload, type Offload, type OrphanReport } from "../values/offload.ts";
 import { checkedTransport, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import type { SweepCounts } from "../core/counts.ts";
 
@@ -29,6 +30,7 @@ const OPTIONS = [
   "limit",
   "wake",
   "onDeadLetter",
+  "offload",
   "signal",
   "now",
 ] as const satisfies readonly (keyof SweepOptions)[];
@@ -57,6 +59,11 @@ export interface SweepOptions {
    * @default none
    */
   readonly onDeadLetter?: OnDeadLetter | undefined;
+  /**
+   * Also removes objects that no task needs any more: looks at a page of the object store. Ignored if `queue` is given.
+   * @default none: such objects stay
+   */
+  readonly offload?: Offload | undefined;
   /** Aborts the requests; `sweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
@@ -72,6 +79,8 @@ export interface SweepReport extends SweepCounts {
   readonly woken: number;
   /** Queues that could not be swept completely, each with the code of the error. */
   readonly failed: readonly { readonly queue: string; readonly code: string }[];
+  /** What was done in the object store; only if the sweep has `offload`. */
+  readonly objects?: OrphanReport | undefined;
 }
 
 /**
@@ -91,6 +100,7 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
   onlyOptions(options, OPTIONS);
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   const { prefix, signal, now } = options;
+  const offload = checkedOffload(options.offload);
   const only = options.queue === undefined ? undefined : queueName(options.queue, "queue");
   const deadline = deadlineOf(options.budget);
   const pass = new SweepPass(checkedTransport(transport), options, deadline);
@@ -107,7 +117,10 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
     // Also if the sweep throws: Redis counts these wakes as sent.
     await pass.wake();
   }
-  return pass.report(cursor !== undefined);
+  const report = pass.report(cursor !== undefined);
+  if (!offload || only !== undefined) return report;
+  const objects = await offload.removeOrphans({ transport, prefix, signal, now, until: deadline });
+  return { ...report, objects };
 }
 
 class SweepPass {

@@ -1,9 +1,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { derivedName } from "../core/ids.ts";
 import { type Batch, LeasedTask } from "./leased-task.ts";
+import type { LeasedPayload } from "../core/leased-payload.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { schemaError, validatePayload } from "./schema.ts";
-import { isUndecryptable, decryptValue, type ValuesQueue } from "../values/encryption.ts";
+import { isUnreadable, decryptValue, type ValuesQueue } from "../values/encryption.ts";
 import type { Tracing } from "../core/tracing.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 
@@ -11,11 +12,13 @@ import type { Settled, Settlement } from "../core/types.ts";
 const MAX_ROUNDS = 10;
 
 /** A task as it was leased, before its payload is decrypted and validated. */
-export type RawTask = ConstructorParameters<typeof LeasedTask>[1];
+export type RawTask = ConstructorParameters<typeof LeasedTask>[1] & LeasedPayload;
 
 /** What one request leased: a reader for each task, which may throw, and the state of the queue. */
 export interface RawBatch extends Pick<Batch<unknown>, "nextDueAt" | "paused"> {
   readonly readers: readonly (() => RawTask)[];
+  /** Most bytes of payloads, if some are in an object store. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** What decoding needs of its queue. */
@@ -33,8 +36,10 @@ interface DecodedTasks<Out> {
   readonly allInvalid: boolean;
   /** How many invalid tasks became dead letters. */
   readonly invalid: number;
-  /** The error of a task whose record cannot be read. */
+  /** The error of a task whose record, or whose object, cannot be read for now. */
   readonly unreadable: unknown;
+  /** When the first task is ready again that was handed back, epoch ms; undefined if none was. */
+  readonly readyAt: number | undefined;
 }
 
 /**
@@ -52,16 +57,21 @@ export async function decodeBatch<Out>(
 ): Promise<Batch<Out>> {
   let [batch, invalid] = [first, 0];
   for (let more = 0; ; more++) {
-    const decoded = await decodeTasks(queue, schema, batch.readers);
+    const decoded = await decodeTasks(queue, schema, batch);
     const { tasks, unreadable } = decoded;
     invalid += decoded.invalid;
     // An unreadable task stays leased until its lease expires. After its last attempt it is a dead letter.
     if (unreadable !== undefined && tasks.length === 0) throw unreadable;
     if (!decoded.allInvalid || more === MAX_ROUNDS) {
-      return Object.assign(tasks, { nextDueAt: batch.nextDueAt, paused: batch.paused, invalid });
+      const nextDueAt = earlier(batch.nextDueAt, decoded.readyAt);
+      return Object.assign(tasks, { nextDueAt, paused: batch.paused, invalid });
     }
     batch = await dequeueAgain();
   }
+}
+
+function earlier(dueAt: number | null, readyAt: number | undefined): number | null {
+  return readyAt === undefined ? dueAt : Math.min(dueAt ?? readyAt, readyAt);
 }
 
 /**
@@ -73,25 +83,27 @@ export function nextToken(queue: string, token: string): Promise<string> {
 }
 
 /**
- * Reads the tasks of a dequeue. Tasks that cannot be decrypted, or do not match the schema, become dead
- * letters; if that fails, their leases expire and they are delivered again. An unreadable task does not fail
- * its batch.
- * @param readers one for each task; may throw
+ * Reads the tasks of a dequeue. Tasks that cannot be decrypted, whose objects are missing, or that do not match
+ * the schema, become dead letters; if that fails, their leases expire and they are delivered again. An unreadable
+ * task does not fail its batch.
  */
 async function decodeTasks<Out>(
   queue: DecodingQueue,
   schema: StandardSchemaV1<unknown, Out> | undefined,
-  readers: readonly (() => RawTask)[],
+  { readers: leased, maxBytes = Infinity }: RawBatch,
 ): Promise<DecodedTasks<Out>> {
-  const { name, encryption } = queue.values;
+  const { name, encryption, offload } = queue.values;
+  const fetched = offload && (await offload.fetch(queue.values, leased, maxBytes));
+  const { readers, handBacks = [] } = fetched ?? { readers: leased };
   const tasks: LeasedTask<Out>[] = [];
   const rejections: Settlement[] = [];
-  let unreadable: unknown;
+  let unreadable: unknown = fetched?.error;
   for (const read of readers) {
     let receipt: string | undefined;
     try {
       const task = read();
       ({ receipt } = task);
+      if (task.failure) throw task.failure;
       // Results are encrypted for the id in the receipt. An untrusted server may send another id beside it.
       const id = encryption ? readReceipt(receipt, "receipt").id : task.id;
       const decrypted = decryptValue(encryption, task.payload, { kind: "payload", queue: name, id });
@@ -105,16 +117,18 @@ async function decodeTasks<Out>(
         tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: validated.payload }));
       }
     } catch (error) {
-      if (receipt !== undefined && isUndecryptable(error))
+      if (receipt !== undefined && isUnreadable(error))
         rejections.push({ receipt, outcome: "reject", error });
       else unreadable = error;
     }
   }
-  const settled = rejections.length > 0 ? await queue.settle(rejections).catch(() => []) : [];
+  const settlements = handBacks.length > 0 ? [...rejections, ...handBacks] : rejections;
+  const settled = settlements.length > 0 ? await queue.settle(settlements).catch(() => []) : [];
   return {
     tasks,
     allInvalid: tasks.length === 0 && rejections.length > 0,
-    invalid: settled.filter(({ ok }) => ok).length,
+    invalid: settled.slice(0, rejections.length).filter(({ ok }) => ok).length,
     unreadable,
+    readyAt: fetched?.readyAt,
   };
 }

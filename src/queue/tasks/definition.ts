@@ -3,11 +3,13 @@ import { invalidArgument, type SluiceError } from "../../errors.ts";
 import { given } from "../../pick.ts";
 import type { TaskDefaults } from "../core/types.ts";
 import type { MaybeEncryption } from "../values/encryption.ts";
+import type { Offload } from "../values/offload.ts";
 
 /** The options of a queue that its declaration sets. */
 export interface DefinedOptions<In, Out> extends TaskDefaults {
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
   readonly encryption?: MaybeEncryption;
+  readonly offload?: Offload | undefined;
   readonly maxBytes?: number | undefined;
 }
 

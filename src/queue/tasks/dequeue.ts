@@ -298,9 +298,10 @@ export class DequeueCall<Out> {
         leasedFor: fixed ?? leasedFor,
         headers,
         group,
+        bytes: record.length,
       };
     });
-    return { readers, nextDueAt: nextDueAt || null, paused };
+    return { readers, nextDueAt: nextDueAt || null, paused, maxBytes: Number(this.#args.maxBytes) };
   }
 }
 

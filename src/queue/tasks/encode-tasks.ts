@@ -5,6 +5,7 @@ import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { writeFixed } from "../core/record.ts";
 import { taskId } from "../core/validation.ts";
 import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
+import type { NewObject, StoredPayload } from "../values/offload.ts";
 import { encodeChecked } from "./schema.ts";
 import { contentOf, fixedOptions, idempotencyToken, uniqueness, whenReady } from "./task-options.ts";
 import type { AddTraceHeaders } from "../core/tracing.ts";
@@ -21,6 +22,8 @@ export interface EnqueueItem {
    * id has no slot.
    */
   readonly placedBy: string | undefined;
+  /** The object of the payload, if it is in an object store. */
+  readonly object?: NewObject | undefined;
 }
 
 /** Where new tasks of a queue with partitions go. */
@@ -35,6 +38,7 @@ export interface Placing {
 
 /**
  * The payload as the codec writes it, checked by the schema. Without a schema the result is not a promise.
+ * @param limit of the payload, bytes. @default 1 MiB
  * @param at what errors put before the names of options, such as `tasks[3].`
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
@@ -42,10 +46,11 @@ export function checkAndEncode<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
   { id, payload }: NewTask<In>,
   at: string,
+  limit?: number,
 ): MaybePromise<string> {
   const path = `${at}payload`;
   if (id !== undefined) taskId(id, `${at}id`);
-  return schema ? encodeChecked(schema, payload, path) : encodePayload(payload, path);
+  return schema ? encodeChecked(schema, payload, path, limit) : encodePayload(payload, path, limit);
 }
 
 /**
@@ -75,7 +80,7 @@ export async function enqueueItems(
     if (derivedId) return derivedId(i) + (slot === undefined ? "" : (placing?.endOf(slot) ?? ""));
     return placing ? placing.newId(slot) : newTaskId();
   });
-  const stored = await all(
+  const encoded = await all(
     payloads.map((text, i) =>
       encryptValue(queue, { kind: "payload", id: ids[i] as string }, text, `${at(i)}payload`),
     ),
@@ -84,9 +89,13 @@ export async function enqueueItems(
   const needsToken = (task: NewTask<unknown>) => task.id !== undefined || key !== undefined;
   let token: string | undefined;
   if (key !== undefined) {
-    const contents = tasks.map((task, i) => [task.id ?? null, contentOf(task, stored[i] ?? "", at(i))]);
+    const contents = tasks.map((task, i) => [task.id ?? null, contentOf(task, encoded[i] ?? "", at(i))]);
     token = await idempotencyToken(queue.name, key, contents);
   } else if (tasks.some(needsToken)) token = newToken();
+  const written = encoded.map((text, i) => ({ id: ids[i] as string, text }));
+  const stored: readonly StoredPayload[] = queue.offload
+    ? await queue.offload.write(queue, written)
+    : written;
   return tasks.map((task, i) => {
     const path = at(i);
     const fixed = fixedOptions(defaults, task, path);
@@ -99,9 +108,10 @@ export async function enqueueItems(
         token: needsToken(task) ? token : undefined,
         ...fixed,
         headers: addTraceHeaders ? addTraceHeaders(fixed.headers) : fixed.headers,
-        payload: stored[i] ?? "",
+        payload: stored[i]?.text ?? "",
       }),
       placedBy: task.group ?? task.id ?? task.dedup?.key ?? (derivedId && id),
+      object: stored[i]?.object,
     };
   });
 }

@@ -2,7 +2,7 @@ import { registeredName, type Keys } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { replyAt } from "../redis/replies.ts";
 import { enqueueScript } from "../redis/task-scripts.ts";
-import type { Transport } from "../redis/transport.ts";
+import type { SendOptions, Transport } from "../redis/transport.ts";
 import type { SendToPartitions } from "./add-to-partitions.ts";
 import { registration, sendNoted } from "./registration.ts";
 
@@ -20,11 +20,13 @@ export interface PartitionSenderOptions {
   /** "1" to refuse each task alone, "" to refuse all of them together. */
   readonly refuseEach: "1" | "";
   readonly signal: AbortSignal | undefined;
+  /** As in {@link SendOptions}. */
+  readonly onSend?: SendOptions["onSend"];
 }
 
 /** Returns a function that enqueues tasks in partitions, in one request, with the notes that this needs. */
 export function partitionSender(options: PartitionSenderOptions): SendToPartitions {
-  const { transport, name, hasPartitions, keysOf, testNow, wake, refuseEach, signal } = options;
+  const { transport, name, hasPartitions, keysOf, testNow, wake, refuseEach, signal, onSend } = options;
   return async (parts) => {
     const calls = parts.map(({ partition, items, slots }) => {
       const keys = keysOf(partition);
@@ -38,7 +40,7 @@ export function partitionSender(options: PartitionSenderOptions): SendToPartitio
       transport,
       calls.map(({ note }) => note?.command),
       calls.map(({ call }) => call),
-      { signal },
+      { signal, onSend },
     );
     return calls.map(({ note }, i) => {
       const reply = enqueueScript.decode(replyAt(outcomes, i));

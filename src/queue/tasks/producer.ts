@@ -8,8 +8,10 @@ import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
+import type { SendOptions } from "../redis/transport.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { MAX_PARTITIONS } from "../core/partition-slots.ts";
+import type { Partitions } from "../partitions/partitions.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
 import { all } from "../core/maybe-promise.ts";
 import {
@@ -26,7 +28,7 @@ import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/trac
 import { partitionSender } from "./partition-sender.ts";
 import { checkedSchema } from "./schema.ts";
 import { decryptTask } from "../values/encryption.ts";
-import { cancelScript, getScript, wakeScript } from "../redis/task-scripts.ts";
+import { type Added, cancelScript, getScript, wakeScript } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
 import type { TaskInfo } from "../core/task-info.ts";
 import type {
@@ -50,6 +52,7 @@ const QUEUE_OPTIONS = [
   "partitions",
   "now",
   "encryption",
+  "offload",
   "onDeadLetter",
   ...DEFAULT_OPTIONS,
   "maxBytes",
@@ -116,7 +119,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
 
   /**
    * Adds one task, in one request. Calls of the same turn share it: see {@link ProducerOptions.coalesce}.
-   * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB
+   * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB, or the `maxBytes` of `offload`
    * @param options of the task, such as `delay`, `id` or `priority`; the queue's options are the defaults
    * @returns the task's id. `created` is false if the id was known already
    * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key
@@ -143,7 +146,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const key = requestKey({ idempotencyKey });
     const task = { ...rest, payload };
     // A slow schema does not delay the other calls of the turn.
-    const encoded = await checkAndEncode(this.schema, task, "");
+    const encoded = await checkAndEncode(this.schema, task, "", this.values.maxPayload);
     const none = () => "";
     const placing = this.partitions && (await this.#placing(1, signal));
     const items = enqueueItems(
@@ -191,7 +194,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
     if (tasks.length === 0) return [];
     const key = requestKey(options);
-    const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i))));
+    const { maxPayload } = this.values;
+    const encoded = await all(tasks.map((task, i) => checkAndEncode(this.schema, task, at(i), maxPayload)));
     const placing = this.partitions && (await this.#placing(tasks.length, options.signal));
     const items = await enqueueItems(
       this.values,
@@ -251,19 +255,31 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
    * @returns for each task whether it was created, or why it was refused; and whether to wake a consumer
    */
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
-    const send = this.#sender(refuseEach, signal);
-    if (this.partitions) return addToPartitions(items, { partitions: this.partitions, send, signal });
+    const objects = this.values.offload?.enqueueing(items);
+    const add = async (partitions: Partitions) => {
+      const send = this.#sender(refuseEach, signal, objects?.onSend);
+      // If a partition refuses its tasks, this throws, and those of others may have been added. The objects of
+      // those that were not are left to the sweep.
+      const done = await addToPartitions(items, { partitions, send, signal });
+      await objects?.finish((i) => isNotAdded(done.added[i]));
+      return done;
+    };
+    if (this.partitions) return add(this.partitions);
+    const send = this.#sender(refuseEach, signal, objects?.onSend);
     const [reply] = await send([{ partition: 0, items, slots: "" }]);
     const { refused, hasPartitions, wake, tasks: added } = reply as EnqueueReply;
     const partitions = hasPartitions && this.foundPartitions();
-    if (partitions && refused) {
-      return addToPartitions(items, { partitions, send: this.#sender(refuseEach, signal), signal });
-    }
+    if (partitions && refused) return add(partitions);
+    await objects?.finish((i) => refused !== undefined || isNotAdded(added[i]));
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
   }
 
-  #sender(refuseEach: "1" | "", signal: AbortSignal | undefined): SendToPartitions {
+  #sender(
+    refuseEach: "1" | "",
+    signal: AbortSignal | undefined,
+    onSend: SendOptions["onSend"],
+  ): SendToPartitions {
     const { transport, name, wakeWindow } = this;
     return partitionSender({
       transport,
@@ -274,6 +290,7 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       wake: wakeWindow,
       refuseEach,
       signal,
+      onSend,
     });
   }
 
@@ -365,4 +382,8 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
       ? { ok: true, state: status }
       : { ok: false, code: status };
   }
+}
+
+function isNotAdded(answer: Added | undefined): boolean {
+  return answer !== undefined && ("refused" in answer || !answer.created);
 }

@@ -7,6 +7,7 @@ import { optionalFunction, queueName, requestKey } from "../core/validation.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import { redisTime } from "../redis/clock.ts";
 import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
+import { checkedOffload, type Offload } from "../values/offload.ts";
 import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
 import type { RequestOptions } from "../core/types.ts";
 import { Partitions } from "../partitions/partitions.ts";
@@ -33,6 +34,11 @@ export interface QueueBaseOptions {
    * @default 1
    */
   readonly partitions?: number | "stored" | undefined;
+  /**
+   * Keeps large payloads in an object store: `offload()` of `sluice-queue/offload`.
+   * @default payloads are in Redis, and have at most 1 MiB
+   */
+  readonly offload?: Offload | undefined;
   /** Wakes a consumer when tasks become ready and no consumer runs. @default cron starts consumers */
   readonly wake?: Waker | undefined;
   /**
@@ -69,7 +75,8 @@ export class QueueBase {
     this.name = queueName(name);
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
-    this.#prefix = options.prefix;
+    const { prefix } = options;
+    this.#prefix = prefix;
     this.#now = options.now;
     const declared = typeof queue === "string" ? undefined : queue.partitions;
     const partitions = options.partitions ?? declared ?? 1;
@@ -78,7 +85,10 @@ export class QueueBase {
       const wanted = partitionCount(partitions);
       if (wanted > 1) this.partitions = this.#newPartitions(wanted);
     }
-    this.values = { name, encryption: checkedEncryption(options.encryption) };
+    const encryption = checkedEncryption(options.encryption);
+    const offload = checkedOffload(options.offload);
+    const { transport } = this;
+    this.values = { name, prefix, encryption, transport, offload, maxPayload: offload?.maxBytes };
     this.waker = options.wake && new CheckedWaker(options.wake);
     this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   }

@@ -154,6 +154,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       const { singleSettles, pool } = this.#settles;
       const item = this.#settles.single(only);
       const settled = await this.coalescer.call(singleSettles, pool, item, options.signal);
+      await this.#settles.removeObjects(settlements, [settled]);
       return this.#settles.reported(settlements, [settled]);
     }
     const parts = await this.#settles.callsFor(settlements, options);

@@ -38,14 +38,16 @@ export async function validatePayload<In, Out>(
  * payload stays as it was given: the schema transforms it at dequeue only, because the result may be a value that
  * JSON cannot express, such as a `Date`.
  * @param path names the payload in errors
+ * @param limit of the payload, bytes. @default 1 MiB
  * @throws {SluiceError} `invalid_argument`, with the schema's `issues` if it does not match the schema; `too_large`
  */
 export async function encodeChecked<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
   payload: In,
   path: string,
+  limit?: number,
 ): Promise<string> {
-  const encoded = encodePayload(payload, path);
+  const encoded = encodePayload(payload, path, limit);
   if (schema === undefined) return encoded;
   const result = await validatePayload(schema, isBytes(encoded) ? payload : decodeValue(encoded));
   if (!("issues" in result)) return encoded;

@@ -122,7 +122,13 @@ export class SettleCalls {
   async finish(settlements: readonly Settlement[], replies: SettleReplies): Promise<Settled[]> {
     const settled = this.reported(settlements, readSettled(settlements, replies));
     await this.#wakeForDelayed(settled);
+    await this.removeObjects(settlements, settled);
     return settled;
+  }
+
+  /** Removes the objects of tasks that have ended. Without `offload` it returns no promise. */
+  removeObjects(settlements: readonly Settlement[], settled: readonly Settled[]): Promise<void> | undefined {
+    return this.#queue.values.offload?.settled(settlements, settled);
   }
 
   /** Reports the dead letters among settlements. */

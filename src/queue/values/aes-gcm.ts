@@ -1,6 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
 import { fromBase64, toBase64 } from "../core/base64.ts";
-import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "../core/codec.ts";
+import { encodeValue, MAX_PROGRESS_BYTES } from "../core/codec.ts";
 import {
   ENVELOPE,
   isEnvelope,
@@ -12,6 +12,7 @@ import {
   ENVELOPE_BASE64,
   VERSION,
 } from "../core/envelope.ts";
+import { fromBytes, toBytes } from "../core/value-bytes.ts";
 import { onlyOptions, trueOrFalse } from "../core/validation.ts";
 import { type Encryption, describeKey, type ValueContext, undecryptable } from "./encryption.ts";
 
@@ -85,7 +86,7 @@ class AesGcm implements Encryption {
     this.#acceptPlain = acceptPlain;
   }
 
-  async encrypt(encoded: string, context: ValueContext, path: string): Promise<string> {
+  async encrypt(encoded: string, context: ValueContext, path: string, limit?: number): Promise<string> {
     if (!this.#current) return encoded;
     const { id, key } = this.#current;
     const head = ascii(
@@ -94,11 +95,11 @@ class AesGcm implements Encryption {
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
     const additionalData = joined(head, ascii(`${context.queue} ${context.id}`));
     const algorithm = { name: "AES-GCM", iv, additionalData };
-    const text = await crypto.subtle.encrypt(algorithm, await key(), plainOf(encoded));
+    const text = await crypto.subtle.encrypt(algorithm, await key(), toBytes(encoded));
     const envelope = joined(head, iv, new Uint8Array(text));
     return context.kind === "progress"
       ? encodeValue(toBase64(envelope), path, MAX_PROGRESS_BYTES)
-      : encodeValue(envelope, path);
+      : encodeValue(envelope, path, limit);
   }
 
   async decrypt(value: unknown, context: ValueContext): Promise<unknown> {
@@ -160,17 +161,9 @@ async function decrypted(
   }
 }
 
-/** The bytes of a value as the codec wrote it; those of a `Uint8Array` without base64. */
-function plainOf(encoded: string): Uint8Array<ArrayBuffer> {
-  return encoded[0] === "b"
-    ? joined(ascii("b"), fromBase64(encoded.slice(1))!)
-    : new TextEncoder().encode(encoded);
-}
-
 function valueOf(plain: Uint8Array, context: ValueContext): unknown {
-  if (plain[0] === 0x62) return plain.slice(1);
   try {
-    return decodeValue(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain));
+    return fromBytes(plain);
   } catch {
     // The message of the parser may quote the value.
     throw undecryptable(context, "the decrypted value is neither JSON nor bytes");

@@ -3,12 +3,14 @@
  * encryption.
  */
 import { invalidArgument, SluiceError } from "../../errors.ts";
-import { isEnvelope, keyIdOf, ENVELOPE_BASE64 } from "../core/envelope.ts";
+import { isEnvelope, isReference, keyIdOf, ENVELOPE_BASE64 } from "../core/envelope.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { errorText } from "../core/error-text.ts";
 import type { AttemptError, TaskInfo } from "../core/task-info.ts";
 import type { Settlement } from "../core/types.ts";
+import type { Transport } from "../redis/transport.ts";
+import { type Offload, withoutOffload } from "./offload.ts";
 
 /**
  * What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context
@@ -27,10 +29,11 @@ export interface Encryption {
    * Encrypts a value.
    * @param encoded the value as the codec wrote it
    * @param path of the value, for errors
+   * @param limit of the value, bytes; progress has its own. @default 1 MiB
    * @returns the envelope as the codec writes it; `encoded` itself if there is no current key
    * @throws {SluiceError} `too_large`, for progress: its limit counts the envelope
    */
-  encrypt(encoded: string, context: ValueContext, path: string): Promise<string>;
+  encrypt(encoded: string, context: ValueContext, path: string, limit?: number): Promise<string>;
   /**
    * Decrypts a value.
    * @param value an envelope, or a plain value
@@ -46,6 +49,14 @@ export type MaybeEncryption = Encryption | null | undefined;
 export interface ValuesQueue {
   readonly name: string;
   readonly encryption: MaybeEncryption;
+  /** First part of every key. @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** How to reach Redis, if the queue has `offload`. */
+  readonly transport?: Transport | undefined;
+  /** Moves large payloads to an object store. @default none: references cannot be read */
+  readonly offload?: Offload | undefined;
+  /** Limit of a payload, bytes. @default 1 MiB */
+  readonly maxPayload?: number | undefined;
 }
 
 /** @throws {SluiceError} `invalid_argument` */
@@ -72,12 +83,13 @@ const KIND_OF_OUTCOME = {
  * @param encoded the value as the codec wrote it
  */
 export function encryptValue(
-  { name: queue, encryption }: ValuesQueue,
+  { name: queue, encryption, maxPayload }: ValuesQueue,
   { kind, id }: Pick<ValueContext, "kind" | "id">,
   encoded: string,
   path: string,
 ): MaybePromise<string> {
-  return encryption ? encryption.encrypt(encoded, { kind, queue, id }, path) : encoded;
+  const limit = kind === "payload" ? maxPayload : undefined;
+  return encryption ? encryption.encrypt(encoded, { kind, queue, id }, path, limit) : encoded;
 }
 
 /**
@@ -93,8 +105,8 @@ export function encryptSettlementValue(
   at: string,
 ): MaybePromise<string> {
   if (!queue.encryption || encoded === "") return encoded;
-  // An `undecryptable` error does not quote the value, and must be readable without the key.
-  if ("error" in settlement && isUndecryptable(settlement.error)) return encoded;
+  // Such an error does not quote the value, and must be readable without the key.
+  if ("error" in settlement && isUnreadable(settlement.error)) return encoded;
   const kind = KIND_OF_OUTCOME[settlement.outcome];
   const { id } = readReceipt(settlement.receipt, `${at}.receipt`);
   return encryptValue(queue, { kind, id }, encoded, `${at}.${kind}`);
@@ -102,52 +114,55 @@ export function encryptSettlementValue(
 
 /**
  * Decrypts an envelope, and returns any other value as it is. Without encryption the result is not a promise.
- * @throws {SluiceError} `undecryptable`
+ * @throws {SluiceError} `undecryptable`; `offload_failed` for a reference that was not read before
  */
 export function decryptValue(encryption: MaybeEncryption, value: unknown, context: ValueContext): unknown {
+  if (isReference(value)) throw asUnreadable(withoutOffload());
   if (encryption) return decrypted(encryption, value, context);
   const isEncrypted =
     context.kind === "progress"
       ? typeof value === "string" && value.startsWith(ENVELOPE_BASE64)
       : isEnvelope(value);
   if (encryption === null || !isEncrypted) return value;
-  return rememberAndThrow(
-    undecryptable(context, `it is ${describeKey(value)}, and this queue has no encryption`),
-  );
+  throw asUnreadable(undecryptable(context, `it is ${describeKey(value)}, and this queue has no encryption`));
 }
 
 async function decrypted(encryption: Encryption, value: unknown, context: ValueContext): Promise<unknown> {
   try {
     return await encryption.decrypt(value, context);
   } catch (error) {
-    return rememberAndThrow(error);
+    throw (error as SluiceError).code === "undecryptable" ? asUnreadable(error as SluiceError) : error;
   }
 }
 
-function rememberAndThrow(error: unknown): never {
-  if ((error as SluiceError).code === "undecryptable") decryptionErrors.add(error as SluiceError);
-  throw error;
+/** Marks an error as one that says why a value cannot be read, and does not quote it. */
+export function asUnreadable(error: SluiceError): SluiceError {
+  unreadableErrors.add(error);
+  return error;
 }
 
 /**
- * Decrypts the values of a task.
+ * Decrypts the values of a task. Reads its payload from the object store if it is there.
  * @param id the id for which the task was requested: an untrusted server may reply with another one
- * @throws {SluiceError} `undecryptable`
+ * @throws {SluiceError} `undecryptable`, `offload_failed`
  */
 export async function decryptTask<T extends TaskInfo>(
-  { name: queue, encryption }: ValuesQueue,
-  task: T,
+  values: ValuesQueue,
+  stored: T,
   id: string,
 ): Promise<T> {
-  const values: Record<string, unknown> = {};
+  const { name: queue, encryption, offload } = values;
+  const payload = offload ? await offload.read(values, id, stored.payload) : stored.payload;
+  const task = { ...stored, ...(payload !== undefined && { payload }) };
+  const decrypted: Record<string, unknown> = {};
   for (const kind of ["payload", "result", "error", "progress"] as const) {
     if (task[kind] !== undefined)
-      values[kind] = await decryptValue(encryption, task[kind], { kind, queue, id });
+      decrypted[kind] = await decryptValue(encryption, task[kind], { kind, queue, id });
   }
   const errors: AttemptError[] = [];
   for (const one of task.errors)
     errors.push({ ...one, error: await decryptErrorText(queue, encryption, one, id) });
-  return { ...task, ...values, errors };
+  return { ...task, ...decrypted, errors };
 }
 
 async function decryptErrorText(
@@ -173,12 +188,10 @@ export function undecryptable({ kind }: ValueContext, why: string): SluiceError 
   return new SluiceError("undecryptable", `the ${what} cannot be decrypted: ${why}`);
 }
 
-/**
- * The errors that {@link decryptValue} threw. Any other error may quote a value, even one with the same code.
- */
-const decryptionErrors = new WeakSet<SluiceError>();
+/** The errors of {@link asUnreadable}. Any other error may quote a value, even one with the same code. */
+const unreadableErrors = new WeakSet<SluiceError>();
 
-/** Whether {@link decryptValue} threw the error, so that it does not quote a value. */
-export function isUndecryptable(error: unknown): error is SluiceError {
-  return decryptionErrors.has(error as SluiceError);
+/** Whether an error says why a value cannot be decrypted or read from an object store, and does not quote it. */
+export function isUnreadable(error: unknown): error is SluiceError {
+  return unreadableErrors.has(error as SluiceError);
 }

@@ -1,0 +1,59 @@
+import { messageOf } from "../../src/errors.ts";
+import { optionalFunction } from "../../src/queue/core/validation.ts";
+import { checkedOffload, type Offload, type OrphanPassOptions } from "../../src/queue/values/offload.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/** A queue by its name, or a definition of it that may have its own object store. */
+export type WithOffload = string | { readonly options: { readonly offload?: Offload | undefined } };
+
+interface ObjectStoresContext<Env> {
+  readonly env: Env;
+  /** The option `offload` of the deployment. */
+  readonly offload: ServiceOptions<Env>["offload"];
+  /** See `Platform.offload`. */
+  readonly replace: ((offload: Offload) => Offload) | undefined;
+  readonly definitionOf: (name: string) => Exclude<WithOffload, string> | undefined;
+}
+
+/** The object stores of a deployment's queues. */
+export class ObjectStores<Env> {
+  readonly #context: ObjectStoresContext<Env>;
+  /** That of the deployment. */
+  readonly #shared: Offload | undefined;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor(context: ObjectStoresContext<Env>) {
+    this.#context = context;
+    const make = optionalFunction(context.offload, "offload");
+    this.#shared = make && checkedOffload(make(context.env), "offload()");
+  }
+
+  /** The object store of a queue: its own, or that of the deployment. */
+  readonly of = (queue: WithOffload): Offload | undefined => {
+    const { definitionOf, replace } = this.#context;
+    const definition = typeof queue === "string" ? definitionOf(queue) : queue;
+    const offload = definition?.options.offload ?? this.#shared;
+    return offload && (replace?.(offload) ?? offload);
+  };
+
+  /**
+   * Removes objects that no task needs, a page from each store. Logs a line for a store that failed or had such
+   * objects. Never throws.
+   * @param queues the names of all declared queues
+   */
+  async removeOrphans(
+    queues: readonly string[],
+    options: OrphanPassOptions,
+    log: (line: object) => void,
+  ): Promise<void> {
+    for (const offload of new Set([this.of({ options: {} }), ...queues.map(this.of)])) {
+      if (!offload || performance.now() >= options.until) continue;
+      const objects = await offload.removeOrphans(options).catch((error: unknown) => ({
+        removed: 0,
+        error: messageOf(error),
+      }));
+      if (objects.error !== undefined) console.error(JSON.stringify({ objects }));
+      else if (objects.removed > 0) log({ objects });
+    }
+  }
+}

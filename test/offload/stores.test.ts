@@ -1,0 +1,183 @@
+import { createHash, createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { getPlatformProxy } from "wrangler";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { invalidArgument, SluiceError } from "../../src/errors.ts";
+import { folder } from "../../src/offload/folder.ts";
+import { offload, r2, s3, type R2BucketBinding } from "../../src/offload/index.ts";
+import { memoryStore } from "../../src/testing/memory-store.ts";
+import { checkStore, sha256, someBytes } from "./store-contract.ts";
+import { credentials, startS3 } from "./s3-server.ts";
+
+async function emptyFolder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "sluice-objects-"));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** The path with which a message begins, and the rest of it. */
+const splitPath = (message: string): [string, string] => {
+  const at = message.indexOf(" ");
+  return [message.slice(0, at), message.slice(at + 1)];
+};
+
+const put = (key: string, store: ReturnType<typeof folder>) =>
+  store.put(key, someBytes, { sha256: sha256(someBytes) });
+
+test("a store in memory keeps, lists and deletes objects", () => checkStore(memoryStore()));
+
+describe("a folder", () => {
+  test("keeps, lists and deletes objects, and need not exist before", async () => {
+    await checkStore(folder(join(await emptyFolder(), "new", "objects")));
+  });
+
+  test("does not list a file that was not written completely", async () => {
+    const path = await emptyFolder();
+    const store = folder(path);
+    await put("s/q/a/N", store);
+    await writeFile(join(path, "s", "q", "a", "=m+abc"), "half");
+    expect((await store.list("s/", undefined, {})).objects.map(({ key }) => key)).toEqual(["s/q/a/N"]);
+  });
+
+  test("has no names that differ in case only, which some file systems take for the same", async () => {
+    const path = await emptyFolder();
+    const store = folder(path);
+    for (const key of ["s/q/a/N", "s/q/A/N", "s/q/a/n"]) await put(key, store);
+    const names = await readdir(path, { recursive: true });
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+  });
+
+  test("leaves no file behind if a write fails", async () => {
+    const path = await emptyFolder();
+    await writeFile(join(path, "s"), "a file where a folder should be");
+    await expect(put("s/q/a/N", folder(path))).rejects.toThrow();
+    expect(await readdir(path)).toEqual(["s"]);
+  });
+});
+
+describe("S3", () => {
+  let server: Awaited<ReturnType<typeof startS3>>;
+  beforeAll(async () => {
+    server = await startS3();
+  });
+  afterAll(() => server.stop());
+  const store = (options: Partial<Parameters<typeof s3>[0]> = {}) =>
+    s3({ bucket: "payloads", region: "us-east-1", credentials, endpoint: server.endpoint, ...options });
+
+  test("keeps, lists and deletes objects", { timeout: 120_000 }, () =>
+    checkStore(store(), { idLength: 60, fill: server.fill, deleted: 50 }),
+  );
+
+  test("takes the current credentials before each request", async () => {
+    const given = [credentials, { ...credentials, secretAccessKey: "old" }];
+    const rotating = store({ credentials: async () => given.shift() ?? credentials });
+    await put("s/q/a/N", rotating);
+    const refused = put("s/q/a/N", rotating);
+    await expect(refused).rejects.toEqual(
+      new SluiceError(
+        "offload_failed",
+        "the object store refused a request: PUT got HTTP 403 (SignatureDoesNotMatch)",
+      ),
+    );
+  });
+
+  test("says if the bucket does not exist, which is not a missing object", async () => {
+    const none = store({ bucket: "none" });
+    const error = (method: string) =>
+      new SluiceError(
+        "offload_failed",
+        `the object store refused a request: ${method} got HTTP 404 (NoSuchBucket)`,
+      );
+    await expect(none.get("s/q/a/N", {})).rejects.toEqual(error("GET"));
+    await expect(put("s/q/a/N", none)).rejects.toEqual(error("PUT"));
+    await expect(none.list("s/", undefined, {})).rejects.toEqual(error("GET"));
+  });
+
+  test("signs the SHA-256 of what it writes, and the session token (an independent Signature V4)", async () => {
+    const seen: { headers: Record<string, unknown>; body: Buffer; url: string }[] = [];
+    const recorder = createServer((request, response) => {
+      void request.toArray().then((chunks) => {
+        seen.push({ headers: request.headers, body: Buffer.concat(chunks), url: request.url ?? "" });
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void recorder.close());
+    const endpoint = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
+    const temporary = { ...credentials, sessionToken: "SESSION" };
+    await put("s/q/x~2fy/N", s3({ bucket: "b", region: "eu-central-1", credentials: temporary, endpoint }));
+    const [{ headers, body, url } = seen[0]!] = seen;
+    const hash = createHash("sha256").update(someBytes).digest("hex");
+    expect(new Uint8Array(body)).toEqual(someBytes);
+    expect(headers).toMatchObject({ "x-amz-content-sha256": hash, "x-amz-security-token": "SESSION" });
+    const [, scope = "", signed = "", signature] =
+      /Credential=S3RVER\/(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(
+        String(headers["authorization"]),
+      ) ?? [];
+    expect(signed.split(";")).toEqual(
+      expect.arrayContaining(["host", "x-amz-content-sha256", "x-amz-security-token"]),
+    );
+    const canonical = [
+      "PUT",
+      url,
+      "",
+      ...signed.split(";").map((name) => `${name}:${String(headers[name])}`),
+      "",
+      signed,
+      hash,
+    ].join("\n");
+    const date = String(headers["x-amz-date"]);
+    const digest = createHash("sha256").update(canonical).digest("hex");
+    const toSign = ["AWS4-HMAC-SHA256", date, scope, digest].join("\n");
+    const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+    const key = scope.split("/").reduce<string | Buffer>((made, part) => hmac(made, part), "AWS4S3RVER");
+    expect(signature).toBe(hmac(key, toSign).toString("hex"));
+  });
+
+  test.each([
+    [{ bucket: "a/b" }, "bucket must be a text of A-Z a-z 0-9 _ . -"],
+    [{ region: undefined as never }, "region must be a text of A-Z a-z 0-9 _ . -"],
+    [{ endpoint: "s3.example.com" }, "endpoint must be an http or https URL, without the bucket"],
+    [{ credentials: { ...credentials, secretAccessKey: "" } }, "credentials.secretAccessKey must be a text"],
+  ])("refuses %j", (options, message) => {
+    expect(() => store(options)).toThrow(invalidArgument(...splitPath(message)));
+  });
+});
+
+test.each([
+  [() => folder(""), "path must be the path of a folder"],
+  [
+    () => r2(undefined as unknown as R2BucketBinding),
+    "bucket must be the binding of an R2 bucket, such as env.PAYLOADS",
+  ],
+  [() => offload({ store: {} as never }), "store must be an object store, such as r2(), s3() or folder()"],
+  [() => offload({ store: memoryStore(), over: 1_048_577 }), "over must be a whole number from 0 to 1048576"],
+  [
+    () => offload({ store: memoryStore(), maxBytes: 100_000_001 }),
+    "maxBytes must be a whole number from 1 to 100000000",
+  ],
+])("a store or offload with an invalid option throws (%#)", (make, message) => {
+  expect(make).toThrow(invalidArgument(...splitPath(message)));
+});
+
+test("a bucket of R2 keeps, lists and deletes objects", { timeout: 120_000 }, async () => {
+  const configPath = fileURLToPath(new URL("r2.toml", import.meta.url));
+  const { env, dispose } = await getPlatformProxy<{ PAYLOADS: R2BucketBinding }>({
+    configPath,
+    persist: false,
+  });
+  onTestFinished(dispose);
+  // Each object costs a request of its own, so the pages are small.
+  const bucket: R2BucketBinding = {
+    put: (...args) => env.PAYLOADS.put(...args),
+    get: (key) => env.PAYLOADS.get(key),
+    delete: (keys) => env.PAYLOADS.delete(keys),
+    list: (options) => env.PAYLOADS.list({ ...options, limit: 7 }),
+  };
+  await checkStore(r2(bucket), { many: 16, deleted: 10 });
+});
