@@ -7,42 +7,23 @@ import { checkAndEncode, enqueueItems, type EnqueueItem, type Placing } from "./
 import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
-import { QueueBase, type QueueBaseOptions } from "./queue-base.ts";
+import type { QueueBaseOptions } from "./queue-base.ts";
+import { TasksById } from "./tasks-by-id.ts";
+import { whereIsRoom } from "./where-is-room.ts";
 import type { SendOptions } from "../redis/transport.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
-import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import type { Partitions } from "../partitions/partitions.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
 import { all } from "../core/maybe-promise.ts";
-import {
-  listOf,
-  onlyOptions,
-  REQUEST_OPTIONS,
-  requestKey,
-  taskId,
-  trueOrFalse,
-  wholeNumber,
-} from "../core/validation.ts";
-import { readTaskInfo } from "../core/record.ts";
+import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "../core/validation.ts";
 import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/tracing.ts";
 import { partitionSender } from "./partition-sender.ts";
 import { checkedSchema } from "./schema.ts";
-import { decryptTask } from "../values/encryption.ts";
-import { type Added, cancelScript, getScript, wakeScript } from "../redis/task-scripts.ts";
+import { type Added, wakeScript } from "../redis/task-scripts.ts";
 import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
-import type { TaskInfo } from "../core/task-info.ts";
-import type {
-  Cancelled,
-  Enqueued,
-  EnqueueOptions,
-  GetOptions,
-  NewTask,
-  RequestOptions,
-  TaskDefaults,
-} from "../core/types.ts";
+import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../core/types.ts";
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
-const GET_OPTIONS = ["payload", ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 
 /** Options of a queue. A producer accepts `maxBytes` and `onDeadLetter`, but does not use them. */
@@ -90,7 +71,7 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
 }
 
 /** Adds tasks to a queue. `Queue` also consumes them; a bundle with `Producer` alone is smaller. */
-export class Producer<In = unknown, Out = In> extends QueueBase {
+export class Producer<In = unknown, Out = In> extends TasksById {
   /** The option `tracing`. A drain of the queue uses it too. */
   readonly tracing: Tracing | undefined;
   readonly #defaults: TaskDefaults;
@@ -129,7 +110,9 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     const run = (addTraceHeaders?: AddTraceHeaders) =>
       this.partitions
-        ? this.#whereIsRoom([options], options, () => this.#enqueue(payload, options, addTraceHeaders))
+        ? whereIsRoom(this.partitions, [options], options, () =>
+            this.#enqueue(payload, options, addTraceHeaders),
+          )
         : this.#enqueue(payload, options, addTraceHeaders);
     if (!this.tracing) return run();
     const call = { queue: this.name, tasks: [options], many: false, overHttp: false };
@@ -176,7 +159,9 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
   enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
     const run = (addTraceHeaders?: AddTraceHeaders) =>
       this.partitions
-        ? this.#whereIsRoom(tasks, options, () => this.#enqueueMany(tasks, options, addTraceHeaders))
+        ? whereIsRoom(this.partitions, tasks, options, () =>
+            this.#enqueueMany(tasks, options, addTraceHeaders),
+          )
         : this.#enqueueMany(tasks, options, addTraceHeaders);
     if (!this.tracing) return run();
     const call = { queue: this.name, tasks, many: true, overHttp: false };
@@ -294,27 +279,6 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     });
   }
 
-  /**
-   * Runs a call whose tasks may be in any partition again, while the one that it chose has no room for them and
-   * another may have. Nothing was added then.
-   */
-  async #whereIsRoom<Result>(
-    tasks: readonly Pick<EnqueueOptions, "id" | "group" | "dedup">[],
-    options: RequestOptions,
-    run: () => Promise<Result>,
-  ): Promise<Result> {
-    for (let left = MAX_PARTITIONS; ; left--) {
-      try {
-        return await run();
-      } catch (error) {
-        const isFull = error instanceof SluiceError && error.code === "queue_full" && left > 0;
-        const isPlaced = () => tasks.some(({ id, group, dedup }) => id ?? group ?? dedup);
-        if (!isFull || options.idempotencyKey !== undefined || isPlaced()) throw error;
-        if (!(await this.partitions?.mayHaveRoom(tasks.length, options.signal))) throw error;
-      }
-    }
-  }
-
   async #placing(count: number, signal: AbortSignal | undefined): Promise<Placing> {
     const partitions = this.foundPartitions();
     const map = await partitions.map(signal);
@@ -342,45 +306,6 @@ export class Producer<In = unknown, Out = In> extends QueueBase {
     const wanted = await this.run(wakeScript, { testNow: this.testNow(), window }, [], options);
     if (wanted) await this.waker?.wake(this.name);
     return wanted;
-  }
-
-  /**
-   * Reads a task. One request.
-   * @param id of the task
-   * @param options.payload whether to return the payload. @default false
-   * @returns its state, with its result or error; null if its id is unknown or its record has expired
-   * @throws {SluiceError} `undecryptable`, or a fault of the transport
-   */
-  async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
-    onlyOptions(options, GET_OPTIONS);
-    const payload = trueOrFalse(options.payload ?? false, "payload") ? "1" : "";
-    const found = await this.runOn(taskId(id), getScript, { id, payload }, (reply) => !reply, options);
-    return found && decryptTask(this.values, readTaskInfo(this.name, id, found), id);
-  }
-
-  /**
-   * Cancels a task. A working task is flagged: its holder learns of it at the next extend or settle.
-   * Cancelling again returns the same.
-   * @param id of the task
-   * @param options.lease the lease number that the task must have, as `get` shows it. A late copy of the
-   *   request then does not cancel a later life of the same id.
-   * @default any
-   * @returns the state of the task, or why it was not cancelled
-   * @throws {SluiceError}
-   */
-  async cancel(
-    id: string,
-    options: RequestOptions & { readonly lease?: number | undefined } = {},
-  ): Promise<Cancelled> {
-    onlyOptions(options, ["lease", ...REQUEST_OPTIONS]);
-    const lease =
-      options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
-    const args = { testNow: this.testNow(), id: taskId(id), lease };
-    const isUnknown = (reply: string) => reply === "not_found";
-    const status = await this.runOn(id, cancelScript, args, isUnknown, options);
-    return status === "rejected" || status === "working"
-      ? { ok: true, state: status }
-      : { ok: false, code: status };
   }
 }
 
