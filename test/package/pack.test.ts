@@ -27,10 +27,11 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([project, server].map((one) => one?.close())));
 
-test("an installation brings eleven small packages, without a TCP client or a server", async () => {
+test("an installation brings twelve small packages, without a TCP client or a server", async () => {
   expect(await project.installed()).toEqual([
     "@standard-schema/spec",
     "@upstash/redis",
+    "aws4fetch",
     "commander",
     "console-table-printer",
     "croner",

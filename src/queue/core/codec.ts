@@ -62,7 +62,8 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
 
 /**
  * Encodes a payload, as {@link encodeValue}. Also refuses objects of which JSON keeps nothing, such as a
- * Promise or a Map, bytes in an object, and references to objects. A result may have them: refusing it would fail a task whose work is done.
+ * Promise or a Map, bytes in an object, and references to objects. A result may have them: refusing it would fail a
+ * task whose work is done.
  * @throws {SluiceError} as {@link encodeValue}
  */
 export function encodePayload(payload: unknown, path: string, limit?: number): string {
