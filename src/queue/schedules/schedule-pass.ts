@@ -161,7 +161,7 @@ export class SchedulePass {
 
   /**
    * Enqueues what is due.
-   * @param withTasks gets the partitions above 0 that have new tasks
+   * @param withTasks gets the partitions that have new tasks
    * @returns for each queue also its next occurrence, epoch ms. It is undefined if the queue is full, or
    *   another caller changed its schedules
    */
@@ -206,7 +206,8 @@ export class SchedulePass {
   /**
    * Enqueues occurrences in the partitions that own the slots of their groups, and then moves the schedules on.
    * If the pass ends in between, the next one finds the occurrences by their ids.
-   * @param nexts gets the next occurrence of each schedule that was moved on; -1 if another caller changed the schedule
+   * @param nexts gets the next occurrence of each schedule that was moved on, or has to wait for the next call;
+   *   -1 if another caller changed the schedule
    */
   async #placeGrouped(
     name: string,

@@ -110,8 +110,9 @@ export class Schedules<T = unknown> extends QueueBase {
    * @param name 1 to 100 visible ASCII characters, beginning with a letter or a digit
    * @param schedule `cron` or `every`, the payload, and options of the task
    * @returns the schedule as stored, and whether it was created
-   * @throws {SluiceError} `invalid_argument`, also for a new recurrence that never occurs; `too_large`;
-   *   `queue_full` if Redis has no room
+   * @throws {SluiceError} `invalid_argument`, also for a new recurrence that never occurs, and in a queue with
+   *   partitions for a name that has something else in braces than the group; `too_large`; `queue_full` if Redis
+   *   has no room
    * @example await schedules.put("cleanup", { every: "1h", payload: null, maxAttempts: 1 })
    */
   async put(name: string, schedule: NewSchedule<T>, options: RequestOptions = {}): Promise<SchedulePut> {
