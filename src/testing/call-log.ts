@@ -1,3 +1,4 @@
+import { readPartitionName } from "../queue/core/keys.ts";
 import { readWritten } from "../queue/core/record.ts";
 import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../queue/redis/task-scripts.ts";
 import type { Command, CommandOutcome, ScriptCall } from "../queue/redis/transport.ts";
@@ -35,28 +36,29 @@ export class CallLog {
     return this.#delivered;
   }
 
-  /** The `nextDueAt` of the last dequeue of a queue, epoch ms; 0 if it is not known. */
-  nextDueAt(queue: string): number {
-    return this.#nextDue.get(queue) ?? 0;
+  /** The `nextDueAt` of the last dequeue from a partition, epoch ms; 0 if it is not known. */
+  nextDueAt(partition: string): number {
+    return this.#nextDue.get(partition) ?? 0;
   }
 
   add(commands: readonly Command[], outcomes: readonly CommandOutcome[]): void {
     for (const [i, command] of commands.entries()) {
       const outcome = outcomes[i];
       if (!("script" in command) || !outcome || !("reply" in outcome)) continue;
-      const [, queue = ""] = /\{(.*)\}:[^:]*$/.exec(command.keys[0] ?? "") ?? [];
+      const [, partition = ""] = /\{(.*)\}:[^:]*$/.exec(command.keys[0] ?? "") ?? [];
       const { name } = command.script;
       if (name === enqueueScript.script.name)
-        this.#addEnqueued(queue, command, enqueueScript.decode(outcome.reply));
-      if (name === dequeueScript.script.name) this.#addDequeued(queue, dequeueScript.decode(outcome.reply));
+        this.#addEnqueued(readPartitionName(partition).queue, command, enqueueScript.decode(outcome.reply));
+      if (name === dequeueScript.script.name)
+        this.#addDequeued(partition, dequeueScript.decode(outcome.reply));
       if (name === settleAndDequeueScript.script.name)
-        this.#addDequeued(queue, settleAndDequeueScript.decode(outcome.reply).dequeued);
+        this.#addDequeued(partition, settleAndDequeueScript.decode(outcome.reply).dequeued);
     }
   }
 
-  #addDequeued(queue: string, { tasks, nextDueAt }: Dequeued): void {
+  #addDequeued(partition: string, { tasks, nextDueAt }: Dequeued): void {
     this.#delivered += tasks.length;
-    this.#nextDue.set(queue, nextDueAt);
+    this.#nextDue.set(partition, nextDueAt);
   }
 
   #addEnqueued(queue: string, { args }: ScriptCall, { tasks }: Enqueued): void {

@@ -1,5 +1,5 @@
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
-import { queueKeys, registryKey } from "../queue/core/keys.ts";
+import { type Keys, queueKeys, readPartitionName, registryKey } from "../queue/core/keys.ts";
 import { LAST_INSTANT } from "../queue/core/validation.ts";
 import { Operator } from "../queue/operate/operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
@@ -26,8 +26,8 @@ export class TestDatabase {
   readonly #database: EmbeddedDatabase;
   readonly #prefix: string | undefined;
   #now: number;
-  /** Queues that were ever in use. */
-  readonly #queues = new Set<string>();
+  /** By queue, the names of those of its partitions that were ever in use. */
+  readonly #partitions = new Map<string, Set<string>>();
 
   /**
    * @param now where the clock begins, epoch ms
@@ -55,7 +55,7 @@ export class TestDatabase {
   /** The names of all queues that were ever in use. */
   get queues(): ReadonlySet<string> {
     this.#registered();
-    return this.#queues;
+    return new Set(this.#partitions.keys());
   }
 
   /**
@@ -108,8 +108,9 @@ export class TestDatabase {
   async pending(has: (queue: string) => boolean): Promise<PendingQueue[]> {
     const found: PendingQueue[] = [];
     for (const name of this.queues) {
-      const { pending, fair, limited } = queueKeys(name, this.#prefix);
-      if (!has(name) || this.#database.call("EXISTS", pending, fair, limited) === 0) continue;
+      const keys = has(name) ? this.#keysOf(name) : [];
+      const waits = keys.flatMap(({ pending, fair, limited }) => [pending, fair, limited]);
+      if (waits.length === 0 || this.#database.call("EXISTS", ...waits) === 0) continue;
       const counts = await new Queue(name, this.#over).counts();
       if (counts.pending > 0) found.push({ ...counts, name });
     }
@@ -117,7 +118,12 @@ export class TestDatabase {
   }
 
   get #over() {
-    return { transport: this.transport, prefix: this.#prefix };
+    return { transport: this.transport, prefix: this.#prefix, partitions: "stored" } as const;
+  }
+
+  /** The keys of each partition of a queue. */
+  #keysOf(queue: string): Keys[] {
+    return Array.from(this.#partitions.get(queue) ?? [], (partition) => queueKeys(partition, this.#prefix));
   }
 
   async #stopAt(instant: number, run: () => Promise<void>): Promise<void> {
@@ -134,16 +140,16 @@ export class TestDatabase {
     const due: number[] = [];
     for (const name of this.queues) {
       if (!has(name)) continue;
-      const { delayed, working } = queueKeys(name, this.#prefix);
-      for (const key of [delayed, working]) {
+      for (const key of this.#keysOf(name).flatMap(({ delayed, working }) => [delayed, working])) {
         const after = `(${this.#now}.5`;
         const [first] = this.#pairs("ZRANGE", key, after, "+inf", "BYSCORE", "LIMIT", "0", "1", "WITHSCORES");
         if (first) due.push(Math.floor(first[1]));
       }
     }
     for (const queue of await this.pending(has)) {
-      const again = this.log.nextDueAt(queue.name);
-      if (again > this.#now && (await this.#waitsForRate(queue))) due.push(again);
+      const all = Array.from(this.#partitions.get(queue.name) ?? [], (one) => this.log.nextDueAt(one));
+      const again = all.filter((at) => at > this.#now);
+      if (again.length > 0 && (await this.#waitsForRate(queue))) due.push(...again);
     }
     return Math.min(...due.filter((at) => at > this.#now && at <= LAST_INSTANT));
   }
@@ -185,13 +191,19 @@ export class TestDatabase {
 
   #registered(): [name: string, score: number][] {
     const found = this.#pairs("ZRANGE", this.#registry, "0", "-1", "WITHSCORES");
-    for (const [name] of found) if (!name.startsWith("~")) this.#queues.add(name);
+    for (const [name] of found) {
+      // The reminder of a schedule, or how many partitions a queue has.
+      if (name.startsWith("~") || name.startsWith("/")) continue;
+      const { queue } = readPartitionName(name);
+      this.#partitions.set(queue, (this.#partitions.get(queue) ?? new Set()).add(name));
+    }
     return found;
   }
 
   /** A sweep unregisters queues that are unused for an hour. Producers register them by real time, not the test's. */
   #keepRegistered(): void {
-    for (const name of this.queues)
+    this.#registered();
+    for (const name of [...this.#partitions.values()].flatMap((names) => [...names]))
       this.#database.call("ZADD", this.#registry, "GT", String(this.#now), name);
   }
 

@@ -166,6 +166,35 @@ describe("a queue for tests", () => {
     expect(await two.tasks()).toEqual([]);
   });
 
+  test("with partitions delivers, delays and retries as without", async () => {
+    const events = defineQueue<number>("events", { partitions: 4, maxAttempts: 3, backoff: ["10s", "1m"] });
+    const queue = testQueue(events);
+    const tried: number[] = [];
+    const work = (task: Task<number>) => {
+      tried.push(task.payload);
+      if (task.attempt < 3) throw new Error("busy");
+    };
+    for (let i = 0; i < 12; i++) await queue.enqueue(i, { id: `t${i}`, ...(i % 3 === 0 && { delay: "1h" }) });
+    expect(
+      (await queue.operator.listPartitions()).partitions.filter(({ pending }) => pending > 0).length,
+    ).toBeGreaterThan(1);
+    expect(await queue.work(work)).toMatchObject({ requeued: 8 });
+    await queue.advance("10s");
+    expect(await queue.work(work)).toMatchObject({ requeued: 8 });
+    await queue.advance("1h");
+    expect(await queue.work(work)).toMatchObject({ completed: 8, requeued: 4 });
+    expect(await queue.workToEnd(work)).toMatchObject({ completed: 4, requeued: 4 });
+    expect(tried).toHaveLength(36);
+    expect(queue.enqueued.map(({ queue: of, id }) => `${of} ${id}`)).toEqual(
+      Array.from({ length: 12 }, (_, i) => `events t${i}`),
+    );
+    const slow = testQueue(defineQueue<number>("slow", { partitions: 3, rate: { most: 2, per: "1m" } }));
+    for (let i = 0; i < 9; i++) await slow.enqueue(i, { id: `t${i}` });
+    expect(await slow.workToEnd(() => {})).toMatchObject({ completed: 9 });
+    expect(await slow.tasks("completed")).toHaveLength(9);
+    expect(await queue.queue.counts()).toMatchObject({ pending: 0, delayed: 0, working: 0 });
+  });
+
   test("refuses a schedule that is none, by its path", () => {
     const wrong = defineQueue("reports", { schedules: { nightly: { cron: "bad", payload: 1 } } });
     expect(() => testQueue(wrong)).toThrow(
