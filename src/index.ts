@@ -101,15 +101,12 @@ export type { QueueEvent } from "./queue/tasks/events.ts";
 export { databases, type DatabasesTransport } from "./queue/partitions/databases.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep/sweep.ts";
 export type { TaskFilter } from "./queue/operate/filters.ts";
+export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./queue/operate/task-lister.ts";
 export type {
-  ListedTask,
-  ListTasksOptions,
   PurgeOptions,
   PurgeReport,
   RedriveOptions,
   RedriveReport,
-  Removed,
-  TaskPage,
 } from "./queue/operate/task-operator.ts";
 export type { Duration } from "./queue/core/duration.ts";
 export type { Tracing } from "./queue/core/tracing.ts";

@@ -1,6 +1,6 @@
 import type { TaskReply } from "../client/read-task.ts";
 import { queueName, taskId } from "../queue/core/validation.ts";
-import type { ListedTask, ListTasksOptions } from "../queue/operate/task-operator.ts";
+import type { ListedTask, ListTasksOptions } from "../queue/operate/task-lister.ts";
 import { counted } from "./output/counted.ts";
 import type { Session } from "./session.ts";
 

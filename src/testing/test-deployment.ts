@@ -10,7 +10,7 @@ import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import type { TaskState } from "../queue/core/types.ts";
 import { Operator } from "../queue/operate/operator.ts";
-import type { ListedTask } from "../queue/operate/task-operator.ts";
+import type { ListedTask } from "../queue/operate/task-lister.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../queue/tasks/definition.ts";
 import { offload } from "../offload/offload.ts";

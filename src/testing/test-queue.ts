@@ -7,7 +7,7 @@ import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "../queue/core/types.ts";
 import { Operator } from "../queue/operate/operator.ts";
-import type { ListedTask, ListTasksOptions } from "../queue/operate/task-operator.ts";
+import type { ListedTask, ListTasksOptions } from "../queue/operate/task-lister.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";

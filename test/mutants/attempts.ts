@@ -188,7 +188,7 @@ export const attempts: readonly Mutant[] = [
   },
   {
     name: "an undecryptable task of a list has the errors of its attempts",
-    file: "src/queue/operate/task-operator.ts",
+    file: "src/queue/operate/task-lister.ts",
     find: "return { ...rest, errors: [], undecryptable",
     replace: "return { ...rest, undecryptable",
     breaks: "answers",

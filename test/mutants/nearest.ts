@@ -176,7 +176,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "client/payloads",
   ],
   "src/queue/values/encryption.ts": ["integration/tasks/errors-of-attempts", "offload/life", "offload/http"],
-  "src/queue/operate/task-operator.ts": [
+  "src/queue/operate/task-lister.ts": [
     "integration/tasks/errors-of-attempts",
     "integration/operate/list",
     "offload/life",

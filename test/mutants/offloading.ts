@@ -262,7 +262,7 @@ export const offloading: readonly Mutant[] = [
   },
   {
     name: "a list reads payloads without end",
-    file: "src/queue/operate/task-operator.ts",
+    file: "src/queue/operate/task-lister.ts",
     find: "tasks.length > 0 && room < 0 ?",
     replace: "tasks.length < 0 ?",
     breaks: "limits",

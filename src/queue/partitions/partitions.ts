@@ -2,15 +2,12 @@ import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
 import { nameOfPartition, queueKeys, type Keys } from "../core/keys.ts";
 import { namedPartition, slotOf } from "../core/partition-slots.ts";
-import { InstanceMemory } from "../redis/instance-memory.ts";
 import type { Transport } from "../redis/transport.ts";
 import { isDown } from "./databases.ts";
+import { forgetMap, knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { fetchMap, overtaken, resizeQueue, setOwned } from "./resize.ts";
-
-/** How long a function instance uses a map before it reads it again, ms. */
-const MAP_AGE = 60_000;
 
 /** Most pauses of a call while the slot of one of its tasks changes hands, and the length of each, ms. */
 const MAX_PAUSES = 40;
@@ -18,12 +15,6 @@ const PAUSE = 25;
 
 /** How long a partition counts as full after it has refused tasks, ms. */
 const FULL_FOR = 10_000;
-
-/** A map, and when this instance read it, by its own clock. */
-interface KnownMap {
-  readonly map: PartitionMap;
-  readonly at: number;
-}
 
 export interface PartitionsOptions {
   readonly name: string;
@@ -35,8 +26,6 @@ export interface PartitionsOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const known = new InstanceMemory<KnownMap>();
-
 /** The partitions of one queue: their keys, and which of them has which task. */
 export class Partitions {
   readonly name: string;
@@ -45,6 +34,7 @@ export class Partitions {
   /** How many a queue without a map gets; undefined to give it none. */
   readonly #wanted: number | undefined;
   readonly #now: (() => number) | undefined;
+  readonly #place: string;
   readonly #keys: Keys[] = [];
   /** For how many tasks a partition last had no room, and when that was, by this instance's clock. */
   readonly #full = new Map<number, { readonly count: number; readonly at: number }>();
@@ -56,6 +46,7 @@ export class Partitions {
     this.#transport = transport;
     this.#wanted = wanted;
     this.#now = now;
+    this.#place = placeOfMap(name, prefix);
   }
 
   keysOf(partition: number): Keys {
@@ -64,9 +55,8 @@ export class Partitions {
 
   /** The map, which this instance reads once a minute. A queue without a map gets one. */
   async map(signal?: AbortSignal): Promise<PartitionMap> {
-    const found = known.get(this.#transport, this.keysOf(0).tasks);
-    const age = found ? Date.now() - found.at : -1;
-    if (found && age >= 0 && age < MAP_AGE) return found.map;
+    const found = knownMap(this.#transport, this.#place);
+    if (found && (found.version > 0 || this.#wanted === undefined)) return found;
     const map = await fetchMap(this.#queue(signal));
     if (map.version > 0 || this.#wanted === undefined) return this.#remember(map);
     return this.#remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
@@ -139,12 +129,11 @@ export class Partitions {
 
   /** Makes this instance read the map again, because the queue has more partitions. */
   forget(): void {
-    known.delete(this.#transport, this.keysOf(0).tasks);
+    forgetMap(this.#transport, this.#place);
   }
 
   #remember(map: PartitionMap): PartitionMap {
-    known.set(this.#transport, this.keysOf(0).tasks, { map, at: Date.now() });
-    return map;
+    return rememberMap(this.#transport, this.#place, map);
   }
 
   #queue(signal: AbortSignal | undefined): PartitionedQueue {

@@ -1,15 +1,9 @@
 /** The maps of queues of which only the names are known. */
 import { mapsKey } from "../core/keys.ts";
 import { QUEUE } from "../core/validation.ts";
-import { InstanceMemory } from "../redis/instance-memory.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/transport.ts";
-import { partitionsOf, readMap } from "./map.ts";
-
-/** How long an instance relies on what it has read of a queue, ms. */
-const KNOWN_FOR = 60_000;
-
-/** The partitions of a queue, and when this instance read them, by its own clock. */
-const known = new InstanceMemory<{ readonly partitions: readonly number[]; readonly at: number }>();
+import { knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
+import { type PartitionMap, partitionsOf, readMap } from "./map.ts";
 
 /**
  * Which partitions queues have, as this instance has read within a minute.
@@ -18,12 +12,10 @@ const known = new InstanceMemory<{ readonly partitions: readonly number[]; reado
  */
 function storedPartitions(transport: Transport, names: readonly string[], prefix: string | undefined) {
   const key = mapsKey(prefix);
-  const now = Date.now();
   const found = new Map<string, readonly number[]>();
   for (const name of names) {
-    const last = known.get(transport, `${key} ${name}`);
-    const age = last ? now - last.at : -1;
-    if (last && age >= 0 && age < KNOWN_FOR) found.set(name, last.partitions);
+    const map = knownMap(transport, placeOfMap(name, prefix));
+    if (map) found.set(name, partitionsIn(map));
   }
   const unknown = names.filter((name) => !found.has(name));
   const command: Command | undefined = unknown.length > 0 ? ["HMGET", key, ...unknown] : undefined;
@@ -31,10 +23,10 @@ function storedPartitions(transport: Transport, names: readonly string[], prefix
     if (!outcome || !("reply" in outcome)) return;
     const texts = outcome.reply as readonly (string | null)[];
     for (const [i, name] of unknown.entries()) {
+      const map = readableMap(texts[i] ?? null);
+      if (map) rememberMap(transport, placeOfMap(name, prefix), map);
       // Of a map that this release cannot read, partition 0 is shown.
-      const partitions = partitionsIn(texts[i] ?? null);
-      found.set(name, partitions);
-      known.set(transport, `${key} ${name}`, { partitions, at: now });
+      found.set(name, map ? partitionsIn(map) : [0]);
     }
   };
   return { found, command, read };
@@ -64,11 +56,14 @@ export async function isPartitioned(
   return (found.get(name) ?? [0]).some((partition) => partition > 0);
 }
 
-function partitionsIn(text: string | null): readonly number[] {
+/** Without a search for queues that were never partitioned: most calls are about these. */
+const partitionsIn = (map: PartitionMap) => (map.text === "" ? [0] : partitionsOf(map));
+
+function readableMap(text: string | null): PartitionMap | undefined {
   try {
-    return partitionsOf(readMap(text));
+    return readMap(text);
   } catch {
-    return [0];
+    return undefined;
   }
 }
 

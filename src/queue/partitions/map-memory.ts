@@ -1,0 +1,38 @@
+/** What a function instance remembers of the maps of queues. */
+import { mapsKey } from "../core/keys.ts";
+import { InstanceMemory } from "../redis/instance-memory.ts";
+import type { Transport } from "../redis/transport.ts";
+import type { PartitionMap } from "./map.ts";
+
+/** How long an instance uses a map before it reads it again, ms. */
+const MAP_AGE = 60_000;
+
+/** A map, and when this instance read it, by its own clock. */
+interface KnownMap {
+  readonly map: PartitionMap;
+  readonly at: number;
+}
+
+const known = new InstanceMemory<KnownMap>();
+
+/** The place of a queue's map in the memory. */
+export function placeOfMap(queue: string, prefix: string | undefined): string {
+  return `${mapsKey(prefix)} ${queue}`;
+}
+
+/** The map of a queue, if this instance has read it within a minute. */
+export function knownMap(transport: Transport, place: string): PartitionMap | undefined {
+  const found = known.get(transport, place);
+  const age = found ? Date.now() - found.at : -1;
+  return found && age >= 0 && age < MAP_AGE ? found.map : undefined;
+}
+
+export function rememberMap(transport: Transport, place: string, map: PartitionMap): PartitionMap {
+  known.set(transport, place, { map, at: Date.now() });
+  return map;
+}
+
+/** Makes this instance read the map again, because it has changed. */
+export function forgetMap(transport: Transport, place: string): void {
+  known.delete(transport, place);
+}
