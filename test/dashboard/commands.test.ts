@@ -53,6 +53,8 @@ test("each screen costs the commands that the documentation says", async () => {
   await transport.close();
 
   const { context } = await rig.visit();
+  // On a slow machine the page would refresh itself before all of it is shown.
+  await context.addInitScript(() => localStorage.setItem("sluice live", "0"));
   const { url, gateway } = rig.deployment;
   const costs: Record<string, number> = {};
   // The first look loads the scripts.
