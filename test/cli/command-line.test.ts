@@ -59,6 +59,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   pause: ["emails"],
   resume: ["emails"],
   settings: ["emails", "maxWorking=3"],
+  partitions: ["emails"],
   sweep: [],
   deploy: ["none.mjs"],
   enqueue: ["emails", "1"],

@@ -38,7 +38,7 @@ export const partitions: readonly OperationText[] = [
     description:
       "The queue stays in use, and no task is lost or delivered twice. Tasks stay in the partition that they are in. The first partitions of a queue that is in use come with a sweep, 75 seconds later. The number of a deployment's declaration applies again when the declaration changes.",
     scopes: ["admin"],
-    body: { schemas: ["PartitionCount"], required: true, examples: { eight: { count: 8 } } },
+    body: { schemas: ["PartitionCount"], required: true, examples: { two: { count: 2 } } },
     responses: {
       200: {
         description: "The partitions as they are now.",
@@ -46,9 +46,12 @@ export const partitions: readonly OperationText[] = [
         examples: {
           "of a queue that is in use": {
             queue: "emails",
-            count: 8,
+            count: 2,
             changing: true,
-            partitions: [{ partition: 0, slots: 256, ...count }],
+            partitions: [
+              { partition: 0, slots: 256, ...count },
+              { partition: 1, slots: 0, pending: 0, delayed: 0, working: 0, rejected: 0 },
+            ],
           },
         },
       },

@@ -2621,10 +2621,10 @@ export const openapi: OpenApiDocument = {
                 "$ref": "#/components/schemas/PartitionCount"
               },
               "examples": {
-                "eight": {
-                  "summary": "eight",
+                "two": {
+                  "summary": "two",
                   "value": {
-                    "count": 8
+                    "count": 2
                   }
                 }
               }
@@ -2644,7 +2644,7 @@ export const openapi: OpenApiDocument = {
                     "summary": "of a queue that is in use",
                     "value": {
                       "queue": "emails",
-                      "count": 8,
+                      "count": 2,
                       "changing": true,
                       "partitions": [
                         {
@@ -2654,6 +2654,14 @@ export const openapi: OpenApiDocument = {
                           "delayed": 30,
                           "working": 8,
                           "rejected": 2
+                        },
+                        {
+                          "partition": 1,
+                          "slots": 0,
+                          "pending": 0,
+                          "delayed": 0,
+                          "working": 0,
+                          "rejected": 0
                         }
                       ]
                     }
@@ -7681,7 +7689,7 @@ export const openapi: OpenApiDocument = {
                 "slots": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "How many of the 256 slots it owns, which is its part of the new tasks; 0 if it only keeps the tasks that it has."
+                  "description": "How many of the 256 slots it owns, which is its part of the new tasks; 0 if it takes none, or none yet."
                 },
                 "pending": {
                   "type": "integer",

@@ -17,7 +17,7 @@ export const queuePartitions = v.object({
         partition: described(count, "Its number, from 0."),
         slots: described(
           count,
-          "How many of the 256 slots it owns, which is its part of the new tasks; 0 if it only keeps the tasks that it has.",
+          "How many of the 256 slots it owns, which is its part of the new tasks; 0 if it takes none, or none yet.",
         ),
         pending: count,
         delayed: count,

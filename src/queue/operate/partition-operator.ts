@@ -11,7 +11,7 @@ import { TaskOperator } from "./task-operator.ts";
 export interface PartitionInfo extends Pick<QueueCounts, "pending" | "delayed" | "working" | "rejected"> {
   /** Its number, from 0. */
   readonly partition: number;
-  /** How many of the 256 slots it owns: its part of the new tasks. 0 if only the tasks that it has go on. */
+  /** How many of the 256 slots it owns: its part of the new tasks. 0 if it takes none, or none yet. */
   readonly slots: number;
 }
 
