@@ -8,7 +8,5 @@ export const fastTier = [
   "test/model",
 ];
 
-/**
- * The environment of `npm run test:fast`: its tests of the model make fewer calls than those of `npm test`.
- */
+/** With it, tests of the model make fewer calls than in `npm test`. */
 export const shortModel = { SLUICE_MODEL: "short" };
