@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => real.stop());
 
-/** `npm run test:fast` makes fewer calls. Only `npm test` checks that they reach all cases. */
+/** Other runs than `npm test` make fewer calls. Only that one checks that they reach all cases. */
 const isShort = process.env["SLUICE_MODEL"] === "short";
 /** Calls for each kind of queue. `npm run test:soak` makes as many as the time allows, from new seeds. */
 const CALLS = isShort ? 600 : 5_050;
