@@ -30,7 +30,7 @@ describe("settings of a group", () => {
       maxWorking: null,
       rate: null,
     });
-    expect(await fields()).toEqual({ "~s:a": "1;k=5" });
+    expect(await fields()).toEqual({ "~groups": "0", "~s:a": "1;k=5" });
     await operator.configureGroup("a", { rate: { most: 3, per: "10s" } });
     expect(await operator.configureGroup("a", { maxWorking: 2 })).toEqual({
       weight: 5,
@@ -64,7 +64,8 @@ describe("settings of a group", () => {
     const operator = rig.operator();
     for (const name of ["a;m=9", "a%3Bm=9", "s:x", "hosts"])
       await operator.configureGroup(name, { weight: 9 });
-    expect(Object.keys(await fields())).toEqual(["~s:a%253Bm=9", "~s:a%3Bm=9", "~s:hosts", "~s:s:x"]);
+    const names = Object.keys(await fields());
+    expect(names).toEqual(["~groups", "~s:a%253Bm=9", "~s:a%3Bm=9", "~s:hosts", "~s:s:x"]);
     expect(await operator.groupSettings("a;m=9")).toMatchObject({
       group: "a;m=9",
       weight: 9,
