@@ -2,7 +2,8 @@ import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createClient, type ClientQueue } from "../../src/client/index.ts";
 import type { TaskSource } from "../../src/consumer/drain/source.ts";
-import { Queue } from "../../src/index.ts";
+import { Producer, Queue } from "../../src/index.ts";
+import { TasksById } from "../../src/queue/tasks/tasks-by-id.ts";
 
 const client = createClient({ url: "https://queue.example", token: "a-token-of-sixteen" });
 
@@ -22,7 +23,7 @@ test("each call has the same type as on a queue", () => {
 
 test("it has every method of a queue except the documented ones", () => {
   const calls = (type: object) => Object.getOwnPropertyNames(type).filter((name) => name !== "constructor");
-  const ofQueue = [...calls(Queue.prototype), ...calls(Object.getPrototypeOf(Queue.prototype) as object)];
+  const ofQueue = [Queue, Producer, TasksById].flatMap((type) => calls(type.prototype));
   const ofClient = calls(Object.getPrototypeOf(client.queue("emails")) as object);
   expect(ofQueue.toSorted()).toEqual([...ofClient, "events", "wakeAnother"].toSorted());
 });

@@ -56,6 +56,7 @@ const READING = [
   "GET /v1/queues/:queue/groups",
   "GET /v1/queues/:queue/groups/:group",
   "GET /v1/queues/:queue/load",
+  "GET /v1/queues/:queue/partitions",
   "GET /v1/queues/:queue/schedules",
   "GET /v1/queues/:queue/schedules/:schedule",
   "GET /v1/queues/:queue/settings",
