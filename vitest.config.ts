@@ -31,7 +31,10 @@ const APART = [
 /** `npm run test:embedded` skips what only a real redis-server can do. */
 const isEmbedded = process.env["SLUICE_TEST_STORE"] === "embedded";
 const setupFiles = isEmbedded ? ["test/embedded/skip-not-run.ts"] : [];
-const filesNotRun = isEmbedded ? notRun.flatMap(({ file, test }) => (test === undefined ? [file] : [])) : [];
+const onEmbedded = isEmbedded ? notRun.flatMap(({ file, test }) => (test === undefined ? [file] : [])) : [];
+/** `npm run test:portable` names files that it does not run. */
+const onPortable = (process.env["SLUICE_TESTS_NOT_RUN"] ?? "").split(",").filter((file) => file !== "");
+const filesNotRun = [...onEmbedded, ...onPortable];
 
 /** {@link FIRST}, otherwise as Vitest has them. */
 class InOrder extends BaseSequencer {

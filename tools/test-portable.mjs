@@ -20,6 +20,17 @@ import {
 
 const GO_PATH = "/usr/share/gocode";
 const TESTS = ["integration", "budget", "conformance", "fault/every-script", "model", "portable"];
+/** They take more than a third of the time, and other tests run the same scripts. Each can be named. */
+const NOT_RUN = [
+  "budget/upkeep",
+  "budget/wake",
+  "fault/every-script-deadline",
+  "fault/every-script-forgotten",
+  "integration/groups/turns",
+  "integration/repair/deep-sweep-calls",
+  "integration/repair/deep-sweep-live",
+  "integration/tasks/lanes",
+].map((name) => `test/${name}.test.ts`);
 
 main(() => {
   ensureDependencies();
@@ -37,6 +48,10 @@ main(() => {
   process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node-compile");
   const args = process.argv.slice(2);
   const named = args.some((arg) => arg.startsWith("test/"));
+  if (!named) {
+    for (const file of NOT_RUN) console.log(`not run on GopherLua, where it takes long: ${file}`);
+    process.env["SLUICE_TESTS_NOT_RUN"] = NOT_RUN.join();
+  }
   runForeground(findRuntime(), [
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",
