@@ -114,7 +114,9 @@ local function read_members(place, most)
 end
 
 -- Without a filter a page seldom needs more entries than it has tasks, and one to know that there are more.
-local most = filter == '' and math.min(tonumber(size) + 1, LOOK) or LOOK
+-- But `expiry` has dead letters among the completed tasks.
+local few = filter == '' and state ~= 'completed'
+local most = few and math.min(tonumber(size) + 1, LOOK) or LOOK
 local place, left = cursor, LOOK
 while left > 0 do
   local entries, place_of

@@ -4050,28 +4050,29 @@ return ac,function(ad)
 return ad>0 and ac[ad].place or z
 end
 end
-${$GD}local z=l==''and math.min(tonumber(k)+1,GD)or GD
-local aa,ab=j,GD
-${$AC}${$AF}${$AM}${$AN}${$GE}${$GO}${$GP}while ab>0 do
-local ac,ad
+local z=l==''and i~='completed'
+${$GD}local aa=z and math.min(tonumber(k)+1,GD)or GD
+local ab,ac=j,GD
+${$AC}${$AF}${$AM}${$AN}${$GE}${$GO}${$GP}while ac>0 do
+local ad,ae
 if i=='pending'then
-ac,ad=s(aa~=''and aa or'0 0 - 0 -',z)
+ad,ae=s(ab~=''and ab or'0 0 - 0 -',aa)
 else
-ac,ad=y(aa,z)
+ad,ae=y(ab,aa)
 end
-local ae=GO(f,ac,x)
-v[3]=v[3]+GP(ac,ae)
-aa=ae<z and ae==#ac and''or ad(ae)
-local af=ae==z
-z=ab-ae
-ab=af and z or 0
+local af=GO(f,ad,x)
+v[3]=v[3]+GP(ad,af)
+ab=af<aa and af==#ad and''or ae(af)
+local ag=af==aa
+aa=ac-af
+ac=ag and aa or 0
 end
-v[2]=aa
+v[2]=ab
 return v
 `;
   },
-  sha1: "b5f1b36107db25af29fdb0036eafeb5b2b6fac0a",
-  keyLockingSha1: "aaf7056432236f4997b74f5a85e4e0df19bce212",
+  sha1: "e3b58d2c608117cd6e57b1ac83b996357cb48be5",
+  keyLockingSha1: "53774e7731407fab29b867b0ae2b33036c275d76",
 };
 
 export const purge: Script = {
