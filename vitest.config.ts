@@ -32,9 +32,9 @@ const APART = [
 const isEmbedded = process.env["SLUICE_TEST_STORE"] === "embedded";
 const setupFiles = isEmbedded ? ["test/embedded/skip-not-run.ts"] : [];
 const onEmbedded = isEmbedded ? notRun.flatMap(({ file, test }) => (test === undefined ? [file] : [])) : [];
-/** `npm run test:portable` names files that it does not run. */
-const onPortable = (process.env["SLUICE_TESTS_NOT_RUN"] ?? "").split(",").filter((file) => file !== "");
-const filesNotRun = [...onEmbedded, ...onPortable];
+/** `npm run test:portable` and `npm run test:embedded` name files that take too long there. */
+const tooLong = (process.env["SLUICE_TESTS_NOT_RUN"] ?? "").split(",").filter((file) => file !== "");
+const filesNotRun = [...onEmbedded, ...tooLong];
 
 /** {@link FIRST}, otherwise as Vitest has them. */
 class InOrder extends BaseSequencer {

@@ -9,6 +9,8 @@ import { shortModel } from "./fast-tier.mjs";
 import { ensureDependencies, findRuntime, main, root, runForeground } from "./setup.mjs";
 
 const TESTS = ["conformance", "integration", "model"];
+/** They take longest, and test the scripts rather than the store. Each can be named. */
+const NOT_RUN = ["integration/groups/turns", "integration/tasks/lanes"].map((name) => `test/${name}.test.ts`);
 
 main(() => {
   ensureDependencies();
@@ -20,6 +22,10 @@ main(() => {
   reportNotRun(runtime);
   const args = process.argv.slice(2);
   const named = args.some((arg) => arg.startsWith("test/"));
+  if (!named) {
+    for (const file of NOT_RUN) console.log(`not run on the embedded store, where it takes long: ${file}`);
+    process.env["SLUICE_TESTS_NOT_RUN"] = NOT_RUN.join();
+  }
   const tests = named ? [] : TESTS.map((name) => `test/${name}`);
   // Its Lua is slower than that of Redis, so tests may take longer.
   const vitest = [join(root, "node_modules/vitest/vitest.mjs"), "run", "--testTimeout=120000"];

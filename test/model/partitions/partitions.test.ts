@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => real.stop());
 
 /** Other runs than `npm test` make fewer calls. `npm run test:soak` makes as many as the time allows, from new seeds. */
-const CALLS = process.env["SLUICE_MODEL"] === "short" ? 200 : 2_000;
+const CALLS = process.env["SLUICE_MODEL"] === "short" ? 200 : 1_200;
 /** The same calls each time, so that a failure comes from a change of the code. */
 const SEED = 20_261_125;
 
