@@ -97,8 +97,10 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 4,
     sequence: { sequencer: InOrder },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A busy machine is slow, and what hangs is rare.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     passWithNoTests: false,
     projects: [...projects],
   },
