@@ -34,8 +34,7 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     reason: "needs what Redis says of its memory",
   },
   {
-    file: "test/integration/partitions/by-name.test.ts",
-    test: "a queue with partitions, by its name > has the sizes of all its partitions",
+    file: "test/integration/partitions/sizes.test.ts",
     reason: "needs what Redis says of its memory",
   },
   {
