@@ -16,7 +16,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/partitions/partitions.ts": partitionTests,
   "src/queue/partitions/resize.ts": partitionTests,
   "src/queue/partitions/turns.ts": partitionTests,
-  "src/queue/tasks/add-to-partitions.ts": partitionTests,
+  "src/queue/tasks/add-to-partitions.ts": [...partitionTests, "integration/partitions/shares"],
   "src/queue/schedules/place-occurrences.ts": ["integration/partitions/schedules"],
   "src/queue/schedules/schedule-record.ts": [
     "integration/schedules/schedules",
