@@ -173,8 +173,8 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "slots of a partition are written from the highest on",
     file: "src/queue/partitions/map.ts",
-    find: "[0, 1, 2, 3].map((bit) =>",
-    replace: "[3, 2, 1, 0].map((bit) =>",
+    find: "2 ** bit",
+    replace: "2 ** (3 - bit)",
     breaks: "I7",
     because: "partitions accept slots that others own, and refuse their own",
   },
