@@ -128,7 +128,7 @@ export interface AppOptions {
 
 /** Whether a route learns by itself which partitions its queue has: that of an enqueue, and some that only read. */
 function findsPartitions(method: string, path: string): boolean {
-  return /\/(?:load|diagnostics)$/.test(path) || (method === "POST" && path.endsWith("/tasks"));
+  return /\/(?:load|diagnostics|partitions)$/.test(path) || (method === "POST" && path.endsWith("/tasks"));
 }
 
 /** Paths that need no token. */

@@ -4,7 +4,7 @@ const STEP = 8_190;
 export function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
   for (let i = 0; i < bytes.length; i += STEP) {
-    // Seven times as fast as with a spread.
+    // Several times as fast as with a spread.
     const codes = bytes.subarray(i, i + STEP) as unknown as number[];
     parts.push(btoa(String.fromCharCode.apply(null, codes)));
   }

@@ -24,8 +24,9 @@ export function estimatedCommands(calls: CallCounts): number {
 }
 
 /**
- * Estimates how many Redis commands the counts of a queue, or of one of its partitions, cost. It does not have what cancelled tasks at the front
- * of the queue add, nor the 1 that tasks with and without a group cost together.
+ * Estimates how many Redis commands the counts of a queue, or of one of its partitions, cost. It does not have
+ * what cancelled tasks at the front of the queue add, nor the 1 that tasks with and without a group cost
+ * together.
  */
 export function countCommands(
   counts: Pick<QueueCounts, "pending" | "delayed" | "working" | "rejected"> & Partial<QueueCounts>,

@@ -63,9 +63,9 @@ export type QueueDeleted =
 
 /**
  * Operates a queue: pauses it, changes its settings, reads statistics, deletes it. It also has the methods of
- * {@link WorkerOperator}, {@link PartitionOperator} and {@link TaskOperator}. Settings are in Redis. All instances follow a pause and
- * limits from their next request on; single enqueues follow `maxPending`, `events` and `statistics` within a
- * minute.
+ * {@link WorkerOperator}, {@link PartitionOperator} and {@link TaskOperator}. Settings are in Redis. All
+ * instances follow a pause and limits from their next request on; single enqueues follow `maxPending`, `events`
+ * and `statistics` within a minute.
  * @example
  * const operator = new Operator("emails", { transport: upstash(env) });
  * await operator.configure({ maxWorking: 10, rate: { most: 5, per: "1s" } });

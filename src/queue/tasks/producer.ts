@@ -9,7 +9,7 @@ import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import type { QueueBaseOptions } from "./queue-base.ts";
 import { TasksById } from "./tasks-by-id.ts";
-import { whereIsRoom } from "./where-is-room.ts";
+import { tryPartitions } from "./try-partitions.ts";
 import type { SendOptions } from "../redis/transport.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
 import type { Partitions } from "../partitions/partitions.ts";
@@ -110,7 +110,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     const run = (addTraceHeaders?: AddTraceHeaders) =>
       this.partitions
-        ? whereIsRoom(this.partitions, [options], options, () =>
+        ? tryPartitions(this.partitions, [options], options, () =>
             this.#enqueue(payload, options, addTraceHeaders),
           )
         : this.#enqueue(payload, options, addTraceHeaders);
@@ -159,7 +159,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
     const run = (addTraceHeaders?: AddTraceHeaders) =>
       this.partitions
-        ? whereIsRoom(this.partitions, tasks, options, () =>
+        ? tryPartitions(this.partitions, tasks, options, () =>
             this.#enqueueMany(tasks, options, addTraceHeaders),
           )
         : this.#enqueueMany(tasks, options, addTraceHeaders);

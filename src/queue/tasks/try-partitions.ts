@@ -8,7 +8,7 @@ import type { Partitions } from "../partitions/partitions.ts";
  * tasks without id, group and dedup key can be in any. A refused enqueue of such tasks has added none.
  * @throws {SluiceError} as the enqueue
  */
-export async function whereIsRoom<Result>(
+export async function tryPartitions<Result>(
   partitions: Partitions,
   tasks: readonly Pick<EnqueueOptions, "id" | "group" | "dedup">[],
   options: RequestOptions,
