@@ -140,9 +140,8 @@ class Partitions:
         if map.next and not map.not_before:
             map = self._complete(map)
         elif map == stale and not map.next:
-            later = self._note(map, map.owners, map.owners)[1]
-            if later:
-                map = self._overtaken(map, later)
+            if self._note(map, map.owners, map.owners)[1]:
+                map = self._overtaken(map)
         return self._remember(map)
 
     def _remember(self, map: Map) -> Map:
@@ -155,30 +154,39 @@ class Partitions:
     def _complete(self, map: Map) -> Map:
         """Ends a change of owners that another caller has begun."""
         kept = "".join(old if old == new else "-" for old, new in zip(map.owners, map.next))
-        used, later = self._note(map, kept, map.owners)
-        if not later:
-            later = self._note(map, map.next, map.next)[1]
-        if later:
-            return self._overtaken(map, later)
+        used, is_later = self._note(map, kept, map.owners)
+        if is_later or self._note(map, map.next, map.next)[1]:
+            return self._overtaken(map)
         losing = {old for old, new in zip(map.owners, map.next) if old != new}
         former = "".join(sorted(losing & used | set(map.former)))
         return self._put(map, map._replace(owners=map.next, next="", former=former))
 
-    def _note(self, map: Map, owners: str, to: str) -> tuple[set[str], int]:
-        """Says to partitions what they own. Gives those that were in use, and the version of a later map."""
+    def _note(self, map: Map, owners: str, to: str) -> tuple[set[str], bool]:
+        """Says to partitions what they own. Gives those that were in use, and whether one knows a later map."""
         digits = sorted(set(to))
         names = [name_of(self.queue, DIGITS.index(digit)) for digit in digits]
         notes = [[map.version, owned(owners, digit)] for digit in digits]
         replies = self._redis.run(*(("partitions/own-slots", name, note) for name, note in zip(names, notes)))
-        later = max([0, *(reply[1] for reply in replies if reply[0] == "older")])
-        return {digit for digit, reply in zip(digits, replies) if reply == [1]}, later
+        is_later = any(reply[0] == "older" for reply in replies)
+        return {digit for digit, reply in zip(digits, replies) if reply == [1]}, is_later
 
-    def _overtaken(self, map: Map, later: int) -> Map:
-        """The later map of which a partition knows. If it was lost, the map gets a later version."""
+    def _overtaken(self, map: Map) -> Map:
+        """The later map of which a partition knows. If it was lost, the map gets a version above it."""
         found = self._fetch()
         if found != map:
             return found
-        return self._put(map, map._replace(version=later + 1, next=map.next or map.owners))
+        keys = [self._redis.key(name_of(self.queue, partition), "tasks") for partition in range(len(DIGITS))]
+        notes = dict(zip(DIGITS, self._redis.commands([("HGET", key, "~slots") for key in keys])))
+        noted = {digit: int(note.split(";")[1]) for digit, note in notes.items() if note}
+        later = map._replace(
+            version=max(map.version, *noted.values()) + 1,
+            next=map.next or map.owners,
+            former="".join(sorted({*map.former, *noted})),
+        )
+        # Whoever completes a change seals slots only in the owners that the map names.
+        if self._note(later, "-" * SLOTS, "".join(noted.keys() - set(map.owners)))[1]:
+            return self._fetch()
+        return self._put(map, later)
 
     def _put(self, was: Map, map: Map) -> Map:
         text = write_map(was) if was.version else ""

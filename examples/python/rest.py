@@ -77,12 +77,16 @@ class Redis:
 
     def run(self, *calls: Call) -> list[list]:
         """Runs scripts in one request; gives their replies, each without its status ``ok``."""
-        return self._answered(lambda resend: self._attempt(calls, resend))
+        return self._answered(lambda resend: self._attempt(calls, resend)) if calls else []
 
     def command(self, *words: str) -> Any:
         """Runs one command of Redis, which does no harm if it runs twice."""
-        answer = self._answered(lambda _: self._post([list(words)]))[0]
-        return answer["result"] if "result" in answer else _reply(answer)
+        return self.commands([words])[0]
+
+    def commands(self, commands: list[tuple[str, ...]]) -> list:
+        """Runs such commands in one request."""
+        answers = self._answered(lambda _: self._post([list(words) for words in commands]))
+        return [answer["result"] if "result" in answer else _reply(answer) for answer in answers]
 
     def _answered(self, send: Callable[[str], list]) -> list:
         for copy in range(TRIES):
@@ -99,6 +103,10 @@ class Redis:
         """The key of the maps of partitions."""
         return f"{{{self._prefix}:queues}}:maps"
 
+    def key(self, queue: str, part: str) -> str:
+        """A key of a queue or partition, or ('') of the registry."""
+        return f"{self._prefix}:{{{queue}}}:{part}" if queue else f"{self._prefix}:{part}"
+
     def _attempt(self, calls: tuple[Call, ...], resend: str) -> list[list]:
         answers = self._post([self._command("EVALSHA", call, resend) for call in calls])
         unknown = [i for i, answer in enumerate(answers) if answer.get("error", "").startswith("NOSCRIPT")]
@@ -113,8 +121,7 @@ class Redis:
         if name not in self._scripts:
             self._scripts[name] = Script(name, self._lua)
         script = self._scripts[name]
-        scope = f"{self._prefix}:{{{queue}}}" if queue else self._prefix
-        keys = [self.maps if part == "maps" else f"{scope}:{part}" for part in script.keys]
+        keys = [self.maps if part == "maps" else self.key(queue, part) for part in script.keys]
         given = [resend if arg is RESEND else str(arg) for arg in args]
         return [verb, script.text if verb == "EVAL" else script.sha, str(len(keys)), *keys, *given]
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Redis } from "@upstash/redis";
 import { Operator, Queue, Schedules, sweep, type Batch, type EnqueueOptions } from "../../src/index.ts";
 import { slotOf } from "../../src/queue/core/partition-slots.ts";
-import { fetchMap } from "../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
 import { useBilled } from "../support/billed.ts";
 
 // What a queue with four partitions costs, for docs/partitions.md: commands as Upstash bills them, and requests.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { slotOf } from "../../src/queue/core/partition-slots.ts";
-import { fetchMap } from "../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { useBothOnPartitions } from "./python-partitions.ts";
 import { useBothClients } from "./python.ts";

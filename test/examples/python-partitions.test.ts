@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { slotOf, tagOf } from "../../src/queue/core/partition-slots.ts";
 import { owning, writeMap } from "../../src/queue/partitions/map.ts";
 import { slotOfTask } from "../../src/queue/partitions/placement.ts";
-import { fetchMap, putMap, setOwned } from "../../src/queue/partitions/resize.ts";
+import { fetchMap, putMap, setOwned } from "../../src/queue/partitions/map-calls.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { useBothOnPartitions } from "./python-partitions.ts";
 import { useBothClients } from "./python.ts";
@@ -199,7 +199,12 @@ test("an owner that has lost its note gets it again, and a lost map a later vers
     await rig.command("HSET", `sluice:{${name}}:tasks`, "~slots", `1;9;${"0".repeat(64)}`);
   }
   expect(await enqueue("b")).toEqual(["b", true]);
-  expect(await fetchMap(on.place)).toMatchObject({ version: 10, owners: map.owners, next: undefined });
+  expect(await fetchMap(on.place)).toMatchObject({
+    version: 10,
+    owners: map.owners,
+    next: undefined,
+    former: [0, 1, 2, 3],
+  });
 });
 
 test("a slot that changes hands between two copies of a request gets its task once", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Operator, Queue } from "../../src/index.ts";
 import { readReceipt } from "../../src/queue/core/receipt.ts";
 import { owning } from "../../src/queue/partitions/map.ts";
-import { fetchMap } from "../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { useBothOnPartitions } from "./python-partitions.ts";
 import { useBothClients } from "./python.ts";

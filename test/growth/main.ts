@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Operator, Queue, sweep } from "../../src/index.ts";
 import { owning } from "../../src/queue/partitions/map.ts";
-import { fetchMap } from "../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { killMaster } from "../support/cluster-changes.ts";
 import { optional, readOptions, wholeNumber } from "../support/options.ts";

@@ -83,6 +83,7 @@ export const nearestLib: Readonly<Record<string, readonly string[]>> = {
     "integration/operate/purge",
   ],
   "lua/lib/commit.lua": [
+    "integration/partitions/operate",
     "budget/features",
     "integration/tasks/settle",
     "integration/tasks/dequeue",

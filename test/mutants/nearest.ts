@@ -14,8 +14,9 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "lua/lib/slots.lua": partitionTests,
   "src/queue/partitions/map.ts": partitionTests,
   "src/queue/partitions/partitions.ts": partitionTests,
-  "src/queue/partitions/resize.ts": partitionTests,
-  "src/queue/partitions/turns.ts": partitionTests,
+  "src/queue/partitions/lost-map.ts": ["integration/partitions/lost-map"],
+  "src/queue/partitions/resize.ts": [...partitionTests, "integration/partitions/lost-map"],
+  "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
   "src/queue/tasks/add-to-partitions.ts": [...partitionTests, "integration/partitions/shares"],
   "src/queue/schedules/place-occurrences.ts": ["integration/partitions/schedules"],
   "src/queue/schedules/schedule-record.ts": [

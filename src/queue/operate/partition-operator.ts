@@ -1,6 +1,7 @@
 import { copySettings } from "../partitions/copy-settings.ts";
 import { owning, partitionsOf } from "../partitions/map.ts";
-import { fetchMap, partitionCount, resizeQueue } from "../partitions/resize.ts";
+import { fetchMap } from "../partitions/map-calls.ts";
+import { partitionCount, resizeQueue } from "../partitions/resize.ts";
 import { countScript } from "../redis/operate-scripts.ts";
 import { onlyOptions, REQUEST_OPTIONS } from "../core/validation.ts";
 import type { QueueCounts } from "../core/counts.ts";

@@ -17,6 +17,9 @@ export interface PartitionMap {
   readonly text: string;
 }
 
+/** As `notBefore` of a change that need not wait: its slots change hands once it is prepared. */
+export const PREPARING = 1;
+
 /** The map of a queue that was never partitioned: partition 0 owns all slots. */
 export const UNPARTITIONED: PartitionMap = {
   version: 0,

@@ -5,9 +5,11 @@ import { namedPartition, slotOf } from "../core/partition-slots.ts";
 import type { Transport } from "../redis/transport.ts";
 import { isDown } from "./databases.ts";
 import { forgetMap, knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
+import { overtaken } from "./lost-map.ts";
+import { fetchMap, setOwned } from "./map-calls.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
-import { fetchMap, overtaken, resizeQueue, setOwned } from "./resize.ts";
+import { resizeQueue } from "./resize.ts";
 
 /** Most pauses of a call while the slot of one of its tasks changes hands, and the length of each, ms. */
 const MAX_PAUSES = 40;
@@ -77,9 +79,7 @@ export class Partitions {
     let map = await resizeQueue(queue, undefined, await fetchMap(queue));
     if (map.text === stale.text && !map.next) {
       const owned = await setOwned(queue, map.version, map.owners, owning(map));
-      // The map was lost, or an earlier one came back after a failover.
-      if ("newer" in owned)
-        map = await resizeQueue(queue, undefined, await overtaken(queue, map, owned.newer));
+      if ("newer" in owned) map = await resizeQueue(queue, undefined, await overtaken(queue, map));
     }
     return this.#remember(map);
   }

@@ -1,11 +1,11 @@
 /** Changes how many partitions a queue has, while it is in use. */
 import { wholeNumber } from "../core/validation.ts";
-import { mapsKey, nameOfPartition, queueKeys, registryKey } from "../core/keys.ts";
+import { queueKeys } from "../core/keys.ts";
 import { MAX_PARTITIONS } from "../core/partition-slots.ts";
-import { callOf } from "../redis/binding.ts";
-import { ownSlotsScript, putMapScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
-import { ownedText, owning, type PartitionMap, partitionsOf, readMap, spread, writeMap } from "./map.ts";
+import { notedVersion, overtaken } from "./lost-map.ts";
+import { fetchMap, putMap, setOwned } from "./map-calls.ts";
+import { owning, type PartitionMap, partitionsOf, PREPARING, spread, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
 /**
@@ -14,21 +14,12 @@ import type { PartitionedQueue } from "./partitioned-queue.ts";
  */
 const FIRST_CHANGE_AFTER = 75_000;
 
-/** The instant from which a change may begin that need not wait: its slots change hands once it is prepared. */
-const PREPARING = 1;
-
 /** How often a resize begins again, because another one has changed the map. */
 const MAX_ROUNDS = 10;
 
 /** @throws {SluiceError} `invalid_argument` */
 export function partitionCount(value: unknown, path = "partitions"): number {
   return wholeNumber(value, path, 1, MAX_PARTITIONS);
-}
-
-/** Reads the map of a queue. One request of one command. */
-export async function fetchMap({ name, prefix, transport, signal }: PartitionedQueue): Promise<PartitionMap> {
-  const outcomes = await transport.send([["HGET", mapsKey(prefix), name]], { signal });
-  return readMap(replyAt(outcomes, 0) as string | null);
 }
 
 /**
@@ -57,30 +48,38 @@ export async function resizeQueue(
     const next = count === undefined ? map.owners : spread(map.owners, count);
     const same = next.every((owner, slot) => owner === map.owners[slot]);
     if (same && (map.version > 0 || count === undefined || count === 1)) return map;
-    const notBefore = map.version === 0 ? await firstChangeAt(queue) : PREPARING;
+    const { noted, isNew } = await look(queue);
+    if (noted > map.version) {
+      map = await overtaken(queue, map);
+      continue;
+    }
+    // Producers must learn first that the queue has partitions.
+    const waits = map.version === 0 && !isNew;
+    const notBefore = waits ? (await redisNow(queue)) + FIRST_CHANGE_AFTER : PREPARING;
     map = await putMap(queue, map, writeMap({ ...map, version: map.version + 1, next, notBefore }));
   }
   return map;
 }
 
 /**
- * When the first change may begin: at once, if the queue has nothing and no producer has noted it. Else producers
- * must learn of it first.
+ * What a change must know of partition 0, which always owns slots: the version of the map that it has noted; and
+ * whether the queue is new: it has nothing, and no producer has registered it.
  */
-async function firstChangeAt(queue: PartitionedQueue): Promise<number> {
-  const { queues, pending, fair, limited, working, delayed, expiry, dead } = queueKeys(
+async function look(queue: PartitionedQueue): Promise<{ noted: number; isNew: boolean }> {
+  const { queues, tasks, pending, fair, limited, working, delayed, expiry, dead } = queueKeys(
     queue.name,
     queue.prefix,
   );
   const outcomes = await queue.transport.send(
     [
+      ["HGET", tasks, "~slots"],
       ["EXISTS", pending, fair, limited, working, delayed, expiry, dead],
       ["ZSCORE", queues, queue.name],
     ],
     { signal: queue.signal },
   );
-  const isNew = replyAt(outcomes, 0) === 0 && replyAt(outcomes, 1) === null;
-  return isNew ? PREPARING : (await redisNow(queue)) + FIRST_CHANGE_AFTER;
+  const noted = notedVersion(replyAt(outcomes, 0) as string | null);
+  return { noted, isNew: replyAt(outcomes, 1) === 0 && replyAt(outcomes, 2) === null };
 }
 
 async function redisNow({ transport, signal, now }: PartitionedQueue): Promise<number> {
@@ -128,73 +127,12 @@ async function handOver(
   if (map.notBefore > 0) return prepare(queue, map, next);
   const kept = owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
   const sealed = await setOwned(queue, version, kept, before);
-  if ("newer" in sealed) return overtaken(queue, map, sealed.newer);
+  if ("newer" in sealed) return overtaken(queue, map);
   const given = await setOwned(queue, version, next, owning({ owners: next }));
-  if ("newer" in given) return overtaken(queue, map, given.newer);
+  if ("newer" in given) return overtaken(queue, map);
   const losing = before.filter((partition, i) => {
     return sealed.used[i] && owners.some((owner, slot) => owner === partition && next[slot] !== partition);
   });
   const former = [...new Set([...map.former, ...losing])].toSorted((one, other) => one - other);
   return putMap(queue, map, writeMap({ version, owners: next, next: undefined, former, notBefore: 0 }));
-}
-
-/**
- * The map after a partition has answered that it knows a later one. If there is none, the map was lost and made
- * anew: then it gets a higher version.
- */
-export async function overtaken(
-  queue: PartitionedQueue,
-  map: PartitionMap,
-  version: number,
-): Promise<PartitionMap> {
-  const now = await fetchMap(queue);
-  if (now.text !== map.text) return now;
-  return putMap(
-    queue,
-    map,
-    writeMap({ ...map, version: version + 1, next: map.next ?? map.owners, notBefore: PREPARING }),
-  );
-}
-
-/** Which partitions had been used before; or the version of the latest map that one knows, if it is later. */
-type OwnedReply = { readonly used: readonly boolean[] } | { readonly newer: number };
-
-/** Notes in partitions which slots they own, unless they know a later map. */
-export async function setOwned(
-  { name, prefix, transport, signal }: PartitionedQueue,
-  version: number,
-  owners: readonly number[],
-  partitions: readonly number[],
-): Promise<OwnedReply> {
-  const calls = partitions.map((partition) =>
-    callOf(ownSlotsScript, queueKeys(nameOfPartition(name, partition), prefix), {
-      version: String(version),
-      owned: ownedText(owners, partition),
-    }),
-  );
-  const outcomes = await transport.send(calls, { signal });
-  const replies = calls.map((_, i) => ownSlotsScript.decode(replyAt(outcomes, i)));
-  const newer = Math.max(0, ...replies.map(({ noted = 0 }) => noted));
-  return newer > 0 ? { newer } : { used: replies.map(({ used }) => used ?? false) };
-}
-
-/** Writes a map if it is still as it was read. Returns the map that is there then. */
-export async function putMap(
-  queue: PartitionedQueue,
-  was: PartitionMap,
-  map: PartitionMap,
-): Promise<PartitionMap> {
-  const partitions = String((partitionsOf(map).at(-1) as number) + 1);
-  return readMap(await replaceMap(queue, queue.name, { was: was.text, map: map.text, partitions }));
-}
-
-/** Replaces a field of the maps, if it is still as it was read. Returns what is there then. */
-export async function replaceMap(
-  { prefix, transport, signal }: PartitionedQueue,
-  field: string,
-  args: { readonly was: string; readonly map: string; readonly partitions: string },
-): Promise<string> {
-  const keys = { queues: registryKey(prefix), maps: mapsKey(prefix) };
-  const call = callOf(putMapScript, keys, { queue: field, ...args });
-  return putMapScript.decode(replyAt(await transport.send([call], { signal }), 0));
 }

@@ -6,7 +6,8 @@ import { findForeignScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { owning, type PartitionMap, partitionsOf, readMap, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
-import { putMap, replaceMap, resizeQueue } from "./resize.ts";
+import { putMap, replaceMap } from "./map-calls.ts";
+import { resizeQueue } from "./resize.ts";
 
 /** Pages of one partition that a call searches, and fields in each. */
 const MAX_PAGES = 200;

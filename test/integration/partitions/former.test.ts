@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Queue, sweep } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
-import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import type { Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 

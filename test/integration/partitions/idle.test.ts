@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Queue, Schedules, sweep } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
-import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import type { Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 

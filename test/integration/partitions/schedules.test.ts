@@ -11,7 +11,8 @@ import {
 import { encryption } from "../../../src/queue/values/aes-gcm.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
-import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import type { Command, Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 

@@ -3,7 +3,8 @@ import { Queue } from "../../../src/index.ts";
 import { derivedName, newTaskId } from "../../../src/queue/core/ids.ts";
 import { namedPartition, slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
-import { fetchMap, resizeQueue } from "../../../src/queue/partitions/resize.ts";
+import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import type { Command, Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 

@@ -1,0 +1,44 @@
+/** Maps that were lost, or that came back as they were before, when a replica took over that had not got them. */
+import { nameOfPartition, queueKeys } from "../core/keys.ts";
+import { MAX_PARTITIONS } from "../core/partition-slots.ts";
+import { replyAt } from "../redis/replies.ts";
+import { fetchMap, putMap, setOwned } from "./map-calls.ts";
+import { owning, type PartitionMap, PREPARING, writeMap } from "./map.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
+
+/** The version of the map in a partition's note of its slots; 0 if it has none. */
+export function notedVersion(note: string | null): number {
+  return Number(/^\d+;(\d+);/.exec(note ?? "")?.[1] ?? 0);
+}
+
+/**
+ * The map after a partition has answered that it knows a later one. If there is none, that was lost: then this map
+ * gets a version above it. All partitions that have noted a map are `former`, for each may have tasks and know ids of
+ * slots that this map gives to another.
+ * @returns a map with `next`, so that a resize goes on with it; or that which another caller has put
+ */
+export async function overtaken(queue: PartitionedQueue, map: PartitionMap): Promise<PartitionMap> {
+  const now = await fetchMap(queue);
+  if (now.text !== map.text) return now;
+  const { name, prefix, transport, signal } = queue;
+  const all = Array.from({ length: MAX_PARTITIONS }, (_, partition) => partition);
+  const outcomes = await transport.send(
+    all.map((partition) => ["HGET", queueKeys(nameOfPartition(name, partition), prefix).tasks, "~slots"]),
+    { signal },
+  );
+  const notes = all.map((_, i) => replyAt(outcomes, i) as string | null);
+  const noted = all.filter((partition) => notes[partition] !== null);
+  const version = Math.max(map.version, ...notes.map(notedVersion)) + 1;
+  const owners = owning(map);
+  // A resize seals slots only in the owners that its map names.
+  const sealed = await setOwned(
+    queue,
+    version,
+    [],
+    noted.filter((partition) => !owners.includes(partition)),
+  );
+  if ("newer" in sealed) return fetchMap(queue);
+  const former = [...new Set([...map.former, ...noted])].toSorted((one, other) => one - other);
+  const next = map.next ?? map.owners;
+  return putMap(queue, map, writeMap({ version, owners: map.owners, next, former, notBefore: PREPARING }));
+}
