@@ -136,7 +136,10 @@ export function findRuntime() {
  */
 export function runForeground(runtime, args) {
   const PATH = [join(modules, ".bin"), process.env["PATH"]].join(delimiter);
-  const child = spawn(runtime, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH } });
+  // Most of the processes that it starts, in the tests some hundred, compile the same modules.
+  const NODE_COMPILE_CACHE = join(modules, ".cache/node-compile");
+  const env = { NODE_COMPILE_CACHE, ...process.env, PATH };
+  const child = spawn(runtime, args, { cwd: root, stdio: "inherit", env });
   const forwarded = new Set();
   for (const signal of endings) {
     process.on(signal, () => {

@@ -10,7 +10,14 @@ import { ensureDependencies, findRuntime, main, root, runForeground } from "./se
 
 const TESTS = ["conformance", "integration", "model"];
 /** They take longest, and test the scripts rather than the store. Each can be named. */
-const NOT_RUN = ["integration/groups/turns", "integration/tasks/lanes"].map((name) => `test/${name}.test.ts`);
+const NOT_RUN = [
+  "integration/groups/turns",
+  "integration/partitions/databases",
+  "integration/partitions/shares",
+  "integration/repair/deep-sweep-calls",
+  "integration/tasks/lanes",
+  "integration/tasks/long-tasks",
+].map((name) => `test/${name}.test.ts`);
 
 main(() => {
   ensureDependencies();

@@ -7,8 +7,6 @@ main(() => {
   ensureDependencies();
   ensureProgram("redis-server", "redis-server");
   ensureProgram("python3", "python3");
-  // The tests start some hundred processes, most of which compile the same modules.
-  process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node-compile");
   runForeground(findRuntime(), [
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",

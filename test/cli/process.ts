@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { essentials } from "../support/environment.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -32,9 +33,8 @@ function startProcess(
   env: Readonly<Record<string, string>>,
   stdin: string,
 ) {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(program, args, {
-    env: { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...env },
+    env: { ...essentials, ...env },
   });
   const output = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));

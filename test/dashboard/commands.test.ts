@@ -65,7 +65,7 @@ test("each screen costs the commands that the documentation says", async () => {
     await page.close();
     return commands;
   };
-  await Promise.all(screens.map(look));
+  for (const screen of screens) await look(screen);
   for (const screen of screens) costs[screen.name] = await look(screen);
   expect(costs).toEqual(COMMANDS);
 });

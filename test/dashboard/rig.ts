@@ -82,7 +82,7 @@ export function useDashboard(): Rig {
   rig.operator = (name) => new Operator(name, { transport });
   rig.visit = async ({ as = "admin", withClock = false, ...options } = {}) => {
     const context = await browser.newContext({ reducedMotion: "reduce", locale: "en-US", ...options });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(60_000);
     contexts.push(context);
     const faults: string[] = [];
     faultsOf.set(context, faults);

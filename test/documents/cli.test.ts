@@ -8,6 +8,7 @@ import { createProgram } from "../../src/cli/program.ts";
 import { processIo } from "../../src/cli/io.ts";
 import { NonRetryableError, Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
+import { essentials } from "../support/environment.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Example, withOutputs } from "./console-blocks.ts";
 import { described, partsOf, withHelp } from "./help.ts";
@@ -153,7 +154,7 @@ async function runServer(command: string): Promise<Shown> {
   const ports = name === "dev" ? ["--gateway-port", "0", "--port", "0"] : ["--port", "0"];
   const child = spawn(process.execPath, [join(root, "src/cli/main.ts"), name, ...args, ...ports], {
     env: {
-      PATH: process.env["PATH"],
+      ...essentials,
       ...(name === "serve" && { REDIS_URL: redis.url, SLUICE_TOKENS: TOKENS }),
     },
   });

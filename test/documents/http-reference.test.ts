@@ -15,6 +15,7 @@ import { Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { accessRows } from "../http/access-rows.ts";
+import { essentials } from "../support/environment.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { differences } from "./shown-answer.ts";
 
@@ -127,7 +128,13 @@ describe("each request of docs/http.md, in the order of the page", () => {
   });
 
   async function run(command: string): Promise<{ status: number; body: unknown }> {
-    const env = { PATH: `${bin}:${process.env["PATH"]}`, SLUICE_URL: url, ...secrets, RECEIPT: receipt };
+    const env = {
+      ...essentials,
+      PATH: `${bin}:${essentials["PATH"]}`,
+      SLUICE_URL: url,
+      ...secrets,
+      RECEIPT: receipt,
+    };
     const { stdout } = await promisify(execFile)("sh", ["-c", command], { env });
     return JSON.parse(stdout) as { status: number; body: unknown };
   }

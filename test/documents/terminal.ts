@@ -20,6 +20,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { run } from "../../src/cli/run.ts";
+import { essentials } from "../support/environment.ts";
 
 /** What the `sluice` of the shell asks this process to run. */
 interface Call {
@@ -99,7 +100,8 @@ export class Terminal {
     const screen = openSync(file, "w");
     const { port } = this.#server.address() as AddressInfo;
     const own = {
-      PATH: `${this.#bin}:${process.env["PATH"]}`,
+      ...essentials,
+      PATH: `${this.#bin}:${essentials["PATH"]}`,
       CURL_PLAIN: "1",
       SLUICE_TERMINAL: `http://127.0.0.1:${port}`,
       SLUICE_SCREEN: String(fstatSync(screen).ino),

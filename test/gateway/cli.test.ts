@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Redis } from "@upstash/redis";
+import { essentials } from "../support/environment.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 let redis: TestRedis;
@@ -17,7 +18,7 @@ afterAll(() => redis.stop());
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 function sluice(args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env["PATH"], ...env } });
+  const child = spawn(process.execPath, [main, ...args], { env: { ...essentials, ...env } });
   const output = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output.err += chunk.toString()));

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { startGateway } from "../../src/local/index.ts";
+import { essentials } from "../support/environment.ts";
 import { startRedis } from "../support/redis.ts";
 import { bodies, deep, hidden, shown, useRepeatingRedis, ways } from "./repeating-redis.ts";
 import { asker, secrets, tokens } from "./served.ts";
@@ -19,7 +20,7 @@ it("sluice serve logs no secret and no payload, whatever Redis and its clients d
     [main, "serve", "--port", "0", "--host", "127.0.0.1", "--every", "1s"],
     {
       env: {
-        PATH: process.env["PATH"],
+        ...essentials,
         UPSTASH_REDIS_REST_URL: repeating.url,
         UPSTASH_REDIS_REST_TOKEN: hidden.redisToken,
         SLUICE_TOKENS: JSON.stringify(tokens),

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { essentials } from "../support/environment.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const tools = join(root, "node_modules");
@@ -34,10 +35,14 @@ export class Folder {
 
   private constructor(path: string, env: FolderOptions["env"]) {
     this.path = path;
-    const { PATH } = process.env;
-    const bin = [join(path, "bin"), join(path, "node_modules/.bin"), dirname(process.execPath), PATH];
+    const bin = [
+      join(path, "bin"),
+      join(path, "node_modules/.bin"),
+      dirname(process.execPath),
+      essentials["PATH"],
+    ];
     // A home of its own: no settings, no accounts.
-    this.#env = { ...OFFLINE, ...env, HOME: join(path, "home"), PATH: bin.join(":") };
+    this.#env = { ...essentials, ...OFFLINE, ...env, HOME: join(path, "home"), PATH: bin.join(":") };
   }
 
   static async open({ example, platform, packages = [], commands, env }: FolderOptions): Promise<Folder> {

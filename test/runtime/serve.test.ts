@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
 import { Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
+import { essentials } from "../support/environment.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { startProxy } from "../transport/proxy.ts";
 
@@ -236,7 +237,7 @@ describe("`sluice serve`", () => {
   afterEach(() => child?.kill("SIGKILL"));
   const run = (args: readonly string[], env: Record<string, string> = {}) => {
     const started = spawn(process.execPath, [main, "serve", ...args], {
-      env: { PATH: process.env["PATH"], ...env },
+      env: { ...essentials, ...env },
     });
     child = started;
     const printed = { out: "", err: "" };

@@ -9,6 +9,7 @@ import { build } from "tsdown";
 import { type Ending, startChild } from "../../../src/local/stack/child.ts";
 import { freePort } from "../../../src/local/stack/port.ts";
 import packaging from "../../../tsdown.config.ts";
+import { essentials } from "../../support/environment.ts";
 
 export const root = fileURLToPath(new URL("../../../", import.meta.url));
 const modules = join(root, "node_modules");
@@ -142,8 +143,9 @@ export class Project {
 
   /** Only the part of this process's environment that a command needs. */
   get #own(): Record<string, string> {
-    const path = [join(this.path, "node_modules/.bin"), process.env["PATH"] ?? ""].join(":");
+    const path = [join(this.path, "node_modules/.bin"), essentials["PATH"]].join(":");
     return {
+      ...essentials,
       PATH: path,
       HOME: this.path,
       DENO_DIR: join(this.path, ".deno"),
