@@ -21,7 +21,7 @@ const FIRST = [
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{chaos,cli,documents,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
+  "test/{chaos,documents,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
   // Sets variables of its process.
   "test/consumer/cloudflare-queue-rules.test.ts",
   // Counts the timers of its process, to which a connection of another file may add one.
@@ -55,12 +55,23 @@ export const projects: readonly TestProjectInlineConfiguration[] = [
   { extends: true, test: { name: "apart", include: APART, exclude: filesNotRun, setupFiles } },
   {
     extends: true,
+    // They share the command line's deployment, which other files do not need.
+    test: {
+      name: "cli",
+      include: ["test/cli/**/*.test.ts"],
+      exclude: filesNotRun,
+      isolate: false,
+      setupFiles,
+    },
+  },
+  {
+    extends: true,
     // test/package installs the packed tarball: `npm run test:package` runs it. test/dashboard needs Chromium:
     // `npm run test:dashboard` runs it.
     test: {
       name: "together",
       include: ["test/**/*.test.ts"],
-      exclude: ["test/{dashboard,package}/**", ...APART, ...filesNotRun],
+      exclude: ["test/{cli,dashboard,package}/**", ...APART, ...filesNotRun],
       isolate: false,
       setupFiles: ["test/support/own-globals.ts", ...setupFiles],
     },

@@ -183,7 +183,7 @@ class Partitions:
             next=map.next or map.owners,
             former="".join(sorted({*map.former, *noted})),
         )
-        # Whoever completes a change seals slots only in the owners that the map names.
+        # The one who completes a change seals slots only in the owners that the map names.
         if self._note(later, "-" * SLOTS, "".join(noted.keys() - set(map.owners)))[1]:
             return self._fetch()
         return self._put(map, later)

@@ -176,7 +176,7 @@ export async function answersAt(
   processes: Processes,
   ledger: Ledger,
 ): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
     const answer = await fetch(url).catch(() => undefined);
     await answer?.text();
     if (answer) {

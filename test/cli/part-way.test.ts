@@ -30,6 +30,26 @@ test("cancel prints what it has cancelled before a request fails", async () => {
   expect([code, out]).toEqual([1, '{"id":"a","ok":true,"result":"cancelled"}\n']);
 });
 
+test("sweep counts the objects of each of its rounds, and fails if the store could not be checked", async () => {
+  const none = { queues: 1, promoted: 0, reclaimed: 0, rejected: 0, expired: 0, scheduled: 0, woken: 0 };
+  const round = (objects: object, more: boolean) => [200, { ...none, failed: [], objects, more }] as const;
+  const replies = inTurn(
+    round({ checked: 1000, removed: 2, error: "no answer" }, true),
+    round({ checked: 30, removed: 1 }, false),
+  );
+  const { code, rows } = await against(replies, ["sweep"]);
+  expect([code, rows]).toEqual([
+    1,
+    [{ ...none, failed: [], objects: { checked: 1030, removed: 3, error: "no answer" } }],
+  ]);
+
+  const checked = await against(inTurn(round({ checked: 30, removed: 1 }, false)), ["sweep"]);
+  expect([checked.code, checked.rows]).toEqual([
+    0,
+    [{ ...none, failed: [], objects: { checked: 30, removed: 1 } }],
+  ]);
+});
+
 test("sweep keeps the failures of each of its rounds", async () => {
   const round = { queues: 2, promoted: 1, reclaimed: 0, rejected: 0, expired: 0, scheduled: 0, woken: 0 };
   const replies = inTurn(

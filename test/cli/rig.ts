@@ -85,44 +85,47 @@ export interface CliRig {
   environmentOf(target: Target): Record<string, string>;
 }
 
+type Deployment = Pick<CliRig, "redis" | "gateway" | "url">;
+
+/** The files of a process use one after the other what the first has started. It ends with the process. */
+let deployment: Promise<Deployment> | undefined;
+
+async function deploy(): Promise<Deployment> {
+  const redis = await startRedis();
+  const gateway = await startGateway({ redisUrl: redis.url });
+  const tokens = [
+    { token: TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
+    { token: ENQUEUE_TOKEN, scopes: ["enqueue"], queues: "emails*" },
+    { token: HIDING_TOKEN, scopes: ["view"], queues: "*", payloads: "hidden" },
+  ];
+  const server = createTestHarness({
+    workers: [
+      {
+        configPath: join(root, "wrangler.toml"),
+        secrets: {
+          UPSTASH_REDIS_REST_URL: gateway.url,
+          UPSTASH_REDIS_REST_TOKEN: gateway.token,
+          SLUICE_TOKENS: JSON.stringify(tokens),
+        },
+      },
+    ],
+  });
+  const { url } = await server.listen();
+  return { redis, gateway, url: String(url).replace(/\/$/, "") };
+}
+
 /** A Redis behind the gateway, and the deployment that the project ships, in workerd. Redis is emptied before each test. */
 export function useCli(): CliRig {
   const rig = {} as { -readonly [Name in keyof CliRig]: CliRig[Name] };
   let transport: ReturnType<typeof resp>;
-  const harness: { server?: ReturnType<typeof createTestHarness> } = {};
   beforeAll(async () => {
-    rig.redis = await startRedis();
-    rig.gateway = await startGateway({ redisUrl: rig.redis.url });
+    Object.assign(rig, await (deployment ??= deploy()));
     transport = resp(rig.redis.url);
-    const tokens = [
-      { token: TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
-      { token: ENQUEUE_TOKEN, scopes: ["enqueue"], queues: "emails*" },
-      { token: HIDING_TOKEN, scopes: ["view"], queues: "*", payloads: "hidden" },
-    ];
-    harness.server = createTestHarness({
-      workers: [
-        {
-          configPath: join(root, "wrangler.toml"),
-          secrets: {
-            UPSTASH_REDIS_REST_URL: rig.gateway.url,
-            UPSTASH_REDIS_REST_TOKEN: rig.gateway.token,
-            SLUICE_TOKENS: JSON.stringify(tokens),
-          },
-        },
-      ],
-    });
-    const { url } = await harness.server.listen();
-    rig.url = String(url).replace(/\/$/, "");
   });
   beforeEach(async () => {
     await transport.send([["FLUSHALL"]]);
   });
-  afterAll(async () => {
-    await harness.server?.close();
-    await transport.close();
-    await rig.gateway.close();
-    await rig.redis.stop();
-  });
+  afterAll(() => transport.close());
   // A new transport each time, because it remembers which queues are registered.
   const own = (): Transport => ({ send: transport.send.bind(transport) });
   rig.queue = (name = "emails", options = {}) => new Queue(name, { transport: own(), ...options });

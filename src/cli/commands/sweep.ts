@@ -2,6 +2,7 @@ import { nameOfPartition } from "../../queue/core/keys.ts";
 import { Command, Option } from "commander";
 import type { DeepSweepReport } from "../../queue/repair/deep-sweep.ts";
 import type { SweepReport } from "../../queue/sweep/sweep.ts";
+import type { OrphanReport } from "../../queue/values/offload.ts";
 import { UsageError } from "../exit.ts";
 import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
@@ -30,21 +31,39 @@ export function sweepCommand(running: Running): Command {
     const total = { queues: 0, promoted: 0, reclaimed: 0, rejected: 0, expired: 0, scheduled: 0, woken: 0 };
     // A round that its budget ends may sweep other queues than the one before.
     const failures = new Map<string, string>();
+    let objects: OrphanReport | undefined;
     let last: SweepReport;
     do {
       last = await api.send<SweepReport>("POST", "/v1/sweep", "promoted", { budget: BUDGET }, BUDGET);
       for (const name of Object.keys(total) as (keyof typeof total)[])
         total[name] = name === "queues" ? Math.max(total.queues, last.queues) : total[name] + last[name];
       for (const { queue: of, code } of last.failed) failures.set(of, code);
+      if (last.objects) objects = sum(objects, last.objects);
     } while (last.more);
-    if (failures.size > 0) fail();
+    if (failures.size > 0 || objects?.error !== undefined) fail();
+    const removed = objects ? `, ${counted(objects.removed, "object")} removed` : "";
     const failed = Array.from(failures, ([of, code]) => `\n${of}: ${code}`).join("");
+    const store = objects?.error === undefined ? "" : `\nobject store: ${objects.error}`;
     const { queues, promoted, reclaimed, rejected, expired, scheduled } = total;
     out.value(
-      { ...total, failed: Array.from(failures, ([of, code]) => ({ queue: of, code })) },
-      `Swept ${counted(queues, "queue")}: ${promoted} promoted, ${reclaimed} reclaimed, ${rejected} dead, ${scheduled} scheduled, ${expired} records expired.${failed}`,
+      {
+        ...total,
+        failed: Array.from(failures, ([of, code]) => ({ queue: of, code })),
+        ...(objects && { objects }),
+      },
+      `Swept ${counted(queues, "queue")}: ${promoted} promoted, ${reclaimed} reclaimed, ${rejected} dead, ${scheduled} scheduled, ${expired} records expired${removed}.${failed}${store}`,
     );
   });
+}
+
+function sum(before: OrphanReport | undefined, last: OrphanReport): OrphanReport {
+  if (!before) return last;
+  const error = before.error ?? last.error;
+  return {
+    checked: before.checked + last.checked,
+    removed: before.removed + last.removed,
+    ...(error !== undefined && { error }),
+  };
 }
 
 async function reportDeepSweep(session: Session, queue: string | undefined): Promise<void> {
