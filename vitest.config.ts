@@ -14,6 +14,8 @@ const FIRST = [
   "test/runtime/",
   "test/examples/",
   "test/local/",
+  "test/cli/",
+  "test/documents/",
   "test/chaos/",
   "test/consumer/",
   "test/fault/",
@@ -21,7 +23,7 @@ const FIRST = [
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{chaos,documents,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
+  "test/{chaos,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
   // Sets variables of its process.
   "test/consumer/cloudflare-queue-rules.test.ts",
   // Counts the timers of its process, to which a connection of another file may add one.

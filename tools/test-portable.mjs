@@ -19,7 +19,7 @@ import {
 } from "./setup.mjs";
 
 const GO_PATH = "/usr/share/gocode";
-const TESTS = ["integration", "fault/every-script", "model", "portable"];
+const TESTS = ["fault/every-script", "integration", "model", "portable"];
 /**
  * They take more than half of the time, and other tests run the same scripts, the model all of them in all cases.
  * Each can be named, as those of other folders can.
