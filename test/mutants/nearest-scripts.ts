@@ -197,7 +197,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/schedules/schedules",
   ],
   "lua/partitions/find-foreign.lua": partitionTests,
-  "lua/partitions/head.lua": partitionTests,
+  "lua/partitions/head.lua": [...partitionTests, "integration/partitions/idle"],
   "lua/partitions/list-work.lua": partitionTests,
   "lua/partitions/own-slots.lua": partitionTests,
   "lua/partitions/put-map.lua": partitionTests,

@@ -232,7 +232,7 @@ export const partitioning: readonly Mutant[] = [
     find: "...notes.map(notedVersion)) + 1",
     replace: "...notes.map(notedVersion))",
     breaks: "I7",
-    because: "a producer that remembers the lost map adds ids again that slots had which came back",
+    because: "a late copy of a call of the lost change gives a slot a second owner",
   },
   {
     name: "a resize forgets who had the slots",

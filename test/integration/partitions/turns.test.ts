@@ -18,6 +18,9 @@ function instance(partitions?: number) {
   return { sent, queue: new Queue<number>(QUEUE, { transport, partitions, now: () => rig.now }) };
 }
 
+const partitionSizes = () =>
+  Promise.all(["", "/1"].map((end) => rig.command("LLEN", `sluice:{${QUEUE}${end}}:pending`)));
+
 const scores = async () => {
   const found = (await rig.command("ZRANGE", "sluice:queues", "0", "-1", "WITHSCORES")) as string[];
   return Object.fromEntries(found.flatMap((name, i) => (i % 2 ? [] : [[name, Number(found[i + 1])]])));
@@ -130,6 +133,22 @@ describe("a dequeue with the caller's token, of which another instance knows oth
       expect(copy.map(({ receipt }) => receipt)).toEqual(first.map(({ receipt }) => receipt));
     }
   });
+});
+
+test("a consumer that has seen the partitions takes from that with the oldest task", async () => {
+  const { queue } = instance(2);
+  const enqueue = (slot: string) =>
+    queue.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: rig.now, id: `task-${i}{${slot}}` })));
+  // Each of the two slots is in another partition.
+  await enqueue("a");
+  rig.now += 60_000;
+  await enqueue("d");
+  expect(await partitionSizes()).toEqual([20, 20]);
+  const consumer = instance(2).queue;
+  const taken: number[] = [];
+  for (let i = 0; i < 20; i++) taken.push(...(await consumer.dequeue()).map(({ payload }) => payload));
+  // It knows nothing of them before its first calls.
+  expect(taken.filter((at) => at < rig.now).length).toBeGreaterThanOrEqual(18);
 });
 
 test("no task starves: the longest wait is bounded by that in one line", async () => {
