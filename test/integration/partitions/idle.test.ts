@@ -58,7 +58,10 @@ describe("a partition that was found without ready tasks", () => {
     expect(await poll()).toBe(1);
   });
 
-  test("is not idle while tasks wait behind a limit of their group", async () => {
+  test.each([
+    { from: "that take from it", others: 0 },
+    { from: "that only look at it, because others have tasks", others: 40 },
+  ])("is not idle for consumers $from while tasks wait behind a limit of their group", async ({ others }) => {
     const group = await idOf(1);
     const partition = queueOf(4)["keysOf"](1);
     await rig.command("HSET", partition.tasks, `~s:${group}`, "1;m=1;n=1");
@@ -67,7 +70,12 @@ describe("a partition that was found without ready tasks", () => {
     const [first] = await queueOf(4).dequeue({ lease: "1h" });
     expect(await rig.command("EXISTS", partition.limited)).toBe(1);
     rig.now += 121_000;
-    expect(await poll()).toBe(0);
+    const other = await idOf(2);
+    await queueOf(4).enqueueMany(
+      Array.from({ length: others }, (_, i) => ({ payload: 0, id: `${i}{${other}}` })),
+    );
+    for (let i = 0; i < others; i++) expect((await queueOf(4).dequeue())[0]?.payload).toBe(0);
+    if (others === 0) expect(await poll()).toBe(0);
     // At most as long as a dequeue says that it waits for such tasks.
     expect(await score(1)).toBeLessThanOrEqual(rig.now + 1_000);
     await first?.complete();
