@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -108,7 +109,8 @@ export default defineConfig({
   ],
   test: {
     pool: "forks",
-    maxWorkers: 4,
+    // Many tests start processes of their own. With more of them at once, some wait for a core longer than a call may.
+    maxWorkers: Math.min(8, availableParallelism() + 1),
     sequence: { sequencer: InOrder },
     // A busy machine is slow, and what hangs is rare.
     testTimeout: 120_000,

@@ -8,7 +8,7 @@ import { chaos } from "./run.ts";
 test("every task ends once, and under its last lease, whatever is killed or paused, and whatever Redis and the gateway lose", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
   const seed = Math.floor(Math.random() * 2 ** 31);
-  const { figures, violations } = await chaos({ seconds: 20, seed, folder });
+  const { figures, violations } = await chaos({ seconds: 10, seed, folder });
   console.log(`seed ${seed}\n${written(figures)}`);
   expect(violations, `seed ${seed}; what each process wrote down is in ${folder}`).toEqual([]);
   expect(figures).toMatchObject({

@@ -8,7 +8,7 @@ import { chaos } from "./run.ts";
 test("on a cluster every task ends once, and under its last lease, whatever is killed or paused, hands over or moves", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
   const seed = Math.floor(Math.random() * 2 ** 31);
-  const { figures, violations } = await chaos({ seconds: 20, seed, folder, cluster: true });
+  const { figures, violations } = await chaos({ seconds: 10, seed, folder, cluster: true });
   console.log(`seed ${seed}\n${written(figures)}`);
   expect(violations, `seed ${seed}; what each process wrote down is in ${folder}`).toEqual([]);
   expect(figures).toMatchObject({

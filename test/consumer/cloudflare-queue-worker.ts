@@ -44,8 +44,8 @@ export default {
       for (const rule of rules.keys()) {
         await env[`RULE_${rule}`]?.sendBatch(names.map((body) => ({ body })));
       }
-      // Later than the longest delay of the table.
-      await env["KINDS"]?.sendBatch([{ body: "the end" }], { delaySeconds: 4 });
+      // Much later than the longest delay of the table, for a busy machine.
+      await env["KINDS"]?.sendBatch([{ body: "the end" }], { delaySeconds: 12 });
       await ended();
       return Response.json(again);
     }
