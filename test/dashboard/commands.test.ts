@@ -57,7 +57,6 @@ test("each screen costs the commands that the documentation says", async () => {
   await context.addInitScript(() => localStorage.setItem("sluice live", "0"));
   const { url, gateway } = rig.deployment;
   const costs: Record<string, number> = {};
-  // The first look loads the scripts.
   const screens = screensOf({ queue: "orders", task: "shown", text: "503" });
   const look = async (screen: Screen) => {
     const page = await context.newPage();
@@ -65,7 +64,10 @@ test("each screen costs the commands that the documentation says", async () => {
     await page.close();
     return commands;
   };
-  for (const screen of screens) await look(screen);
-  for (const screen of screens) costs[screen.name] = await look(screen);
+  for (const screen of screens) {
+    // The first look loads the scripts. Once a minute one look more reads whether the queue has partitions.
+    const [, ...looks] = [await look(screen), await look(screen), await look(screen)];
+    costs[screen.name] = Math.min(...looks);
+  }
   expect(costs).toEqual(COMMANDS);
 });

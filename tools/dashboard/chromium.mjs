@@ -2,7 +2,14 @@
 
 import { ensureFolder, ensureProgram, findProgram } from "../setup.mjs";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/** The first draws pages only. A browser with windows takes several times as long for each new one. */
+const NAMES = [
+  "chromium-headless-shell",
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+];
 
 /** @returns {string | undefined} its path, if it is on the PATH */
 export function findChromium() {
@@ -11,7 +18,9 @@ export function findChromium() {
 
 /** Makes sure that it is there, with a font. As root on Debian, it installs the packages if necessary. */
 export function ensureChromium() {
-  if (findChromium() === undefined) ensureProgram("chromium", "chromium", "Chrome serves as well.");
+  if (findChromium() === undefined) {
+    ensureProgram("chromium-headless-shell", "chromium-headless-shell", "Chromium or Chrome serves as well.");
+  }
   // Without a font it draws empty boxes. Debian has fc-list where it has fonts.
   if (findProgram("apt-get") !== undefined && findProgram("fc-list") === undefined) {
     ensureFolder("/usr/share/fonts/truetype/dejavu", "fonts-dejavu-core");
