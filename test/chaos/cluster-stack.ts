@@ -49,7 +49,7 @@ export class ClusterStack implements Stack {
   readonly #files = new Map<ClusterMember, string>();
   #lives = 0;
 
-  static async open(options: StackOptions, scheduleUntil: number): Promise<ClusterStack> {
+  static async open(options: StackOptions, seconds: number): Promise<ClusterStack> {
     const cluster = await startCluster({
       witnesses: true,
       args: ["--cluster-node-timeout", String(NODE_TIMEOUT)],
@@ -64,7 +64,7 @@ export class ClusterStack implements Stack {
       },
     });
     try {
-      await stack.#begin(scheduleUntil);
+      await stack.#begin(seconds);
       return stack;
     } catch (error) {
       await stack.close();
@@ -78,14 +78,14 @@ export class ClusterStack implements Stack {
     this.processes = new Processes(options);
   }
 
-  async #begin(scheduleUntil: number): Promise<void> {
+  async #begin(seconds: number): Promise<void> {
     for (const name of Object.values(QUEUES)) {
       const master = await this.#cluster.masterOf(hashSlot(queueKeys(name).tasks));
       this.#stays.set(name, [await this.#witnessOf(master)]);
     }
     for (const member of this.#witnesses()) this.#files.set(member, manifestOf(member));
     this.#note("started");
-    this.ticks = await setUp(this.#cluster.url, scheduleUntil);
+    this.ticks = await setUp(this.#cluster.url, seconds);
     await this.processes.compile();
     this.processes.start(SERVER);
     await this.answers();

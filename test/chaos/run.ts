@@ -46,8 +46,8 @@ export async function chaos({ seconds, seed, folder, cluster = false }: ChaosOpt
   const next = dice(seed);
   const roll = (sides: number) => Math.floor(next() * sides);
   const began = Date.now();
-  const until = began + seconds * 1_000;
-  const stack = await (cluster ? ClusterStack : SingleStack).open({ folder, ledger, roll }, until);
+  const stack = await (cluster ? ClusterStack : SingleStack).open({ folder, ledger, roll }, seconds);
+  const until = Date.now() + seconds * 1_000;
   try {
     const director = new Director(stack, roll, cluster ? FEW : MANY);
     while (Date.now() < until || director.rounds < 2) {

@@ -74,7 +74,7 @@ export class SingleStack implements Stack {
   #redisLives = 0;
 
   /** Starts Redis and the gateway; then the queues are set up, and all others start. */
-  static async open(options: StackOptions, scheduleUntil: number): Promise<SingleStack> {
+  static async open(options: StackOptions, seconds: number): Promise<SingleStack> {
     const redis = await startRedis({ args: DURABLE });
     const stack = new SingleStack(redis, {
       ...options,
@@ -87,7 +87,7 @@ export class SingleStack implements Stack {
     });
     stack.#noteRedis();
     try {
-      stack.ticks = await setUp(redis.url, scheduleUntil);
+      stack.ticks = await setUp(redis.url, seconds);
       await stack.processes.compile();
       for (const role of [GATEWAY, SERVER]) {
         stack.processes.start(role);
@@ -212,8 +212,12 @@ export async function endAll(processes: Processes): Promise<void> {
   }
 }
 
-/** Configures the queues, and starts a schedule. Returns the ids of the tasks that the schedule enqueues. */
-export async function setUp(redisUrl: string, until: number): Promise<Set<string>> {
+/**
+ * Configures the queues, and starts a schedule that has an occurrence a second.
+ * @param seconds how long
+ * @returns the ids of the tasks that the schedule enqueues
+ */
+export async function setUp(redisUrl: string, seconds: number): Promise<Set<string>> {
   const ticks = new Set<string>();
   const transport = resp(redisUrl);
   try {
@@ -225,6 +229,7 @@ export async function setUp(redisUrl: string, until: number): Promise<Set<string
     await operator.configureGroup("g2", { weight: 3 });
     const schedules = new Schedules<Errand>(QUEUES.ticks, { transport });
     const payload: Errand = { mark: "tick", does: "quick" };
+    const until = Date.now() + seconds * 1_000;
     const { nextAt } = await schedules.put("tick", { every: "1s", missed: "all", until, payload });
     if (nextAt === null) throw new Error("the schedule has no occurrence");
     for (let at = nextAt; at <= until; at += 1_000) ticks.add(`tick.${at}`);
