@@ -21,7 +21,7 @@ import {
 const GO_PATH = "/usr/share/gocode";
 const TESTS = ["fault/every-script", "integration", "model", "portable"];
 /**
- * They take more than half of the time, and other tests run the same scripts, the model all of them in all cases.
+ * They take more than half of the time, and other tests run the same scripts.
  * Each can be named, as those of other folders can.
  */
 const NOT_RUN = [

@@ -33,15 +33,19 @@ test("cancel prints what it has cancelled before a request fails", async () => {
 test("sweep counts the objects of each of its rounds, and fails if the store could not be checked", async () => {
   const none = { queues: 1, promoted: 0, reclaimed: 0, rejected: 0, expired: 0, scheduled: 0, woken: 0 };
   const round = (objects: object, more: boolean) => [200, { ...none, failed: [], objects, more }] as const;
-  const replies = inTurn(
-    round({ checked: 1000, removed: 2, error: "no answer" }, true),
-    round({ checked: 30, removed: 1 }, false),
-  );
-  const { code, rows } = await against(replies, ["sweep"]);
+  const replies = () =>
+    inTurn(
+      round({ checked: 1000, removed: 2, error: "no answer" }, true),
+      round({ checked: 30, removed: 1 }, false),
+    );
+  const { code, rows } = await against(replies(), ["sweep"]);
   expect([code, rows]).toEqual([
     1,
     [{ ...none, failed: [], objects: { checked: 1030, removed: 3, error: "no answer" } }],
   ]);
+
+  const { text } = await against(replies(), ["sweep"], { terminal: true });
+  expect(text).toMatch(/ 0 records expired, 3 objects removed\.\nobject store: no answer\n$/);
 
   const checked = await against(inTurn(round({ checked: 30, removed: 1 }, false)), ["sweep"]);
   expect([checked.code, checked.rows]).toEqual([

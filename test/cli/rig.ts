@@ -123,6 +123,7 @@ export function useCli(): CliRig {
     transport = resp(rig.redis.url);
   });
   beforeEach(async () => {
+    rig.gateway.faults.clear();
     await transport.send([["FLUSHALL"]]);
   });
   afterAll(() => transport.close());
@@ -200,12 +201,16 @@ export function useFolder(): { readonly path: string } {
 }
 
 /** Runs a command against a server that answers all requests so. */
-export async function against(answer: RequestListener, args: readonly string[] = ["queues"]): Promise<Ended> {
+export async function against(
+  answer: RequestListener,
+  args: readonly string[] = ["queues"],
+  how: Invocation = {},
+): Promise<Ended> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   try {
-    return await runHere(args, { SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: TOKEN });
+    return await runHere(args, { SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: TOKEN }, how);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -2,7 +2,7 @@
 
 import { ensureFolder, ensureProgram, findProgram } from "../setup.mjs";
 
-/** The first draws pages only. A browser with windows takes several times as long for each new one. */
+/** The first draws pages only. With a browser that has windows the tests take twice as long. */
 const NAMES = [
   "chromium-headless-shell",
   "chromium",

@@ -57,12 +57,11 @@ export function sweepCommand(running: Running): Command {
 }
 
 function sum(before: OrphanReport | undefined, last: OrphanReport): OrphanReport {
-  if (!before) return last;
-  const error = before.error ?? last.error;
+  const { checked = 0, removed = 0, error } = before ?? {};
   return {
-    checked: before.checked + last.checked,
-    removed: before.removed + last.removed,
-    ...(error !== undefined && { error }),
+    checked: checked + last.checked,
+    removed: removed + last.removed,
+    error: error ?? last.error,
   };
 }
 
