@@ -5,6 +5,9 @@ import { Queue, sweep, type Transport } from "../../src/index.ts";
 /** Queues whose slots are spread over the masters. */
 export const QUEUES = Array.from({ length: 6 }, (_, i) => `load-${i}`);
 
+/** How long a delayed task waits, ms. */
+const DELAY = 20;
+
 export class ClusterLoad {
   /** Ids of acknowledged enqueues, by queue. */
   readonly #enqueued = new Map(QUEUES.map((name) => [name, new Set<string>()]));
@@ -45,6 +48,8 @@ export class ClusterLoad {
   async stop(): Promise<string[]> {
     this.#run.over = true;
     await this.#all;
+    // The last delayed tasks are due then, by the clock of any node.
+    await sleep(2 * DELAY);
     const wrong: string[] = [];
     for (const name of QUEUES) {
       const queue = this.#queue(name);
@@ -84,7 +89,7 @@ export class ClusterLoad {
         id: `t${this.#tasks++}`,
         payload: i,
         ...(this.#tasks % 5 === 0 && { group: "g" }),
-        ...(this.#tasks % 7 === 0 && { delay: 20 }),
+        ...(this.#tasks % 7 === 0 && { delay: DELAY }),
       }));
       const added = await this.#queue(name).enqueueMany(tasks);
       for (const { id, created } of added) {
