@@ -10,10 +10,11 @@ export interface Example {
 
 /** What differs from run to run. */
 const MASKS: readonly (readonly [RegExp, string])[] = [
+  // First, because a token may have what looks like an id in it.
+  [/\bsluice_[\w-]{43}|\bdev_[\w-]{24}|(?<=REST_TOKEN=)[\w-]{32}/g, "TOKEN"],
   [/\b\d+\.\d+\.\d+\.[\w-]{16,22}\.(?=[\w-])/g, "RECEIPT."],
   [/\b0[A-Za-z][\w-]{18}\b/g, "ID"],
   [/\b[0-9a-f]{12}-(?=\d)/g, "UPLOAD-"],
-  [/\bsluice_[\w-]{43}|\bdev_[\w-]{24}|(?<=REST_TOKEN=)[\w-]{32}/g, "TOKEN"],
   [/\b[0-9a-f]{64}\b/g, "SHA256"],
   [/(?<=127\.0\.0\.1|localhost):\d+/g, ":PORT"],
   [/\b\d+ ms a call/g, "1 ms a call"],

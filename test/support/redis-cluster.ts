@@ -108,11 +108,11 @@ export async function startCluster({
 const clients = new Map<string, Promise<ReturnType<typeof newClient>>>();
 
 function newClient(url: string) {
-  const socket = { reconnectStrategy: false, connectTimeout: 3_000 } as const;
+  const socket = { reconnectStrategy: false, connectTimeout: 20_000 } as const;
   return createClient({ url, RESP: 2, commandOptions: { timeout: 3_000 }, socket }).on("error", () => {});
 }
 
-/** Sends a command, without the product's code. @throws if the node does not answer within 3 s */
+/** Sends a command, without the product's code. @throws if the node takes over 20 s to connect or 3 s to answer */
 export async function command({ url }: Pick<TestRedis, "url">, ...words: string[]): Promise<unknown> {
   let client = clients.get(url);
   if (!client) clients.set(url, (client = newClient(url).connect()));
