@@ -15,7 +15,7 @@ export async function grouped(queue: Queue<Order>) {
 }
 
 export async function resized(transport: Transport) {
-  await new Operator("events", { transport }).resize(16);
+  await new Operator(events, { transport }).resize(16);
 }
 
 export function spread() {

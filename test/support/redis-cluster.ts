@@ -112,7 +112,7 @@ function newClient(url: string) {
   return createClient({ url, RESP: 2, commandOptions: { timeout: 3_000 }, socket }).on("error", () => {});
 }
 
-/** Sends a command, without the product's code. @throws if the node takes over 20 s to connect or 3 s to answer */
+/** Sends a command, without the product's code. @throws if a node that is connected takes over 3 s to answer */
 export async function command({ url }: Pick<TestRedis, "url">, ...words: string[]): Promise<unknown> {
   let client = clients.get(url);
   if (!client) clients.set(url, (client = newClient(url).connect()));

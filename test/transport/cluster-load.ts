@@ -48,7 +48,7 @@ export class ClusterLoad {
   async stop(): Promise<string[]> {
     this.#run.over = true;
     await this.#all;
-    // The last delayed tasks are due then, by the clock of any node.
+    // Until the last delayed tasks are due.
     await sleep(2 * DELAY);
     const wrong: string[] = [];
     for (const name of QUEUES) {

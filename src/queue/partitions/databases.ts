@@ -26,7 +26,8 @@ export interface DatabasesTransport extends Transport {
  * queues hold tasks.
  *
  * If a database cannot be reached, only its partitions stop: for ten seconds its commands fail at once, new tasks
- * without id, group and dedup key go to other partitions, and consumers take from the others.
+ * without id, group and dedup key go to other partitions, and consumers take from the others. Without the first
+ * database all stop, each process when its map is a minute old.
  * @param transports at least two
  * @throws {SluiceError} `invalid_argument`
  * @example const transport = databases([upstash(one), upstash(two), upstash(three)]);

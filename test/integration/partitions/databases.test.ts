@@ -92,6 +92,31 @@ describe("partitions over three databases", () => {
   });
 });
 
+test("without the first database, which has the maps, only an instance that has read the map goes on", async () => {
+  const servers = await Promise.all([startRedis(), startRedis()]);
+  const connections = servers.map(({ url }) => resp({ url, retry }));
+  const queueOfInstance = () => {
+    const transport = databases(connections.map(({ send }) => ({ send })));
+    return new Queue("emails", { transport, partitions: PARTITIONS });
+  };
+  try {
+    const queue = queueOfInstance();
+    // So many that the instance has noted each partition.
+    await queue.enqueueMany(Array.from({ length: 60 }, (_, i) => ({ payload: i, id: `b${i}` })));
+    await servers[0]?.kill();
+    let failures = 0;
+    for (let i = 0; i < 40; i++) await queue.enqueue("during").catch(() => failures++);
+    // Only the call that finds out fails.
+    expect(failures).toBeLessThanOrEqual(1);
+    const other = queueOfInstance();
+    await expect(other.enqueue(1)).rejects.toMatchObject({ code: "redis_unreachable" });
+    await expect(other.dequeue()).rejects.toMatchObject({ code: "redis_unreachable" });
+  } finally {
+    await Promise.all(connections.map((connection) => connection.close()));
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+});
+
 test("databases takes at least two transports", () => {
   expect(() => databases([resp("redis://localhost:1")])).toThrow(
     "transports must be a list of at least two transports",
