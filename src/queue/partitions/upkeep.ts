@@ -44,6 +44,10 @@ export async function keepPartitions(
   const unknown = registered.filter((partition) => !known.includes(partition));
   if (unknown.length > 0) {
     const former = [...map.former, ...unknown].toSorted((one, other) => one - other);
+    // It may have the settings of the time when it left the map.
+    await queue.copySettings?.(queue, [...known, ...unknown], unknown, {
+      testNow: queue.now ? String(now) : "",
+    });
     map = await putMap(queue, map, writeMap({ ...map, former }));
   }
   if (map.next) map = await resizeQueue(queue, undefined, map);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Queue, sweep } from "../../../src/index.ts";
+import { Operator, Queue, sweep } from "../../../src/index.ts";
+import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
@@ -8,11 +9,26 @@ import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
 
-/** A new function instance, which remembers nothing. */
-const instance = (partitions?: number) => {
-  const transport: Transport = { send: (commands, options) => rig.transport.send(commands, options) };
-  return new Queue<number>(QUEUE, { transport, partitions, now: () => rig.now });
-};
+/** The transport of a new function instance, which remembers nothing. */
+const instanceTransport = (): Transport => ({
+  send: (commands, options) => rig.transport.send(commands, options),
+});
+const instance = (partitions?: number) =>
+  new Queue<number>(QUEUE, { transport: instanceTransport(), partitions, now: () => rig.now });
+const instanceOperator = () =>
+  new Operator(QUEUE, { transport: instanceTransport(), partitions: "stored", now: () => rig.now });
+
+/** The records of the settings in a partition, without what each partition numbers itself. */
+async function settingsIn(partition: number): Promise<Record<string, string>> {
+  const { tasks } = queueKeys(nameOfPartition(QUEUE, partition));
+  const [, found] = (await rig.command("HSCAN", tasks, "0", "MATCH", "~s*", "COUNT", "1000")) as [
+    string,
+    string[],
+  ];
+  const fields = found.flatMap((field, i) => (i % 2 === 0 ? [[field, found[i + 1] ?? ""] as const] : []));
+  const records = fields.filter(([field]) => field === "~set" || field.startsWith("~s:"));
+  return Object.fromEntries(records.map(([field, text]) => [field, text.replace(/;n=\d+/, "")]));
+}
 const place = () => ({
   name: QUEUE,
   prefix: undefined,
@@ -63,5 +79,48 @@ describe("a former partition", () => {
     for (const id of ids) expect(await instance(2).enqueue(1, { id })).toEqual({ id, created: true });
     await resizeQueue(place(), 2);
     for (const id of ids) expect(await stale.enqueue(2, { id })).toEqual({ id, created: false });
+  });
+});
+
+describe("a partition that comes back to the map", () => {
+  const operator = (partitions: number) =>
+    new Operator(QUEUE, { transport: rig.transport, partitions, now: () => rig.now });
+  /** Sweeps until the former partitions have left the map. */
+  const dropFormer = async () => {
+    for (let sweeps = 0; sweeps < 20 && (await fetchMap(place())).former.length > 0; sweeps++) {
+      rig.now += 600_000;
+      expect((await sweep(instanceTransport(), { now: () => rig.now })).failed).toEqual([]);
+    }
+    expect((await fetchMap(place())).former).toEqual([]);
+  };
+
+  test("loses the settings that it had when it left", async () => {
+    await resizeQueue(place(), 8);
+    await operator(8).pause();
+    await operator(8).configure({ events: true });
+    await operator(8).configureGroup("g", { maxWorking: 1 });
+    await operator(8).configureGroup("only", { weight: 3 });
+    await resizeQueue(place(), 4);
+    await dropFormer();
+    await instanceOperator().resume();
+    await instanceOperator().configure({ events: null });
+    await instanceOperator().configureGroup("g", { maxWorking: 2 });
+    await instanceOperator().configureGroup("only", { weight: null });
+    await resizeQueue(place(), 8);
+    const [first, ...others] = await Promise.all([0, 4, 5, 6, 7].map((partition) => settingsIn(partition)));
+    expect(first).toMatchObject({ "~s:g": expect.stringContaining("m=2") });
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  test("loses them also if a producer with an old map brings it back", async () => {
+    await resizeQueue(place(), 8);
+    await operator(8).pause();
+    await resizeQueue(place(), 4);
+    await dropFormer();
+    await instanceOperator().resume();
+    await rig.command("ZADD", "sluice:queues", String(rig.now), `${QUEUE}/5`);
+    await sweep(instanceTransport(), { now: () => rig.now });
+    expect((await fetchMap(place())).former).toEqual([5]);
+    expect(await settingsIn(5)).toEqual(await settingsIn(0));
   });
 });
