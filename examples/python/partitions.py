@@ -125,8 +125,9 @@ class Partitions:
         map, named = self.map(), named_partition(id)
         places = [] if named is None else [named]
         places += [map.owner(slot_of(id)), *numbers(map.former), 0]
-        if re.fullmatch(r"[0-9A-Za-z]{20}", id):
-            # Its producer did not know of the partitions. If the task has a group, that says where it is.
+        if re.search(r"^[0-9A-Za-z]{20}$|\{\d+\}$", id):
+            # Its producer did not know of the partitions, and a group says where it is; or the slot of its tag has
+            # another owner since.
             places += numbers(map.owners)
         return list(dict.fromkeys(places))
 

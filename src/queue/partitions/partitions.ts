@@ -95,8 +95,9 @@ export class Partitions {
     // A caller may have chosen an id of this form, such as that of a task of another queue.
     const named = namedPartition(id) ?? [];
     // Producers that do not know of partitions, and schedules, add to partition 0. Their generated ids may be in
-    // any: that is found out when they enqueue tasks with a group.
-    const anywhere = /^[0-9A-Za-z]{20}$/.test(id) ? owning(map) : [];
+    // any: that is found out when they enqueue tasks with a group. One with a tag stays where it was added, although
+    // its slot may have changed hands since: no producer asks for it.
+    const anywhere = /^[0-9A-Za-z]{20}$|\{\d+\}$/.test(id) ? owning(map) : [];
     return [...new Set([named, map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere].flat())];
   }
 

@@ -37,6 +37,15 @@ const place = () => ({
   copySettings,
 });
 
+/** Sweeps until the former partitions have left the map. */
+async function dropFormer(): Promise<void> {
+  for (let sweeps = 0; sweeps < 20 && (await fetchMap(place())).former.length > 0; sweeps++) {
+    rig.now += 600_000;
+    expect((await sweep(instanceTransport(), { now: () => rig.now })).failed).toEqual([]);
+  }
+  expect((await fetchMap(place())).former).toEqual([]);
+}
+
 describe("a former partition", () => {
   test("leaves the map also if it is partition 0", async () => {
     await instance().enqueue(1, { id: "a" });
@@ -85,14 +94,6 @@ describe("a former partition", () => {
 describe("a partition that comes back to the map", () => {
   const operator = (partitions: number) =>
     new Operator(QUEUE, { transport: rig.transport, partitions, now: () => rig.now });
-  /** Sweeps until the former partitions have left the map. */
-  const dropFormer = async () => {
-    for (let sweeps = 0; sweeps < 20 && (await fetchMap(place())).former.length > 0; sweeps++) {
-      rig.now += 600_000;
-      expect((await sweep(instanceTransport(), { now: () => rig.now })).failed).toEqual([]);
-    }
-    expect((await fetchMap(place())).former).toEqual([]);
-  };
 
   test("loses the settings that it had when it left", async () => {
     await resizeQueue(place(), 8);
@@ -123,4 +124,18 @@ describe("a partition that comes back to the map", () => {
     expect((await fetchMap(place())).former).toEqual([5]);
     expect(await settingsIn(5)).toEqual(await settingsIn(0));
   });
+});
+
+test("a task with a generated id and a group is found also after its partition has left the former ones", async () => {
+  await resizeQueue(place(), 2);
+  const ids: string[] = [];
+  for (let i = 0; i < 12; i++) {
+    ids.push((await instance(2).enqueue(i, { group: `g${i}`, delay: "10d" })).id);
+  }
+  await resizeQueue(place(), 8);
+  await dropFormer();
+  for (const id of ids) {
+    expect(await instance(8).get(id)).toMatchObject({ state: "delayed" });
+    expect(await instance(8).cancel(id)).toMatchObject({ ok: true });
+  }
 });

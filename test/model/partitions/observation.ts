@@ -155,6 +155,6 @@ export function placesFor(id: string, isAware: boolean, map: PartitionMap | unde
   const named = /^[0-9A-Za-z]{20}~([0-7])$/.exec(id)?.[1];
   if (named !== undefined && isAware) return [Number(named)];
   if (!map) return [0];
-  const anywhere = /^[0-9A-Za-z]{20}$/.test(id) ? owning(map) : [];
+  const anywhere = /^[0-9A-Za-z]{20}$|\{\d+\}$/.test(id) ? owning(map) : [];
   return [map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere];
 }
