@@ -8,6 +8,7 @@ import { Operator } from "../queue/operate/operator.ts";
 import type { QueueChanges } from "../queue/operate/settings.ts";
 import { callOf } from "../queue/redis/binding.ts";
 import { copySettings } from "../queue/partitions/copy-settings.ts";
+import { forgetMap, placeOfMap } from "../queue/partitions/map-memory.ts";
 import { resizeQueue } from "../queue/partitions/resize.ts";
 import { declareScript } from "../queue/redis/operate-scripts.ts";
 import { lastReply, replyAt } from "../queue/redis/replies.ts";
@@ -149,6 +150,7 @@ async function write(
   // Before the settings, whose limits are spread over the partitions.
   if (partitions !== undefined || before.settings.includes("partitions")) {
     await resizeQueue({ name, prefix, transport, signal, now, copySettings }, partitions ?? 1);
+    forgetMap(transport, placeOfMap(name, prefix));
   }
   const unset = before.settings.filter((setting) => {
     return setting !== "partitions" && !Object.hasOwn(settings, setting);

@@ -123,9 +123,10 @@ export class Operator extends WorkerOperator {
     };
     const items = groupChanges(changes);
     // All partitions get them, because the group's slot may change hands later.
-    const partitions = await this.allPartitions(options);
-    const calls = partitions.map((partition) => ({ partition, args, items }));
-    const replies = await this.runIn(configureScript, calls, options, true);
+    const { partitions, replies } = await this.changeAll((added) => {
+      const calls = added.map((partition) => ({ partition, args, items }));
+      return this.runIn(configureScript, calls, options, true);
+    }, options);
     if (replies.some(({ wake }) => wake)) await this.waker?.wake(this.name);
     const owner = await this.#ownerOfGroup(name, options);
     return groupSettings(replies[partitions.indexOf(owner)]?.settings ?? {});
@@ -219,12 +220,13 @@ export class Operator extends WorkerOperator {
       token: await this.token("delete", options),
       force: trueOrFalse(options.force ?? false, "force") ? "1" : "",
     };
-    const partitions = await this.allPartitions(options);
-    const found =
-      partitions.length > 1 && !options.force ? await this.#working(partitions, args.token, options) : 0;
+    const all = await this.storedPartitions(options);
+    const found = all.length > 1 && !options.force ? await this.#working(all, args.token, options) : 0;
     if (found > 0) return { ok: false, code: "still_working", working: found };
-    const calls = partitions.map((partition) => ({ partition, args }));
-    const replies = await this.runIn(deleteQueueScript, calls, options);
+    const { partitions, replies } = await this.changeAll((added) => {
+      const calls = added.map((partition) => ({ partition, args }));
+      return this.runIn(deleteQueueScript, calls, options);
+    }, options);
     const deletedAt = replies.flatMap((reply) => reply.deletedAt ?? []);
     const gone = partitions.filter((_, i) => replies[i]?.deletedAt !== undefined);
     const names = gone.map((partition) => ({ queue: nameOfPartition(this.name, partition) }));
@@ -247,25 +249,27 @@ export class Operator extends WorkerOperator {
   }
 
   async #configureQueue(changes: readonly SettingItem[], options: RequestOptions): Promise<QueueSettings> {
-    const partitions = await this.allPartitions(options);
-    const names = partitions.map((partition) => ({
-      keys: this.keysOf(partition),
-      name: registeredName(this.name, partition, partitions.length > 1),
-    }));
-    // Registers a queue without tasks too, and makes producers of this instance follow the settings at once.
-    const note = registrations(this.transport, names, this.testNow());
     const token = await this.token("configure", options);
     const args = { testNow: this.testNow(), token, group: "", wake: this.wakeWindow };
     // Partition 0 has the limits of the whole queue. The partitions get shares of them.
     const unshared = changes.filter(({ letter }) => !SHARED_LETTERS.includes(letter));
-    const calls = names.map(({ keys }, i) =>
-      callOf(configureScript, keys, args, i === 0 ? changes : unshared),
-    );
-    const { noted, outcomes } = await sendNoted(this.transport, [note.command], calls, options);
-    const replies = calls.map((_, i) => configureScript.decode(replyAt(outcomes, i)));
+    const { partitions, replies } = await this.changeAll(async (added) => {
+      const names = added.map((partition) => ({
+        keys: this.keysOf(partition),
+        name: registeredName(this.name, partition, partition > 0 || added.length > 1),
+      }));
+      // Registers a queue without tasks too, and makes producers of this instance follow the settings at once.
+      const note = registrations(this.transport, names, this.testNow());
+      const calls = added.map((partition) =>
+        callOf(configureScript, this.keysOf(partition), args, partition === 0 ? changes : unshared),
+      );
+      const { noted, outcomes } = await sendNoted(this.transport, [note.command], calls, options);
+      const found = calls.map((_, i) => configureScript.decode(replyAt(outcomes, i)));
+      const { maxPending, events, statistics } = queueSettings(found[0]?.settings ?? {});
+      if (!note.command || noted[0]) note.done(maxPending !== null || events || statistics);
+      return found;
+    }, options);
     const settings = queueSettings(replies[0]?.settings ?? {});
-    const concernsEnqueues = settings.maxPending !== null || settings.events || settings.statistics;
-    if (!note.command || noted[0]) note.done(concernsEnqueues);
     let wake = replies.some((reply) => reply.wake);
     if (partitions.length > 1 && unshared.length < changes.length) {
       const queue = this.partitionedQueue(options);

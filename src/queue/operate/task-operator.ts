@@ -143,7 +143,7 @@ export class TaskOperator extends TaskLister {
       limit: string,
     ) => Promise<{ count: number; cursor: string; unreadable: number; begin?: string }>,
   ) {
-    const all = await this.allPartitions(options);
+    const all = await this.storedPartitions(options);
     const first = all[0] ?? 0;
     const read = (cursor: string) => readPartitionCursor(cursor === "" ? undefined : cursor, kind, first);
     // Checked even if no request follows.

@@ -107,7 +107,7 @@ export class WorkerOperator extends PartitionOperator {
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),
       wake: this.wakeWindow,
     };
-    const all = await this.allPartitions(options);
+    const all = await this.storedPartitions(options);
     // Each partition gets a part of the limit. Those that get none are for the next call.
     const limits = all.map((_, i) => Math.floor((limit + all.length - 1 - i) / all.length));
     const calls = all.map((partition, i) => ({ partition, args: { ...args, limit: String(limits[i]) } }));

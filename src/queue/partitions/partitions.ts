@@ -64,6 +64,12 @@ export class Partitions {
     return this.#remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
   }
 
+  /** The map as it is stored now. */
+  async storedMap(signal?: AbortSignal): Promise<PartitionMap> {
+    this.forget();
+    return this.map(signal);
+  }
+
   /**
    * The map after a partition has answered that it does not own a slot. If the map has not changed, the
    * partition has lost its note: then it gets it again.

@@ -12,6 +12,7 @@ import { checkedTransport, type SendOptions, type Transport } from "../redis/tra
 import type { RequestOptions } from "../core/types.ts";
 import { Partitions } from "../partitions/partitions.ts";
 import type { PartitionedQueue } from "../partitions/partitioned-queue.ts";
+import { partitionsOf } from "../partitions/map.ts";
 import { partitionCount } from "../partitions/resize.ts";
 import { registrations, sendNoted } from "./registration.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
@@ -129,6 +130,33 @@ export class QueueBase {
   /** All partitions that may have tasks; 0 alone without partitions. */
   protected async allPartitions({ signal }: SendOptions): Promise<readonly number[]> {
     return this.partitions ? this.partitions.all(signal) : [0];
+  }
+
+  /** As {@link allPartitions}, but read from Redis now: a call that changes what all have must not miss one. */
+  protected async storedPartitions({ signal }: SendOptions): Promise<readonly number[]> {
+    return this.partitions ? partitionsOf(await this.partitions.storedMap(signal)) : [0];
+  }
+
+  /**
+   * Changes all partitions, those too that another caller adds meanwhile: they may have got the settings from before
+   * the change. Of a queue with partitions it reads the map before and after.
+   * @param change changes these partitions. Called again for those that were added
+   * @returns the partitions in the order of their changes, and what `change` has returned for each of them
+   */
+  protected async changeAll<Changed>(
+    change: (partitions: readonly number[]) => Promise<readonly Changed[]>,
+    options: SendOptions,
+  ): Promise<{ partitions: readonly number[]; replies: readonly Changed[] }> {
+    const partitions: number[] = [];
+    const replies: Changed[] = [];
+    let missing = await this.storedPartitions(options);
+    while (missing.length > 0) {
+      replies.push(...(await change(missing)));
+      partitions.push(...missing);
+      const all = this.partitions ? await this.storedPartitions(options) : partitions;
+      missing = all.filter((partition) => !partitions.includes(partition));
+    }
+    return { partitions, replies };
   }
 
   /** Runs a script on all partitions, in one request. @returns its reply for each of them */
