@@ -277,3 +277,14 @@ test("counts cost as much as those of each partition, in one request: 4 if it is
   await fill([0, 1, 3], 5);
   expect(await usage(() => queue.counts())).toEqual([4 * 11, 1]);
 });
+
+test("a change by an operator costs as much as in each partition, and 2 commands and requests for the map", async () => {
+  const paused = async (name: string, partitions?: number) => {
+    const operator = new Operator(name, { transport: transportOf(), partitions });
+    await operator.resume();
+    return usage(() => operator.pause());
+  };
+  const [commands, requests] = await paused(billed.queue.name);
+  expect(requests).toBe(1);
+  expect(await paused(queue.name, 4)).toEqual([4 * commands + 2, 3]);
+});

@@ -11,7 +11,7 @@ export interface PartitionMap {
   readonly next: readonly number[] | undefined;
   /** Partitions that owned slots which others own now. They may still have tasks, and know ids. */
   readonly former: readonly number[];
-  /** Before which instant the slots may not change hands, epoch ms; 0 once the change is prepared. */
+  /** Before which instant the slots may not change hands, epoch ms; 0 once the first change is prepared. */
   readonly notBefore: number;
   /** The map as it is stored; empty if the queue has none. */
   readonly text: string;

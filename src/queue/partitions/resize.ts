@@ -25,11 +25,11 @@ export function partitionCount(value: unknown, path = "partitions"): number {
 /**
  * Gives a queue another number of partitions. Several callers may do so at the same time, and one that stopped
  * is continued by the next: a slot is first sealed, in all partitions that lose it, and then given to its new
- * owner, so that at no time two partitions own it.
+ * owner, so that at no time two partitions own it. A change that still waits for the producers gets the new number.
  *
  * Tasks do not move: a partition that loses slots keeps the tasks that it has, until they end.
  * @param count 1 to 62; undefined to continue a change that another caller has begun
- * @param read the map, if it was read just now
+ * @param read the map, if it was read just now. If another caller changes it first, that one's number counts
  * @returns the map as it is then. It still has `next` if the change must wait
  */
 export async function resizeQueue(
@@ -39,41 +39,57 @@ export async function resizeQueue(
 ): Promise<PartitionMap> {
   let map = read ?? (await fetchMap(queue));
   for (let round = 0; round < MAX_ROUNDS; round++) {
+    const wanted = read && map.version > read.version ? undefined : count;
+    const next = wanted === undefined ? (map.next ?? map.owners) : spread(map.owners, wanted);
+    const isKept = sameOwners(next, map.owners);
+    if (map.next && map.notBefore > PREPARING && !sameOwners(next, map.next)) {
+      map = await putMap(queue, map, writeMap({ ...map, next: isKept ? undefined : next }));
+      continue;
+    }
     if (map.next) {
       const after = await handOver(queue, map, map.next);
       if (after.text === map.text) return map;
       map = after;
       continue;
     }
-    const next = count === undefined ? map.owners : spread(map.owners, count);
-    const same = next.every((owner, slot) => owner === map.owners[slot]);
-    if (same && (map.version > 0 || count === undefined || count === 1)) return map;
+    if (isKept && (map.version > 0 || wanted === undefined || wanted === 1)) return map;
     const { noted, isNew } = await look(queue);
     if (noted > map.version) {
       map = await overtaken(queue, map);
       continue;
     }
-    // Producers must learn first that the queue has partitions.
     const waits = map.version === 0 && !isNew;
-    const notBefore = waits ? (await redisNow(queue)) + FIRST_CHANGE_AFTER : PREPARING;
+    const notBefore = waits ? await announce(queue, map) : Math.max(map.notBefore, PREPARING);
     map = await putMap(queue, map, writeMap({ ...map, version: map.version + 1, next, notBefore }));
   }
   return map;
 }
 
+const sameOwners = (some: readonly number[], others: readonly number[]) =>
+  some.every((owner, slot) => owner === others[slot]);
+
+/**
+ * Lets producers learn that the queue has partitions, by what partition 0 notes.
+ * @returns when all of them may know it, epoch ms
+ */
+async function announce(queue: PartitionedQueue, { version, owners }: PartitionMap): Promise<number> {
+  // The version is that before the change: a late copy of this call must not undo a seal.
+  await setOwned(queue, version, owners, owning({ owners }));
+  return (await redisNow(queue)) + FIRST_CHANGE_AFTER;
+}
+
 /**
  * What a change must know of partition 0, which always owns slots: the version of the map that it has noted; and
- * whether the queue is new: it has nothing, and no producer has registered it.
+ * whether the queue is new: it has nothing, no producer has registered it, and no operator has deleted it within the
+ * last minutes, after which its producers may go on for one.
  */
 async function look(queue: PartitionedQueue): Promise<{ noted: number; isNew: boolean }> {
-  const { queues, tasks, pending, fair, limited, working, delayed, expiry, dead } = queueKeys(
-    queue.name,
-    queue.prefix,
-  );
+  const keys = queueKeys(queue.name, queue.prefix);
+  const { queues, tasks, pending, fair, limited, working, delayed, expiry, dead, operatorCalls } = keys;
   const outcomes = await queue.transport.send(
     [
       ["HGET", tasks, "~slots"],
-      ["EXISTS", pending, fair, limited, working, delayed, expiry, dead],
+      ["EXISTS", pending, fair, limited, working, delayed, expiry, dead, operatorCalls],
       ["ZSCORE", queues, queue.name],
     ],
     { signal: queue.signal },
@@ -97,13 +113,7 @@ async function prepare(
   map: PartitionMap,
   next: readonly number[],
 ): Promise<PartitionMap> {
-  const { owners, version, notBefore } = map;
-  if (notBefore > PREPARING) {
-    // So producers learn of the partitions that do not know of them. The version is that before the change: a
-    // late copy of this call must not undo a seal.
-    await setOwned(queue, version - 1, owners, owning(map));
-    if ((await redisNow(queue)) < notBefore) return map;
-  }
+  if (map.notBefore > PREPARING && (await redisNow(queue)) < map.notBefore) return map;
   const had = partitionsOf({ ...map, next: undefined });
   const added = owning({ owners: next }).filter((partition) => !had.includes(partition));
   const { copySettings, now, transport, signal } = queue;

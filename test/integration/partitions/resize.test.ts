@@ -198,23 +198,6 @@ test("sweeps search a partition that keeps some of its slots, until it knows not
   expect(await queueOf(instance(), 4).enqueue(1, { id: "t3" })).toEqual({ id: "t3", created: true });
 });
 
-test("a queue that is in use is partitioned after its producers could learn of it", async () => {
-  const unaware = queueOf(instance());
-  await unaware.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `old-${i}` })));
-  expect((await resize(4)).next).not.toBe(undefined);
-  expect(owning(await map())).toEqual([0]);
-  expect(await unaware.enqueue(1, { id: "old-3" })).toEqual({ id: "old-3", created: false });
-  rig.now += 80_000;
-  await sweep(rig.transport, { queue: QUEUE, now: () => rig.now });
-  expect((await resize(4)).next).toBe(undefined);
-  expect(owning(await map())).toEqual([0, 1, 2, 3]);
-  for (let i = 0; i < 20; i++) {
-    expect((await queueOf(instance()).enqueue(i, { id: `old-${i}` })).created).toBe(false);
-    expect((await queueOf(instance(), 4).enqueue(i, { id: `new-${i}` })).created).toBe(true);
-  }
-  expect((await drainAll(queueOf(instance(), 4))).length).toBe(40);
-});
-
 test("a deployment gives a declared queue the number of partitions that it declares", async () => {
   const apply = (declaration: QueueDeclaration) =>
     applyQueues(rig.transport, [defineQueue(QUEUE, declaration)], { now: () => rig.now });
