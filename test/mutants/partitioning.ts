@@ -13,7 +13,7 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "find-foreign overlooks what ended",
     file: "lua/partitions/find-foreign.lua",
-    find: "if first == '.' and of_producer then",
+    find: "if value == '' then",
     replace: "if false then",
     breaks: "I7",
     because: "the id of a completed task is enqueued again",
@@ -21,8 +21,8 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "find-foreign overlooks dedup keys",
     file: "lua/partitions/find-foreign.lua",
-    find: "string.sub(field, 1, 3) == '~d:' or ",
-    replace: "",
+    find: "string.sub(field, 1, 3) == '~d:'",
+    replace: "false",
     breaks: "answers",
     because: "a second task is added within the window of a dedup key",
   },
@@ -253,10 +253,26 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "a late announcement undoes a seal",
     file: "src/queue/partitions/resize.ts",
-    find: "await setOwned(queue, version - 1, owners, owning(map));",
-    replace: "await setOwned(queue, version, owners, owning(map));",
+    find: "await setOwned(queue, version, owners, owning({ owners }));",
+    replace: "await setOwned(queue, version + 1, owners, owning({ owners }));",
     breaks: "law 5",
     because: "a late copy gives each slot of partition 0 two owners",
+  },
+  {
+    name: "a queue that was deleted counts as new",
+    file: "src/queue/partitions/resize.ts",
+    find: "expiry, dead, operatorCalls],",
+    replace: "expiry, dead],",
+    breaks: "I3",
+    because: "producers that do not know yet of its partitions add ids twice",
+  },
+  {
+    name: "another number while the first change waits is forgotten",
+    file: "src/queue/partitions/resize.ts",
+    find: "map.notBefore > PREPARING && !sameOwners",
+    replace: "false && !sameOwners",
+    breaks: "answers",
+    because: "the queue gets the number that an operator has replaced",
   },
   {
     name: "former owners are not asked",

@@ -4408,25 +4408,38 @@ export const findForeign: Script = {
     return `local a=KEYS[1]
 local b=ARGV[1]
 local c=ARGV[2]
-local d={'ok',''}
-local e=redis.call('HSCAN',a,b,'COUNT',c)
-d[2]=e[1]
-local f=e[2]
-${$F}for j=1,#f,2 do
-local k,l=f[j],f[j+1]
-local m=string.sub(k,1,1)
-local n=string.find(l,'^[^\\n]*;t=')
-if m=='.'and n then
-F(d,string.sub(k,2))
-elseif string.sub(k,1,3)=='~d:'or(m~='~'and m~='.'and n)then
-F(d,k)
+local function d(e)
+return string.find(e,'^[^\\n]*;t=')
+end
+local e={'ok',''}
+local f=redis.call('HSCAN',a,b,'COUNT',c)
+e[2]=f[1]
+local g,h,i=f[2],{},{}
+${$F}for m=1,#g,2 do
+local n,o=g[m],g[m+1]
+local p=string.sub(n,1,1)
+if string.sub(n,1,3)=='~d:'then
+F(e,n)
+elseif p~='~'and p~='.'then
+if o==''then
+F(h,n)
+F(i,'.'..n)
+elseif d(o)then
+F(e,n)
 end
 end
-return d
+end
+${$AA}${$AB}local j=AB(a,i)
+for n,o in ipairs(h)do
+if d(j[i[n]]or'')then
+F(e,o)
+end
+end
+return e
 `;
   },
-  sha1: "1e2894d85f5169e9c95b9a55a09a84887e1911fd",
-  keyLockingSha1: "0fbf8ffb01b1e166867f53a889fe313db96a6f93",
+  sha1: "b795c305dcca51324f95d4eb98ef01e3b14cd751",
+  keyLockingSha1: "797027bf0fd2452b0d3ce3c8fee3cbbbd2105ccb",
 };
 
 export const head: Script = {

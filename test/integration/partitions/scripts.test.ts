@@ -143,6 +143,23 @@ test("find-foreign has the ids of producers and dedup keys, of live and ended ta
   expect(found).toEqual(new Set(["~d:k", ...Array.from({ length: 300 }, (_, i) => `t${i}`)]));
 });
 
+test("find-foreign has the ids of tasks that end while it reads", async () => {
+  const queue = rig.queue();
+  const ids = Array.from({ length: 300 }, (_, i) => `t${i}`);
+  await queue.enqueueMany(ids.map((id) => ({ payload: "x".repeat(100), id })));
+  const found = new Set<string>();
+  let cursor = "0";
+  do {
+    const page = await run(findForeignScript, keys, { cursor, size: "20" });
+    for (const name of page.names) found.add(name);
+    ({ cursor } = page);
+    const tasks = await queue.dequeue({ max: 40 });
+    await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+  } while (cursor !== "0");
+  expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
+  expect(found).toEqual(new Set(ids));
+});
+
 describe("enqueue with slots", () => {
   const enqueue = (slots: string, record = ";t=token-01\nj1") =>
     run(
