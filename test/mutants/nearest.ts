@@ -15,7 +15,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/partitions/map.ts": partitionTests,
   "src/queue/partitions/partitions.ts": partitionTests,
   "src/queue/partitions/lost-map.ts": ["integration/partitions/lost-map"],
-  "src/queue/partitions/resize.ts": [...partitionTests, "integration/partitions/lost-map"],
+  "src/queue/partitions/resize.ts": [
+    ...partitionTests,
+    "integration/partitions/first-change",
+    "integration/partitions/lost-map",
+  ],
   "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
   "src/queue/tasks/add-to-partitions.ts": [...partitionTests, "integration/partitions/shares"],
   "src/queue/schedules/place-occurrences.ts": ["integration/partitions/schedules"],
