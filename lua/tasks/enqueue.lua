@@ -12,8 +12,8 @@ local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain 
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
 local slots = ARGV[5] -- '<version of the map>:<slots>' that this partition must own, with commas between;
--- '-': none; '': not known; '?' only asks what a partition knows that owned the slots once, which forgets an
--- ended task that is to begin a new life
+-- '-': none; '': not known; '?' asks what a partition knows that owned the slots once. It adds nothing, but a
+-- dead letter may begin a new life. Another ended task that is to begin one is forgotten
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
 -- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
@@ -216,7 +216,7 @@ end
 
 plan.ghosts = 0
 local asks = slots == '?'
-local free_places = refuse_each == '1' and (asks and math.huge or places_left(plan.settings, keys, stored))
+local free_places = refuse_each == '1' and places_left(plan.settings, keys, stored)
 local due_now, resent = false, false -- whether any task is ready, and whether an earlier copy made any
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: the values of this call's dedup keys
 local made_by = {} -- id -> token of the one of several calls that made it here
@@ -231,10 +231,12 @@ for i = 1, count do
     -- The id is tested before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
   end
+  -- A dead letter stays where it is, so that it is not lost if the owner does not accept the task.
+  local goes = own == nil and asks and not (old and old.state == STATE.rejected)
   local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
   if refused and not free_places then
     return { refused }
-  elseif not refused and own == nil and not key_in_use and free_places and due_of(i) <= plan.now then
+  elseif not (refused or own ~= nil or goes or key_in_use) and free_places and due_of(i) <= plan.now then
     refused = coming() >= free_places and 'full'
   end
   reused = false
@@ -250,9 +252,9 @@ for i = 1, count do
       fresh[key] = int(plan.now + 1) .. ' ' .. id
     end
     reply[i + 3] = own == false and 0 or 1
-    due_now = due_now or (own ~= false and due_of(i) <= plan.now)
+    due_now = due_now or (own ~= false and not goes and due_of(i) <= plan.now)
     resent = resent or own
-    if own == nil and asks then
+    if goes then
       reply[i + 3] = ' free'
       if old and old.state ~= STATE.ghost then
         give_up(id, old)
@@ -270,9 +272,6 @@ for i = 1, count do
   end
 end
 
-if asks then
-  return commit(plan) or reply
-end
 if plan.settings then
   reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
 end

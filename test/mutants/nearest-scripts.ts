@@ -5,11 +5,13 @@ export const partitionTests = [
   "integration/partitions/stale",
   "integration/partitions/resize",
   "integration/partitions/partitions",
+  "integration/partitions/former",
 ];
 
 /** As {@link nearest}, for the scripts of lua/. Slow tests come last. */
 export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/tasks/enqueue.lua": [
+    "integration/partitions/former",
     "integration/tasks/lanes",
     "integration/tasks/enqueue",
     "integration/tasks/enqueue-copies",

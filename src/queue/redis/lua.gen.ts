@@ -6097,7 +6097,7 @@ return U(ac,'LPUSH pending')
 end
 ac.ghosts=0
 local an=m=='?'
-${$BH}${$BI}local ao=l=='1'and(an and math.huge or BI(ac.settings,ab,z))
+${$BH}${$BI}local ao=l=='1'and BI(ac.settings,ab,z)
 local ap,aq=false,false
 local ar,as,at={'ok',-1,0},{},{}
 local au={}
@@ -6111,15 +6111,16 @@ be=ah(au[az],ad[ay].producer_token)
 elseif ao or not as[az]then
 be,bf=ai(ay)
 end
-local bg=AC(z[az])and'newer_schema'or ag and'reused'
-if bg and not ao then
-return{bg}
-elseif not bg and be==nil and not bd and ao and aj(ay)<=ac.now then
-bg=am()>=ao and'full'
+local bg=be==nil and an and not(bf and bf.state==AD.rejected)
+local bh=AC(z[az])and'newer_schema'or ag and'reused'
+if bh and not ao then
+return{bh}
+elseif not(bh or be~=nil or bg or bd)and ao and aj(ay)<=ac.now then
+bh=am()>=ao and'full'
 end
 ag=false
-if bg then
-ar[ay+3]=' '..bg
+if bh then
+ar[ay+3]=' '..bh
 elseif as[az]and not ao then
 ar[ay+3]=as[az]
 elseif be==nil and bd then
@@ -6130,9 +6131,9 @@ if be and ba then
 at[ba]=C(ac.now+1)..' '..az
 end
 ar[ay+3]=be==false and 0 or 1
-ap=ap or(be~=false and aj(ay)<=ac.now)
+ap=ap or(be~=false and not bg and aj(ay)<=ac.now)
 aq=aq or be
-if be==nil and an then
+if bg then
 ar[ay+3]=' free'
 if bf and bf.state~=AD.ghost then
 ak(az,bf)
@@ -6141,16 +6142,13 @@ elseif be==nil then
 al(ay,bf)
 au[az]=ao and(ad[ay].producer_token or'')
 if ba then
-local bh=C(ac.now+string.match(n[o*ay+4],'^%d+'))
-at[ba]=bh..' '..az
+local bi=C(ac.now+string.match(n[o*ay+4],'^%d+'))
+at[ba]=bi..' '..az
 T(ac,'HSET tasks','~d:'..ba,at[ba])
-T(ac,'ZADD expiry',bh,'~d:'..ba)
+T(ac,'ZADD expiry',bi,'~d:'..ba)
 end
 end
 end
-end
-if an then
-${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(ac)or ar
 end
 if ac.settings then
 ar[2]=(ac.settings.max_pending or ac.settings.events or ac.settings.statistics)and 1 or 0
@@ -6185,8 +6183,8 @@ end
 return ar
 `;
   },
-  sha1: "eff4f272018a6802416083c267551ffb62a3120d",
-  keyLockingSha1: "059fbf5b9421e98d93e8365268561122d2325644",
+  sha1: "751a76fa6360ee1698b0ece331a433deb3ac2103",
+  keyLockingSha1: "8dd3bdec22820b678fc6c968471ae092a5200f41",
 };
 
 export const get: Script = {

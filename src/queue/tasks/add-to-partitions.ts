@@ -56,7 +56,8 @@ export async function addToPartitions(
       // After `moved` also a generated id may be known: an earlier copy of the request, whose reply was lost, may
       // have added it before the slot changed hands.
       const asked = tries > 1 ? rest : rest.filter(({ item }) => isKnowable(item));
-      await askFormer(asked, map, added, { partitions, send });
+      const wakeThere = await askFormer(asked, map, added, { partitions, send });
+      wake ||= wakeThere;
       rest = rest.filter(({ place }) => added[place] === undefined);
     }
     const groups = Array.from(groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map)));
@@ -81,20 +82,21 @@ export async function addToPartitions(
 }
 
 /**
- * Answers the tasks that partitions know which once owned their slots. What is not known there stays so, because
- * the slots are sealed.
+ * Answers the tasks that partitions know which once owned their slots, and those that begin a new life there. What
+ * is not known there stays so, because the slots are sealed.
+ * @returns whether the caller must wake a consumer
  */
 async function askFormer(
   items: readonly PlacedItem[],
   { owners, former }: PartitionMap,
   added: Added[],
   { partitions, send }: Pick<AddOptions, "partitions" | "send">,
-): Promise<void> {
+): Promise<boolean> {
   const groups = former.flatMap((partition): [number, PlacedItem[]][] => {
     const own = items.filter(({ slot }) => slot !== undefined && owners[slot] !== partition);
     return own.length > 0 ? [[partition, own]] : [];
   });
-  if (groups.length === 0) return;
+  if (groups.length === 0) return false;
   const replies = await sendGroups(groups, send, () => "?");
   for (const [i, { refused, tasks }] of replies.entries()) {
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](partitions.name);
@@ -103,6 +105,7 @@ async function askFormer(
       if ("refused" in answer || !answer.isFree) added[place] = answer;
     }
   }
+  return replies.some((reply) => reply.wake);
 }
 
 /** Whether an earlier task may have the same id, or its dedup key. */

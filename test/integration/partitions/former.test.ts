@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Operator, Queue, sweep } from "../../../src/index.ts";
+import { Operator, Queue, SluiceError, sweep } from "../../../src/index.ts";
 import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
@@ -62,21 +63,89 @@ describe("a former partition", () => {
     expect((await fetchMap(place())).former).toEqual([]);
   });
 
-  test("forgets a dead letter whose id begins a new life at the new owner of its slot", async () => {
-    const ids = ["a", "b", "c", "d"];
+  /** Ids whose last life has ended, in a partition that does not own their slots any more. */
+  async function endedIds(end: "complete" | "reject"): Promise<string[]> {
+    const ids = Array.from({ length: 12 }, (_, i) => `id${i}`);
     await resizeQueue(place(), 2);
     for (const id of ids) await instance(2).enqueue(1, { id });
-    for (let rejected = 0; rejected < 4; rejected++) {
+    for (let ended = 0; ended < ids.length; ended++) {
       const [task] = await instance(2).dequeue();
-      await task?.reject(new Error("no"));
+      await (end === "complete" ? task?.complete() : task?.reject(new Error("no")));
     }
+    const { owners: before } = await fetchMap(place());
     await resizeQueue(place(), 8);
-    for (const id of ids) {
-      expect(await instance(4).enqueue(2, { id })).toEqual({ id, created: false });
-      expect(await instance(4).enqueue(2, { id, again: true })).toEqual({ id, created: true });
-      expect(await instance(4).get(id)).toMatchObject({ state: "pending" });
+    const { owners } = await fetchMap(place());
+    const moved = ids.filter((id) => owners[slotOf(id)] !== before[slotOf(id)]);
+    expect(moved.length).toBeGreaterThan(4);
+    return moved;
+  }
+  /** Which partitions have a record of an id. */
+  async function having(id: string): Promise<number[]> {
+    const found: number[] = [];
+    for (let partition = 0; partition < 8; partition++) {
+      const { tasks } = queueKeys(nameOfPartition(QUEUE, partition));
+      if ((await rig.command("HEXISTS", tasks, id)) === 1) found.push(partition);
     }
-    expect(await instance(4).counts()).toMatchObject({ pending: 4, rejected: 0 });
+    return found;
+  }
+
+  test.each(["reject", "complete"] as const)(
+    "begins the new life of a dead letter itself, and its owner that of another task: %s",
+    async (end) => {
+      const [id = ""] = await endedIds(end);
+      const before = await having(id);
+      expect(await instance(4).enqueue(2, { id })).toEqual({ id, created: false });
+      const woken: string[] = [];
+      const producer = new Queue<number>(QUEUE, {
+        transport: instanceTransport(),
+        partitions: 4,
+        now: () => rig.now,
+        wake: { wake: (queue) => woken.push(queue) },
+      });
+      expect(await producer.enqueue(2, { id, again: true })).toEqual({ id, created: true });
+      expect(woken).toEqual([QUEUE]);
+      expect(await instance(4).get(id, { payload: true })).toMatchObject({ state: "pending", payload: 2 });
+      const owner = (await fetchMap(place())).owners[slotOf(id)];
+      expect(await having(id)).toEqual(end === "reject" ? before : [owner]);
+    },
+  );
+
+  test("takes all of a batch of dead letters, new tasks and ended ones", async () => {
+    const ids = await endedIds("reject");
+    const tasks = [...ids, "new1", "new2", ids[0] as string].map((id) => ({ payload: 2, id, again: true }));
+    const answers = await instance(8).enqueueMany(tasks);
+    expect(answers.map(({ created }) => created)).toEqual([...tasks.slice(1).map(() => true), false]);
+    expect(await instance(8).counts()).toMatchObject({ pending: ids.length + 2, rejected: 12 - ids.length });
+  });
+
+  test("keeps a dead letter if the owner of its slot cannot be reached", async () => {
+    const [id = ""] = await endedIds("reject");
+    const { owners } = await fetchMap(place());
+    const owner = nameOfPartition(QUEUE, owners[slotOf(id)] as number);
+    const transport: Transport = {
+      send: async (commands, options) => {
+        if (JSON.stringify(commands).includes(`{${owner}}`)) {
+          throw new SluiceError("redis_unreachable", "down");
+        }
+        return rig.transport.send(commands, options);
+      },
+    };
+    const queue = new Queue<number>(QUEUE, { transport, partitions: 8, now: () => rig.now });
+    expect(await queue.enqueue(2, { id, again: true })).toEqual({ id, created: true });
+    expect(await instance(8).get(id, { payload: true })).toMatchObject({ state: "pending", payload: 2 });
+  });
+
+  test("keeps a dead letter if it is full itself, and then takes none", async () => {
+    const ids = await endedIds("reject");
+    await instanceOperator().configure({ maxPending: 8 });
+    for (let i = 0; i < 8; i++) await instance(8).enqueue(0);
+    const batch = ids.map((id) => ({ payload: 2, id, again: true }));
+    await expect(instance(8).enqueueMany(batch)).rejects.toMatchObject({ code: "queue_full" });
+    for (const id of ids)
+      expect(await instance(8).get(id, { payload: true })).toMatchObject({ state: "rejected", payload: 1 });
+    await instanceOperator().configure({ maxPending: null });
+    const answers = await instance(8).enqueueMany(batch);
+    expect(answers).toEqual(ids.map((id) => ({ id, created: true })));
   });
 
   test("is asked also by a producer with an old map, by which nothing has moved", async () => {
