@@ -1,13 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { freePort } from "../../src/local/stack/port.ts";
 import { essentials } from "../support/environment.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -146,14 +146,7 @@ async function installPackage(path: string, platform: string): Promise<void> {
 
 /** Returns that many different ports that are free now. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
