@@ -199,16 +199,26 @@ describe("a cancel", () => {
 
 describe("leases", () => {
   test("are extended as long as the work lasts, and for tasks that wait for a free handler", async () => {
-    await queue().enqueueMany(numbered(6));
+    rig.now = Date.now();
+    const clocked = rig.queue<number>();
+    await clocked.enqueueMany(numbered(6));
     const stolen: string[] = [];
-    // In three rounds, each of twice the lease.
+    // Three rounds of two handlers. In each, Redis's clock goes on by 150 s, but never by more than 50 s between
+    // two extends, however slow the machine is.
     const handler = async () => {
-      for (let looks = 0; looks < 18; looks++) {
-        await pause(100);
-        stolen.push(...(await queue().dequeue({ max: 10 })).map(({ id }) => id));
+      for (let looks = 0; looks < 3; looks++) {
+        rig.now += 25_000;
+        const leasedUntil = rig.now + 60_000;
+        const areExtended = async () => {
+          const { tasks } = await rig.operator().list({ state: "working" });
+          return tasks.every(({ deadlineAt }) => Number(deadlineAt) >= leasedUntil);
+        };
+        await expect.poll(areExtended, { timeout: 10_000 }).toBe(true);
+        stolen.push(...(await clocked.dequeue({ max: 10 })).map(({ id }) => id));
       }
     };
-    const report = await drain(queue(), handler, { lease: 900, concurrency: 2, batch: 6 });
+    const options = { lease: "1m", extendEvery: 250, concurrency: 2, batch: 6 } as const;
+    const report = await drain(clocked, handler, options);
     expect([report, stolen]).toEqual([reported({ completed: 6 }), []]);
   });
 
