@@ -3,7 +3,7 @@ import { FAULTS_EVERY, RUN_AGAIN } from "./ledger.ts";
 import { type Lease, type TaskHistory, taskKey } from "./history.ts";
 import { LEASE } from "./work.ts";
 
-/** How long the gateway may hold a request whose sender is dead or has given up, ms. */
+/** How long the gateway may hold a request whose sender is dead or has given up, ms, while it is not paused. */
 const HELD = 4_000;
 /** Longer than an undisturbed call takes, ms: of three extends a lease can miss two. */
 const SLOW = 300;
@@ -63,12 +63,13 @@ export class Causes {
     if (lease.lateCopy) return "leased by a late copy, whose token slot was taken";
     const { from } = lease;
     // A request that was given up may have run after that.
-    const isOpen = (call: Call) => call.from <= from && call.until + (call.failed ? HELD : 0) >= from;
+    const isOpen = (call: Call) =>
+      call.from <= from && (call.until >= from || (call.failed && this.#isHeld(call.until, from)));
     const pulls = this.#pulls.get(queue)?.filter(isOpen) ?? [];
     const open = pulls.map((call) => ({ call, life: this.#evidence.life(call.by) }));
     // It ended before it was answered, or could write the answer down; what it had sent may have run after
     // that.
-    if (open.some(({ call, life }) => call.until === Infinity && life.until >= from - HELD))
+    if (open.some(({ call, life }) => call.until === Infinity && this.#isHeld(life.until, from)))
       return "its holder was killed while it pulled";
     if (open.some(({ life }) => life.pauses.some((pause) => meet(pause, lease))))
       return "its holder was paused while it pulled";
@@ -82,6 +83,13 @@ export class Causes {
     if (open.length > 0 && this.#evidence.faults.some(ranAgain))
       return "leased by the second run of a pull that had found nothing";
     return undefined;
+  }
+
+  /** Whether the gateway may run a request at a time whose sender has waited for it until another. */
+  #isHeld(waited: number, at: number): boolean {
+    const pauses = this.#ways.gateway.flatMap((life) => life.pauses);
+    const paused = pauses.map(({ from, until }) => Math.min(until, at) - Math.max(from, waited));
+    return at - waited - paused.reduce((sum, each) => sum + Math.max(0, each), 0) <= HELD;
   }
 
   /** What kept a process from Redis while it had the lease. */

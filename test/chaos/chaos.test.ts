@@ -17,4 +17,4 @@ test("every task ends once, and under its last lease, whatever is killed or paus
   });
   expect(figures.completed + figures.deadLetters + figures.cancelled).toBe(figures.tasks);
   rmSync(folder, { recursive: true });
-}, 180_000);
+}, 360_000);

@@ -19,4 +19,4 @@ test("on a cluster every task ends once, and under its last lease, whatever is k
   });
   expect(figures.completed + figures.deadLetters + figures.cancelled).toBe(figures.tasks);
   rmSync(folder, { recursive: true });
-}, 180_000);
+}, 360_000);

@@ -19,6 +19,9 @@ const programs = {
   deepSweeper: new URL("deep-sweeper.ts", import.meta.url),
 };
 
+/** How long a process that is asked to end may take, ms: longer than its last request. */
+const END = 30_000;
+
 const MODULES = [
   createRequire(import.meta.url).resolve("@redis/client"),
   ...["run-process.ts", "noted-source.ts", "beating-worker.ts", "work.ts", "../../src/index.ts"].map(
@@ -100,6 +103,8 @@ export class Processes {
     const child = startChild(process.execPath, [fileURLToPath(programs[program])], {
       env,
       stdio: ["ignore", output, output],
+      // As leaders, they would have almost all CPU time, and the director and Redis little.
+      leads: false,
     });
     this.#players.set(role.name, { role, name, child });
     void child.ended.then(async ({ description, status }) => {
@@ -150,7 +155,7 @@ export class Processes {
   /** Asks all of a program to end, and waits. They are not replaced. */
   async end(program: Role["program"]): Promise<void> {
     this.#over.add(program);
-    await Promise.all(this.of(program).map((role) => this.#player(role).child.stop()));
+    await Promise.all(this.of(program).map((role) => this.#player(role).child.stop(END)));
   }
 
   /** The process that has a role now. */

@@ -35,6 +35,9 @@ export const PLAYERS: readonly Role[] = [
   { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
 
+/** For the director's own requests: the processes that it starts may leave it no time for seconds. */
+const PATIENT = { tryTimeout: 30_000, deadline: 60_000 };
+
 /** What can go wrong, apart from the processes. */
 export type Trouble = () => Promise<void>;
 
@@ -195,7 +198,7 @@ export function brokenInvariants(space: KeySpace): string[] {
 
 /** How many tasks have not ended. */
 export async function tasksLeft(redisUrl: string): Promise<number> {
-  const transport = resp(redisUrl);
+  const transport = resp({ url: redisUrl, retry: PATIENT });
   try {
     const counts = await Promise.all(
       Object.values(QUEUES).map((name) => new Queue(name, { transport }).counts()),
@@ -219,7 +222,7 @@ export async function endAll(processes: Processes): Promise<void> {
  */
 export async function setUp(redisUrl: string, seconds: number): Promise<Set<string>> {
   const ticks = new Set<string>();
-  const transport = resp(redisUrl);
+  const transport = resp({ url: redisUrl, retry: PATIENT });
   try {
     const operator = new Operator(QUEUES.shared, { transport });
     await operator.configure({ maxWorking: 60, events: true, statistics: true });

@@ -12,7 +12,8 @@ export type KeySpace = Record<
 
 /** Reads the whole key space, without the product's code. */
 export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
-  const client = createClient({ url: redisUrl, RESP: 2 });
+  // A limit would also count the time for which the machine gives this process none.
+  const client = createClient({ url: redisUrl, RESP: 2, socket: { connectTimeout: 0 } });
   await client.connect();
   try {
     const space: KeySpace = {};

@@ -13,8 +13,11 @@ export interface Child {
   readonly process: ChildProcess;
   /** Resolves when the process has ended, for any reason. Never rejects. */
   readonly ended: Promise<Ending>;
-  /** Sends SIGTERM, and after 5 s SIGKILL. Ends all processes that it started. */
-  stop(): Promise<Ending>;
+  /**
+   * Sends SIGTERM, and SIGKILL if it has not ended in time. Ends all processes that it started.
+   * @param within ms @default 5,000
+   */
+  stop(within?: number): Promise<Ending>;
 }
 
 export interface ChildOptions {
@@ -22,27 +25,34 @@ export interface ChildOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly cwd?: string | undefined;
   readonly stdio: StdioOptions;
+  /**
+   * Whether it leads a process group. Without one it is ended alone. Linux gives each such group as much CPU
+   * time as the whole group of this process, so many of them leave this one little.
+   * @default true
+   */
+  readonly leads?: boolean | undefined;
 }
 
-const grace = 5_000;
-
 /**
- * Starts a process as the leader of its own process group. A Ctrl-C in the terminal does not reach it, so
+ * Starts a process, as the leader of its own process group. A Ctrl-C in the terminal does not reach it, so
  * this process decides the order in which things end. It ends by {@link Child.stop}, or with this process,
  * even if this process is killed.
  */
 export function startChild(command: string, args: readonly string[], options: ChildOptions): Child {
-  const { env, cwd, stdio } = options;
-  const child = spawn(command, args, { env, cwd, stdio, detached: true });
+  const { env, cwd, stdio, leads = true } = options;
+  const child = spawn(command, args, { env, cwd, stdio, detached: leads });
   const { pid } = child;
-  const guard = pid === undefined ? undefined : startGuard(pid);
+  // A process group has the negative id of its leader.
+  const target = pid === undefined || !leads ? pid : -pid;
+  const guard = target === undefined ? undefined : startGuard(target);
 
   const ended = new Promise<Ending>((resolve) => {
     child.once("error", ({ message }) =>
       resolve({ status: null, description: `does not start: ${message}` }),
     );
     child.once("exit", (status, signal) => {
-      if (pid !== undefined) killGroup(pid);
+      // The id of a process alone may be of another one by now.
+      if (target !== undefined && leads) kill(target);
       guard?.kill("SIGKILL");
       resolve({ status, description: signal ? `was ended by ${signal}` : `ended with status ${status}` });
     });
@@ -51,10 +61,10 @@ export function startChild(command: string, args: readonly string[], options: Ch
   return {
     process: child,
     ended,
-    async stop() {
+    async stop(within = 5_000) {
       // Only the leader gets the signal. It ends the rest of its group in the right order.
       child.kill("SIGTERM");
-      const killTimer = setTimeout(() => pid !== undefined && killGroup(pid), grace);
+      const killTimer = setTimeout(() => target !== undefined && kill(target), within);
       const ending = await ended;
       clearTimeout(killTimer);
       return ending;
@@ -62,10 +72,10 @@ export function startChild(command: string, args: readonly string[], options: Ch
   };
 }
 
-/** Starts a shell that kills the group when this process ends, which closes the shell's input. */
-function startGuard(group: number): ChildProcess {
-  const script = 'trap "" INT TERM HUP; read -r _; kill -s KILL -- "-$1" 2>/dev/null';
-  const guard = spawn("sh", ["-c", script, "guard", String(group)], {
+/** Starts a shell that kills the process, or the group, when this process ends, which closes the shell's input. */
+function startGuard(target: number): ChildProcess {
+  const script = 'trap "" INT TERM HUP; read -r _; kill -s KILL -- "$1" 2>/dev/null';
+  const guard = spawn("sh", ["-c", script, "guard", String(target)], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });
@@ -76,10 +86,10 @@ function startGuard(group: number): ChildProcess {
   return guard;
 }
 
-function killGroup(group: number): void {
+function kill(target: number): void {
   try {
-    process.kill(-group, "SIGKILL");
+    process.kill(target, "SIGKILL");
   } catch {
-    // The group is empty.
+    // It has ended already.
   }
 }
