@@ -25,6 +25,8 @@ export interface TestCluster {
   replicasOf(master: ClusterMember): Promise<ClusterMember[]>;
   /** Starts a node without slots, and waits until all know it. */
   add(): Promise<ClusterMember>;
+  /** Waits until all members that answer agree on the slots. */
+  agreed(): Promise<void>;
   /** Waits until all live members agree on the slots, and each replica has all data of its master. */
   settled(): Promise<void>;
   /** Removes all keys and scripts from all masters. */
@@ -211,6 +213,13 @@ class Cluster implements TestCluster {
     return member;
   }
 
+  agreed(): Promise<void> {
+    return until("the nodes agree on the slots", async () => {
+      const [first = "", ...others] = (await this.#views()).map(slotsOf);
+      return others.every((view) => view === first);
+    });
+  }
+
   async settled(): Promise<void> {
     await until("the nodes agree, and replicas follow", async () => {
       const views = await Promise.all(
@@ -258,12 +267,17 @@ class Cluster implements TestCluster {
 
   /** The slots as most of the members that answer see them. */
   async #ranges(): Promise<Range[]> {
+    const views = await this.#views();
+    const votes = (view: readonly Range[]) => views.filter((each) => slotsOf(each) === slotsOf(view)).length;
+    return views.toSorted((one, other) => votes(other) - votes(one))[0] ?? [];
+  }
+
+  /** The slots as each of the members that answer sees them. */
+  async #views(): Promise<Range[][]> {
     const answers = await Promise.allSettled(
       this.members.map(({ redis }) => command(redis, "CLUSTER", "SLOTS") as Promise<Range[]>),
     );
-    const views = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-    const votes = (view: readonly Range[]) => views.filter((each) => slotsOf(each) === slotsOf(view)).length;
-    return views.toSorted((one, other) => votes(other) - votes(one))[0] ?? [];
+    return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   }
 
   #withId(id: string | undefined): ClusterMember {
