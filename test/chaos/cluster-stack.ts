@@ -29,8 +29,6 @@ import {
 } from "./stack.ts";
 import { QUEUES } from "./work.ts";
 
-/** How long a node must be silent to be replaced, ms: longer than a busy machine keeps it waiting. */
-const NODE_TIMEOUT = 2_500;
 /** A pause after which a master is still the master, ms. */
 const SHORT_PAUSE = 1_000;
 
@@ -50,10 +48,7 @@ export class ClusterStack implements Stack {
   #lives = 0;
 
   static async open(options: StackOptions, seconds: number): Promise<ClusterStack> {
-    const cluster = await startCluster({
-      witnesses: true,
-      args: ["--cluster-node-timeout", String(NODE_TIMEOUT)],
-    });
+    const cluster = await startCluster({ witnesses: true });
     const stack = new ClusterStack(cluster, {
       ...options,
       environment: {

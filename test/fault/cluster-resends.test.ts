@@ -21,6 +21,9 @@ const runs = (key: string): Command => ({
   resendArgs: ["again"],
 });
 
+/** For requests that are to succeed on a busy machine too. */
+const PATIENT = { tryTimeout: 30_000, deadline: 60_000 };
+
 let cluster: TestCluster;
 /** In front of each member, by its port. */
 let proxies: Map<number, Proxy>;
@@ -256,13 +259,14 @@ describe("close", () => {
     const module = new URL("../../src/transport/resp.ts", import.meta.url).href;
     const code = `
       import { resp } from ${JSON.stringify(module)};
-      const transport = resp(${JSON.stringify(cluster.url)});
+      const transport = resp({ url: ${JSON.stringify(cluster.url)}, retry: ${JSON.stringify(PATIENT)} });
       const outcomes = await transport.send([["GET", "a"], ["GET", "b"], ["GET", "c"]]);
       await transport.close();
       process.stdout.write(String(outcomes.length));`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", code], { stdio: "pipe" });
     let output = "";
-    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
     const [status] = (await once(child, "close")) as [number | null];
     expect({ status, output }).toEqual({ status: 0, output: "3" });
   });
@@ -274,7 +278,7 @@ test("wrong credentials end the request at once, and are not shown", async () =>
   for (const { redis } of cluster.members)
     await command(redis, "CONFIG", "SET", "requirepass", "another-password");
   try {
-    const one = resp({ nodes, retry: { deadline: 1e9, firstWait: 1e9 } });
+    const one = resp({ nodes, retry: { ...PATIENT, deadline: 1e9, firstWait: 1e9 } });
     const error: unknown = await one.send([["GET", "k"]]).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "redis_unauthorized" });
     expect(String((error as Error).stack)).not.toContain(password);

@@ -50,8 +50,8 @@ export const hasClusters = process.env["SLUICE_TEST_STORE"] !== "embedded";
 
 /** The bus of a node listens 10,000 above its port, and must be below the range of ephemeral ports too. */
 const PORTS = [20_000, 22_000] as const;
-/** How long a node must be silent to be taken for failed, ms. */
-const NODE_TIMEOUT = 1_500;
+/** How long a node must be silent to be taken for failed, ms: longer than a busy machine keeps it waiting. */
+const NODE_TIMEOUT = 2_500;
 const DEADLINE = 30_000;
 /** `npm run test:portable` puts a server before it that knows no clusters. */
 const PROGRAM = process.env["SLUICE_REAL_REDIS_SERVER"] ?? "redis-server";
