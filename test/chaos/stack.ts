@@ -6,6 +6,7 @@ import { freePort } from "../../src/local/stack/port.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { violations } from "../support/invariants.ts";
 import { type KeySpace, queueSpace, readKeySpace } from "../support/key-space.ts";
+import { PATIENT } from "../support/patient.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { appendedCommands } from "./append-only-file.ts";
 import type { Ledger } from "./ledger.ts";
@@ -34,9 +35,6 @@ export const PLAYERS: readonly Role[] = [
   { name: "deep-1", program: "deepSweeper", style: "all" },
   { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
-
-/** For the director's own requests: the processes that it starts may leave it no time for seconds. */
-const PATIENT = { tryTimeout: 30_000, deadline: 60_000 };
 
 /** What can go wrong, apart from the processes. */
 export type Trouble = () => Promise<void>;

@@ -7,6 +7,7 @@ import type { RetryOptions } from "../../src/transport/retry.ts";
 import { hashSlot } from "../../src/transport/hash-slot.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { failOver, migrateSlot } from "../support/cluster-changes.ts";
+import { PATIENT } from "../support/patient.ts";
 import { type ClusterMember, command, startCluster, type TestCluster } from "../support/redis-cluster.ts";
 import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
@@ -20,9 +21,6 @@ const runs = (key: string): Command => ({
   args: ["first"],
   resendArgs: ["again"],
 });
-
-/** For requests that are to succeed on a busy machine too. */
-const PATIENT = { tryTimeout: 30_000, deadline: 60_000 };
 
 let cluster: TestCluster;
 /** In front of each member, by its port. */
@@ -257,9 +255,10 @@ describe("close", () => {
 
   test("lets the process end", async () => {
     const module = new URL("../../src/transport/resp.ts", import.meta.url).href;
+    const options = { url: cluster.url, retry: PATIENT };
     const code = `
       import { resp } from ${JSON.stringify(module)};
-      const transport = resp({ url: ${JSON.stringify(cluster.url)}, retry: ${JSON.stringify(PATIENT)} });
+      const transport = resp(${JSON.stringify(options)});
       const outcomes = await transport.send([["GET", "a"], ["GET", "b"], ["GET", "c"]]);
       await transport.close();
       process.stdout.write(String(outcomes.length));`;

@@ -28,7 +28,7 @@ export async function migrateSlot(
   const others = (await cluster.masters()).filter(({ id }) => id !== to.id && id !== from.id);
   for (const { redis } of [to, from, ...others])
     await command(redis, "CLUSTER", "SETSLOT", String(slot), "NODE", to.id);
-  // Replicas hear of it a moment later. Until then, half of all members name the old owner.
+  // Replicas hear of it a moment later. Until then, half of all members may name the old owner.
   await cluster.agreed();
 }
 

@@ -25,9 +25,9 @@ export interface TestCluster {
   replicasOf(master: ClusterMember): Promise<ClusterMember[]>;
   /** Starts a node without slots, and waits until all know it. */
   add(): Promise<ClusterMember>;
-  /** Waits until all members that answer agree on the slots. */
+  /** Waits until all members that answer agree on the slots. A master may have no replica. */
   agreed(): Promise<void>;
-  /** Waits until all live members agree on the slots, and each replica has all data of its master. */
+  /** Waits until all members agree on the slots, and each master has a replica, which has all its data. */
   settled(): Promise<void>;
   /** Removes all keys and scripts from all masters. */
   empty(): Promise<void>;
@@ -215,8 +215,8 @@ class Cluster implements TestCluster {
 
   agreed(): Promise<void> {
     return until("the nodes agree on the slots", async () => {
-      const [first = "", ...others] = (await this.#views()).map(slotsOf);
-      return others.every((view) => view === first);
+      const [first, ...others] = (await this.#views()).map(slotsOf);
+      return first !== undefined && others.every((view) => view === first);
     });
   }
 
