@@ -29,8 +29,12 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
 
   -- Applies the control fields to this call. Returns the reply if they decide it, and true if a limit did.
   local function check_control(control)
-    counter = tonumber(control.lease or 0) or error('~lease is not a number')
-    used, alarm, wake = control.rate or '', control.alarm, control.wake
+    counter = tonumber(control.lease or 0)
+    if not counter then
+      error('~lease is not a number')
+    end
+    local rate = control.rate or ''
+    used, alarm, wake = rate, control.alarm, control.wake
     if control.slot and string.match(control.slot, '^%S+') == token then
       batch.given = true
       local earlier = still_leased(keys, time(), token, string.sub(control.slot, #token + 1))

@@ -73,8 +73,10 @@ local function reset_timers(keys, now, times)
     if first[1] then
       ids[#ids + 1] = first[1]
       append(names, first[1], '.' .. first[1])
+      from = math.floor(tonumber(first[2]) / LIMITED_GROUP) + 1
+    else
+      from = nil
     end
-    from = first[1] and math.floor(tonumber(first[2]) / LIMITED_GROUP) + 1
   end
   local lines, tasks = read_first_lines(keys.tasks, names), {}
   for i, id in ipairs(ids) do

@@ -15,9 +15,10 @@ end
 -- Corrects a group's state. Returns true if it was wrong or badly formatted. actual: the state as counted;
 -- text: the state in `tasks`.
 local function correct_group(group, actual, text)
-  local wrong = group.working ~= actual.working or group.limited ~= actual.limited
   -- `open_groups` has changed it already if it has a rate and the clock has jumped back.
-  wrong = wrong or (not group.changed and format_group(group) ~= text)
+  local wrong = group.working ~= actual.working
+    or group.limited ~= actual.limited
+    or (not group.changed and format_group(group) ~= text)
   if actual.limited > 0 and group.last_back_place == 0 then
     -- Further tasks then get places behind all that are in `limited`.
     group.last_back_place = LIMITED_LATER / 2

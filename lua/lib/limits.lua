@@ -121,7 +121,12 @@ local function allowed(settings, most, working, used, now)
     local left, next_allowed_at, counted, has_jumped = measure_rate(settings.rate, used, now, 0)
     if left < most then
       -- A rate of 0 a period, which a partition may have as its share, is never free by itself.
-      most, again = left, next_allowed_at or again or now + ASK_AGAIN
+      most = left
+      if next_allowed_at then
+        again = next_allowed_at
+      elseif not again then
+        again = now + ASK_AGAIN
+      end
     end
     used, jumped = counted, has_jumped
   end

@@ -75,7 +75,10 @@ local function lease_plainly(
       for letter in string.gmatch('mrdtU', '%a') do
         kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
       end
-      length = string.match(letters, ';l=(%d+)') or lease
+      length = string.match(letters, ';l=(%d+)')
+      if not length then
+        length = lease
+      end
       deadline = now + tonumber(length)
       deadline_text = int(deadline)
     end

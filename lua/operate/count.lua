@@ -95,7 +95,11 @@ local fields =
 local statistics = {}
 if overview ~= '' then
   append(fields, '~lease')
-  statistics = overview == '1' and statistics_fields() or { '~totals', '~stats' }
+  if overview == '1' then
+    statistics = statistics_fields()
+  else
+    append(statistics, '~totals', '~stats')
+  end
   for _, field in ipairs(statistics) do
     fields[#fields + 1] = field
   end

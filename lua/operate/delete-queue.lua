@@ -42,7 +42,11 @@ if not done then
       redis.call('PUBLISH', channel, 'deleted ' .. int(plan.now) .. ' *')
     end
   end
-  done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)
+  if count > 0 then
+    done = 'working,' .. int(count)
+  else
+    done = 'ok,' .. int(plan.now)
+  end
   note_call(operator_calls, notes, token, done)
 end
 local status, number = string.match(done, '^(%a+),(%d+)$')

@@ -106,7 +106,9 @@ end
 -- The same for members of a zset.
 local function read_members(place, most)
   local key = zset_of_state(keys, state, wanted)
-  place = place ~= '' and place or place_from(key == dead and wanted.ended_from)
+  if place == '' then
+    place = place_from(key == dead and wanted.ended_from)
+  end
   local entries = entries_after(key, place, most, key == dead and wanted.ended_before)
   return entries, function(done)
     return done > 0 and entries[done].place or place
@@ -127,10 +129,16 @@ while left > 0 do
   end
   local done = visit_entries(tasks, entries, show)
   reply[3] = reply[3] + count_left_alone(entries, done)
-  place = done < most and done == #entries and '' or place_of(done)
+  if done < most and done == #entries then
+    place = ''
+  else
+    place = place_of(done)
+  end
   local more = done == most
-  most = left - done
-  left = more and most or 0
+  most, left = left - done, 0
+  if more then
+    left = most
+  end
 end
 reply[2] = place
 return reply

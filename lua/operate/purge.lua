@@ -127,7 +127,10 @@ if state ~= 'pending' then
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')
 if not part then
-  part, place = redis.call('HEXISTS', tasks, '~fair') == 1 and 'limited' or 'pending', place_from()
+  part, place = 'pending', place_from()
+  if redis.call('HEXISTS', tasks, '~fair') == 1 then
+    part = 'limited'
+  end
 end
 local failed, more = nil, filter == ''
 if part ~= 'pending' then

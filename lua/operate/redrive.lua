@@ -89,9 +89,13 @@ for i = 8, #items, 2 do
   entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
 end
 local by_id = #entries > 0
-began = began or int(now)
+if not began then
+  began = int(now)
+end
 if not by_id then
-  place = place or place_from(wanted.ended_from)
+  if not place then
+    place = place_from(wanted.ended_from)
+  end
   local before = math.min(tonumber(wanted.ended_before or began + 1), began + 1)
   entries = entries_after(dead, place, LOOK, before)
 end

@@ -114,7 +114,11 @@ if part == 'worker-leases' then
   answer = write_repairs(repair)
 elseif part == 'fair-by-group' then
   repair_turns(repair, ids)
-  answer = repair.newer and { 'newer_schema' } or write_repairs(repair)
+  if repair.newer then
+    answer = { 'newer_schema' }
+  else
+    answer = write_repairs(repair)
+  end
 elseif part == 'workers' then
   repair_workers(repair, ids)
   answer = write_repairs(repair)

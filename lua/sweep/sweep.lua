@@ -65,7 +65,9 @@ local function expire()
         elseif has_ended(task) then
           local unique_until = forget_task(left_of, removed, id, task, now)
           if unique_until then
-            kept = kept or {}
+            if not kept then
+              kept = {}
+            end
             append(kept, unique_until, id)
           end
         end
@@ -113,7 +115,10 @@ if looked and (looked.due or looked.expired) then
     deadline = lowest_score(working)
   end
   local _, following = upcoming(delayed, deadline)
-  next_due = following or 0
+  next_due = 0
+  if following then
+    next_due = following
+  end
 end
 
 -- True if tasks are ready, and no consumer is awake or has come since the last wake. Records a wake then.

@@ -31,7 +31,9 @@ local ids, reads = redis.call('RPOP', pending, max_tasks) or {}, {}
 local now_text, reply, ahead
 
 local function time()
-  now_text = now_text or clock_text(test_now)
+  if not now_text then
+    now_text = clock_text(test_now)
+  end
   return now_text
 end
 

@@ -60,7 +60,9 @@ else
   local plain = PLAIN and wake == '' and slots ~= '?' and count <= PLAIN_TASKS
   for i = 1, count do
     local id, when, unique, record = unpack(new, STRIDE * i + 2, STRIDE * i + FRONT)
-    plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
+    if plain and (when ~= '' or unique ~= '' or met[id] or not stands_in_list(record)) then
+      plain = false
+    end
     met[id], ids[i], names[#CONTROL_FIELDS + i], reply[i + 3] = true, id, id, 1
     fields[2 * i - 1], fields[2 * i] = id, front .. record
   end
@@ -69,9 +71,13 @@ else
     if (slots ~= '' or stored['~slots']) and has_moved(stored['~slots'], slots, new, FRONT, STRIDE) then
       return { 'moved' }
     end
-    plain = not stored['~set'] and not (stored['~slots'] and slots == '')
+    if stored['~set'] or (stored['~slots'] and slots == '') then
+      plain = false
+    end
     for i = 1, count do
-      plain = plain and not stored[ids[i]]
+      if stored[ids[i]] then
+        plain = false
+      end
     end
   end
   if plain then
@@ -103,7 +109,9 @@ else
   for i, id in ipairs(ids) do
     append(names, id, dedup_keys[i] and '~d:' .. dedup_keys[i])
   end
-  stored = stored or read_first_lines(tasks, names)
+  if not stored then
+    stored = read_first_lines(tasks, names)
+  end
   if newer(stored['~slots']) then
     return { 'newer_schema' }
   elseif (slots ~= '' or stored['~slots']) and has_moved(stored['~slots'], slots, new, FRONT, STRIDE) then
@@ -237,7 +245,9 @@ for i = 1, count do
   if refused and not free_places then
     return { refused }
   elseif not (refused or own ~= nil or goes or key_in_use) and free_places and due_of(i) <= plan.now then
-    refused = coming() >= free_places and 'full'
+    if coming() >= free_places then
+      refused = 'full'
+    end
   end
   reused = false
   if refused then
@@ -252,7 +262,9 @@ for i = 1, count do
       fresh[key] = int(plan.now + 1) .. ' ' .. id
     end
     reply[i + 3] = own == false and 0 or 1
-    due_now = due_now or (own ~= false and not goes and due_of(i) <= plan.now)
+    if own ~= false and not goes and due_of(i) <= plan.now then
+      due_now = true
+    end
     resent = resent or own
     if goes then
       reply[i + 3] = ' free'

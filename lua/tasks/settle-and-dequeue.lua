@@ -38,7 +38,10 @@ for i = FIRST + 3, #items, SETTLEMENT do
 end
 -- One command stores the records of completed and of leased tasks.
 if plain then
-  ids = redis.call('RPOP', pending, max_tasks) or {}
+  ids = redis.call('RPOP', pending, max_tasks)
+  if not ids then
+    ids = {}
+  end
   local last = slice_end(ids, 1)
   local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
   records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
@@ -61,7 +64,10 @@ if plain then
   if completed and store_completed(tasks, expiry, fields, ended) then
     settled = completed
   else
-    ahead, records = nil, not found.err and records or nil
+    ahead = nil
+    if found.err then
+      records = nil
+    end
   end
 end
 
@@ -85,10 +91,16 @@ dequeue_call.worker, dequeue_call.info, dequeue_call.test_now = worker, info, te
 dequeue_call.now = tonumber(now_text)
 if not settled then
   local fine, answer = pcall(function()
-    records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
+    if not records then
+      records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
+    end
     return settle_in_full(keys, dequeue_call.now, call, items, FIRST, records)
   end)
-  settled = fine and answer or error_reply_for(answer)
+  if fine then
+    settled = answer
+  else
+    settled = error_reply_for(answer)
+  end
   if settled.err or settled[1] ~= 'ok' then
     write('RPUSH', pending, reversed(ids or {}, 1))
     return settled

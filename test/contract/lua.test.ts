@@ -84,6 +84,7 @@ describe("code that behaves differently in another Lua 5.1 is found", () => {
   const several = "an assignment to several reads what it assigns: make it two";
   const table = "an assignment to several has a table: make it two";
   const behind = "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`";
+  const kept = "an assignment of `and` or `or` to a local that exists: use `if`, or a local of its own";
   const atEnd = "nil may be put at the end of a list: use append";
   const format = "string.format must be of '%.0f', or of '%0….0f', and of one tonumber(…)";
   const unordered = "pairs without a line above it that says `-- In any order: why`";
@@ -113,15 +114,24 @@ describe("code that behaves differently in another Lua 5.1 is found", () => {
     ["local a, b = 1, 2 a, b = { 'x' }, 3", table],
     ["local a, b = {}, 2 at.list, at.count = {}, b"],
     ["local a, b = 1, 2 a, b = math.min(a, b), 1", several],
-    ["local a, b = 1, 2 a, b = f(a), a < 1 and 2 or b", several],
+    ["local a, b = 1, 2 a, b = f(a), a < b and b", several],
     ["local a, b = 1, 2 a, b = a + 1, b + 1"],
     ["local a, b = 1, f(x) a, b = f(x)"],
     ["list[i], list[j] = list[j], list[i]"],
-    ["local a a = (b or c) and a or 0", behind],
-    ["local a a = b and f(a) or a", behind],
-    ["local a a = a and f(g(a, 1))", behind],
+    ["local a a = (b or c) and a or 0", kept],
+    ["local a a = b and f(a) or a", kept],
+    ["local a a = a and f(g(a, 1))", kept],
+    ["local a a = b and a or c", behind],
     ["local a a = b > 0 and a or c"],
-    ["local a a = a or f(b)"],
+    ["local a a = a or f(b)", kept],
+    ["local a a = list[1] and b", kept],
+    ["local a a = b and not c", kept],
+    ["local a a = f(b) > 1 and 'full'", kept],
+    ["local a, b a, b = 1, c or {}", kept],
+    ["local a a = b and c == ''"],
+    ["local a = list[1] and f(b)"],
+    ["local a = b and 1 local function f() a = list[1] or c end", kept],
+    ["list.at = list[1] and f(b)"],
     ["for id in pairs(ids) do f(id) end", unordered],
     ["-- In any order\nfor id in pairs(ids) do f(id) end", unordered],
     ["-- In any order: each is a key of its own.\nfor id in pairs(ids) do f(id) end"],

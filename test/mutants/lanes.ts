@@ -125,15 +125,15 @@ export const lanes: readonly Mutant[] = [
   {
     name: "a plain enqueue adds an id of its own call twice",
     file: "lua/tasks/enqueue.lua",
-    find: "unique == '' and not met[id] and",
-    replace: "unique == '' and",
+    find: "unique ~= '' or met[id] or",
+    replace: "unique ~= '' or",
     breaks: "I1",
     because: "one id is in line twice",
   },
   {
     name: "a plain enqueue overwrites known tasks",
     file: "lua/tasks/enqueue.lua",
-    find: "      plain = plain and not stored[ids[i]]\n",
+    find: "      if stored[ids[i]] then\n        plain = false\n      end\n",
     replace: "",
     breaks: "I7",
     because: "a batch with a known id replaces that task's payload, and delivers it twice",

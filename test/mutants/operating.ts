@@ -29,8 +29,8 @@ export const operating: readonly Mutant[] = [
   {
     name: "list reads no more entries than a page has tasks",
     file: "lua/operate/list.lua",
-    find: "left = more and most or 0",
-    replace: "left = 0",
+    find: "    left = most\n",
+    replace: "    left = 0\n",
     breaks: "listing",
     because: "a page behind cancelled tasks is short or empty",
   },

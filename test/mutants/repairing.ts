@@ -85,7 +85,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "recount-groups overlooks a wrong count of working tasks",
     file: "lua/lib/group-states.lua",
-    find: "local wrong = group.working ~= actual.working or group.limited",
+    find: "local wrong = group.working ~= actual.working\n    or group.limited",
     replace: "local wrong = group.limited",
     breaks: "repair",
     because: "a group stays at a limit that nothing fills",

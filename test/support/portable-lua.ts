@@ -53,15 +53,15 @@ function assignment(node: LuaNode, breach: Breach): void {
   if (targets.length > 1 && targets.some(({ type }) => type === "Identifier") && values.some(isTable)) {
     breach(node, "an assignment to several has a table: make it two");
   }
-  const [target] = targets;
-  const [value] = values;
-  if (
-    target?.type === "Identifier" &&
-    value?.type === "LogicalExpression" &&
-    readsLate(value, source(target))
-  ) {
-    breach(node, "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`");
-  }
+  targets.forEach((target, i) => {
+    const value = values[i];
+    if (target.type !== "Identifier" || value?.type !== "LogicalExpression") return;
+    if (mayKeepOld(value)) {
+      breach(node, "an assignment of `and` or `or` to a local that exists: use `if`, or a local of its own");
+    } else if (readsLate(value, source(target))) {
+      breach(node, "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`");
+    }
+  });
   targets.forEach((target, i) => {
     if (isEnd(target) && mayBeNil(values[i])) breach(node, "nil may be put at the end of a list: use append");
   });
@@ -78,6 +78,13 @@ function readsLate(node: LuaNode, name: string): boolean {
     const kept = operands.slice(0, i).some((one) => !isComparison(one) && source(one) !== name);
     return kept || !(source(operand) === name || isComparison(operand));
   });
+}
+
+/** True for `and` and `or` of more than names and comparisons: GopherLua may keep the old value of the local. */
+function mayKeepOld(value: LuaNode): boolean {
+  return operandsOf(value).some(
+    (one) => one.type !== "Identifier" && !(isComparison(one) && one.type === "BinaryExpression"),
+  );
 }
 
 const operandsOf = (node: LuaNode): LuaNode[] =>

@@ -506,7 +506,12 @@ end
 if a.rate then
 local h,i,j,k=BD(a.rate,d,e,0)
 if h<b then
-b,f=h,i or f or e+BF
+b=h
+if i then
+f=i
+elseif not f then
+f=e+BF
+end
 end
 d,g=j,k
 end
@@ -1537,8 +1542,10 @@ redis.call('ZRANGE',a.limited,h,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if i[1]then
 e[#e+1]=i[1]
 F(f,i[1],'.'..i[1])
+g=math.floor(tonumber(i[2])/BO)+1
+else
+g=nil
 end
-g=i[1]and math.floor(tonumber(i[2])/BO)+1
 end
 local h,i=AB(a.tasks,f),{}
 for m,n in ipairs(e)do
@@ -2221,13 +2228,17 @@ FN(i,k,l)
 end
 end
 local function w(x)
-q=tonumber(x.lease or 0)or error('~lease is not a number')
-r,s,t=x.rate or'',x.alarm,x.wake
+q=tonumber(x.lease or 0)
+if not q then
+error('~lease is not a number')
+end
+local y=x.rate or''
+r,s,t=y,x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local y=FP(a,u(),l,string.sub(x.slot,#l+1))
-local z=#y==2 and not AC(x.set)and BA(x.set or nil).paused
-return z and{'paused'}or y,false
+local z=FP(a,u(),l,string.sub(x.slot,#l+1))
+local aa=#z==2 and not AC(x.set)and BA(x.set or nil).paused
+return aa and{'paused'}or z,false
 elseif DD(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
@@ -2235,14 +2246,14 @@ v()
 return{'paused'},false
 end
 if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
-local y,z
-local aa=n.settings.max_working and redis.call('ZCARD',a.working)
-p.most,y,r,z=BG(n.settings,j,aa,r,u())
-if z then
+local z,aa
+local ab=n.settings.max_working and redis.call('ZCARD',a.working)
+p.most,z,r,aa=BG(n.settings,j,ab,r,u())
+if aa then
 redis.pcall('HSET',i,'~rate',r)
 end
 if p.most<1 then
-return{'ok',y},true
+return{'ok',z},true
 end
 end
 end
@@ -2424,7 +2435,10 @@ ad,ae=ay,''
 for bc in string.gmatch('mrdtU','%a')do
 ae=ae..(string.match(ad,';'..bc..'=[^;]*')or'')
 end
-af=string.match(ad,';l=(%d+)')or h
+af=string.match(ad,';l=(%d+)')
+if not af then
+af=h
+end
 ag=ac+tonumber(af)
 ah=C(ag)
 end
@@ -3354,8 +3368,9 @@ a.working=a.working+1
 end
 `;
 const $IT = `local function IT(a,b,c)
-local d=a.working~=b.working or a.limited~=b.limited
-d=d or(not a.changed and BV(a)~=c)
+local d=a.working~=b.working
+or a.limited~=b.limited
+or(not a.changed and BV(a)~=c)
 if b.limited>0 and a.last_back_place==0 then
 a.last_back_place=BQ/2
 end
@@ -3639,7 +3654,11 @@ local u=
 local v={}
 if j~=''then
 ${$F}F(u,'~lease')
-${$CW}v=j=='1'and CW()or{'~totals','~stats'}
+if j=='1'then
+${$CW}v=CW()
+else
+F(v,'~totals','~stats')
+end
 for z,aa in ipairs(v)do
 u[#u+1]=aa
 end
@@ -3702,8 +3721,8 @@ end
 return an
 `;
   },
-  sha1: "ecf1ed7409ea5e6a0c4d7e04d2bfb475f0365d06",
-  keyLockingSha1: "1bd6a0bb51b328c2355a0d8c05c262c1d3fa47f9",
+  sha1: "9c8228bd8b8158e888fda3826f4a3ddecf2ad0d8",
+  keyLockingSha1: "48c0b499467e89160618260001c1cd3d37274a7b",
 };
 
 export const declare: Script = {
@@ -3767,15 +3786,19 @@ local x=string.gsub(g,'tasks$','events')
 redis.call('PUBLISH',x,'deleted '..C(t.now)..' *')
 end
 end
-r=v>0 and'working,'..C(v)or'ok,'..C(t.now)
+if v>0 then
+r='working,'..C(v)
+else
+r='ok,'..C(t.now)
+end
 ${$A}${$FR}FR(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "a180f9b29d128061fd952b2828f7d5f1d04b5b02",
-  keyLockingSha1: "b6df49f0904565c311d152108cbee38bea4526a2",
+  sha1: "022110e5083b94e2abdc4ccbae1e0c61857c79ba",
+  keyLockingSha1: "33a510719673f294a37ca503a742b33109db7708",
 };
 
 export const failWorker: Script = {
@@ -4044,7 +4067,9 @@ v[#v+1]=ab
 end
 ${$GJ}${$GL}local function y(z,aa)
 local ab=GJ(o,i,p)
-z=z~=''and z or GL(ab==h and p.ended_from)
+if z==''then
+z=GL(ab==h and p.ended_from)
+end
 local ac=GM(ab,z,aa,ab==h and p.ended_before)
 return ac,function(ad)
 return ad>0 and ac[ad].place or z
@@ -4062,17 +4087,23 @@ ad,ae=y(ab,aa)
 end
 local af=GO(f,ad,x)
 v[3]=v[3]+GP(ad,af)
-ab=af<aa and af==#ad and''or ae(af)
+if af<aa and af==#ad then
+ab=''
+else
+ab=ae(af)
+end
 local ag=af==aa
-aa=ac-af
-ac=ag and aa or 0
+aa,ac=ac-af,0
+if ag then
+ac=aa
+end
 end
 v[2]=ab
 return v
 `;
   },
-  sha1: "e3b58d2c608117cd6e57b1ac83b996357cb48be5",
-  keyLockingSha1: "53774e7731407fab29b867b0ae2b33036c275d76",
+  sha1: "6d5dc4472cec205167b1371ddc8e3e0b0691f706",
+  keyLockingSha1: "892faa86435034dac28f25fc078cc42e62599eaf",
 };
 
 export const purge: Script = {
@@ -4194,7 +4225,10 @@ return u(w,l~=''and l or GL(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x=redis.call('HEXISTS',f,'~fair')==1 and'limited'or'pending',GL()
+w,x='pending',GL()
+if redis.call('HEXISTS',f,'~fair')==1 then
+w='limited'
+end
 end
 local y,z=nil,m==''
 if w~='pending'then
@@ -4214,8 +4248,8 @@ end
 return y or t
 `;
   },
-  sha1: "e26d7d3f1ee50d968e3f7cfe2d9486563526a2af",
-  keyLockingSha1: "832ab3acd6d598b035582bcee4e642617e669546",
+  sha1: "d18a52626b00c3685e15bf2f0c0bd196595567d2",
+  keyLockingSha1: "6ee8c60bb21af022c03d61b1224b1853a6633881",
 };
 
 export const redrive: Script = {
@@ -4296,9 +4330,13 @@ for ai=8,#p,2 do
 ae[#ae+1]={id=p[ai],lease=p[ai+1]}
 end
 local af=#ae>0
-s=s or C(r)
+if not s then
+s=C(r)
+end
 if not af then
-${$GL}u=u or GL(v.ended_from)
+if not u then
+${$GL}u=GL(v.ended_from)
+end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
 ${$GD}${$GK}${$GM}ae=GM(h,u,GD,ag)
 end
@@ -4330,8 +4368,8 @@ end
 return ak
 `;
   },
-  sha1: "2a750631bfef9e442b3457aabb1797b51baff37a",
-  keyLockingSha1: "5f45ea800acad5314007bdb19932b8a0d2211061",
+  sha1: "886b780f60d931673a53130887cc82e34715bfcd",
+  keyLockingSha1: "e3ae15252e531575ccff2124dcef6e0761ad6caf",
 };
 
 export const remove: Script = {
@@ -4959,8 +4997,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "1e96a46184765637e899066804e68155426591fe",
-  keyLockingSha1: "a0890ff6956c9d19b638db0c982b1837d4ba56aa",
+  sha1: "32a2261102f14b080f040507d707b94373c6e549",
+  keyLockingSha1: "e674ffc10542fbb533a26220d68ffaee1f8bf4bc",
 };
 
 export const placeLost: Script = {
@@ -5124,8 +5162,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "9f934e8444599ec918ef087861abe5e8c9c934f7",
-  keyLockingSha1: "f7d18125b9531d4e54651fdd1be72d7096f0463e",
+  sha1: "e458ad50e48c0250300efb8af4adaedd6834216a",
+  keyLockingSha1: "f737d0531f98da772eacf745877182568bd1e4e4",
 };
 
 export const repairControl: Script = {
@@ -5294,7 +5332,11 @@ ${$IJ}IJ(q,ab)
 ad=HL(q)
 elseif m=='fair-by-group'then
 ${$II}II(q,ab)
-ad=q.newer and{'newer_schema'}or HL(q)
+if q.newer then
+ad={'newer_schema'}
+else
+ad=HL(q)
+end
 elseif m=='workers'then
 ${$DW}${$IK}IK(q,ab)
 ad=HL(q)
@@ -5307,8 +5349,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "8c6b2bd2114047ee9538e80e4af45a4adb759f5b",
-  keyLockingSha1: "f05abe643c51d931d95efddbf7dbdad258c5603d",
+  sha1: "995fc8370dafc06266cc5989dc5c05117fef7048",
+  keyLockingSha1: "c62952ee27c10f1a45715bed34c531056f81e501",
 };
 
 export const dueSchedules: Script = {
@@ -5707,7 +5749,9 @@ x[#x+1]=ak
 elseif AU(al)then
 local am=AS(y,x,ak,al,t)
 if am then
-z=z or{}
+if not z then
+z={}
+end
 F(z,am,ak)
 end
 end
@@ -5751,7 +5795,10 @@ if w.expired then
 ai=M(e)
 end
 local aj,ak=EG(f,ai)
-ah=ak or 0
+ah=0
+if ak then
+ah=ak
+end
 end
 ${$N}${$P}${$AW}${$AY}${$BA}${$EB}${$EC}${$ED}${$EE}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
@@ -5765,8 +5812,8 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "71ddc4e15724c9aecaa616d287010782b2e86523",
-  keyLockingSha1: "10eee906bb3499f7c5161d033702329a843052bc",
+  sha1: "681cef171ceb647095a2f5b3e3020d1e6661c122",
+  keyLockingSha1: "e26e7708cd74710d222cfc48c0c944ab0fb2b937",
 };
 
 export const unregister: Script = {
@@ -5884,7 +5931,9 @@ ${$C}${$FM}local u=FM(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
-x=x or D(l)
+if not x then
+x=D(l)
+end
 return x
 end
 ${$FI}${$FW}local ab=FW and r==''and#v<=FI
@@ -5916,8 +5965,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FN}${$FO}${$FP}${$FV}return FV(ac,ad,v,z,w)
 `;
   },
-  sha1: "0437aa61871136469d23510159cced332bbffb40",
-  keyLockingSha1: "775408c7c85612a9b0e2ea1b720f16a330dac16b",
+  sha1: "31b534c1e1349d2f4d17b1d62a8bea12e1908eb9",
+  keyLockingSha1: "b70481fbd13f40e0fe38ec58bd054700223823cb",
 };
 
 export const enqueue: Script = {
@@ -5961,7 +6010,9 @@ local ab,ac,ad={unpack(r)},{'ok',0,0},{}
 ${$FW}local ae=FW and k==''and m~='?'and t<=q
 for ai=1,t do
 local aj,ak,al,am=unpack(n,o*ai+2,o*ai+p)
-ae=ae and ak==''and al==''and not ad[aj]and u(am)
+if ae and(ak~=''or al~=''or ad[aj]or not u(am))then
+ae=false
+end
 ad[aj],w[ai],ab[#r+ai],ac[ai+3]=true,aj,aj,1
 x[2*ai-1],x[2*ai]=aj,v..am
 end
@@ -5970,9 +6021,13 @@ ${$AA}${$AB}z=AB(f,ab)
 ${$GT}${$GU}if(m~=''or z['~slots'])and GU(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
-ae=not z['~set']and not(z['~slots']and m=='')
+if z['~set']or(z['~slots']and m=='')then
+ae=false
+end
 for ai=1,t do
-ae=ae and not z[w[ai]]
+if z[w[ai]]then
+ae=false
+end
 end
 end
 if ae then
@@ -6002,7 +6057,9 @@ local ag={unpack(r)}
 ${$F}for ak,al in ipairs(w)do
 F(ag,al,ae[ak]and'~d:'..ae[ak])
 end
-${$AA}${$AB}z=z or AB(f,ag)
+if not z then
+${$AA}${$AB}z=AB(f,ag)
+end
 ${$AC}${$GT}${$GU}if AC(z['~slots'])then
 return{'newer_schema'}
 elseif(m~=''or z['~slots'])and GU(z['~slots'],m,n,p,o)then
@@ -6116,7 +6173,9 @@ local bh=AC(z[az])and'newer_schema'or ag and'reused'
 if bh and not ao then
 return{bh}
 elseif not(bh or be~=nil or bg or bd)and ao and aj(ay)<=ac.now then
-bh=am()>=ao and'full'
+if am()>=ao then
+bh='full'
+end
 end
 ag=false
 if bh then
@@ -6131,7 +6190,9 @@ if be and ba then
 at[ba]=C(ac.now+1)..' '..az
 end
 ar[ay+3]=be==false and 0 or 1
-ap=ap or(be~=false and not bg and aj(ay)<=ac.now)
+if be~=false and not bg and aj(ay)<=ac.now then
+ap=true
+end
 aq=aq or be
 if bg then
 ar[ay+3]=' free'
@@ -6183,8 +6244,8 @@ end
 return ar
 `;
   },
-  sha1: "751a76fa6360ee1698b0ece331a433deb3ac2103",
-  keyLockingSha1: "8dd3bdec22820b678fc6c968471ae092a5200f41",
+  sha1: "23b1b3ea047f29da63e1f0b0d0fbce4dfcce4e3d",
+  keyLockingSha1: "09e74462dc2e6db7192c4caf5172708d2c804516",
 };
 
 export const get: Script = {
@@ -6338,7 +6399,10 @@ ${$FS}for aj=v+3,#u,FS do
 af=af and u[aj]=='complete'
 end
 if af then
-ab=redis.call('RPOP',a,m)or{}
+ab=redis.call('RPOP',a,m)
+if not ab then
+ab={}
+end
 ${$EO}local ag=EO(ab,1)
 ${$EP}${$FT}local ah=EP(g,y,ab,1,ag,FT({},u,v))
 ${$EN}z={ah[3],ah[4],unpack(ah,EN+2*ag+1,#ah)}
@@ -6361,7 +6425,10 @@ end
 ${$FY}${$GC}if ai and GC(g,h,aj,ak)then
 aa=ai
 else
-ad,z=nil,not ah.err and z or nil
+ad=nil
+if ah.err then
+z=nil
+end
 end
 end
 ${$Q}local ag=Q(
@@ -6383,10 +6450,16 @@ ah.worker,ah.info,ah.test_now=r,s,l
 ah.now=tonumber(w)
 if not aa then
 ${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FT}${$FU}local ai,aj=pcall(function()
-z=z or K('HMGET',g,FT({'~set','~stats'},u,v))
+if not z then
+z=K('HMGET',g,FT({'~set','~stats'},u,v))
+end
 return FU(ag,ah.now,t,u,v,z)
 end)
-${$O}aa=ai and aj or O(aj)
+if ai then
+aa=aj
+else
+${$O}aa=O(aj)
+end
 if aa.err or aa[1]~='ok'then
 I('RPUSH',a,J(ab or{},1))
 return aa
@@ -6396,8 +6469,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "5678eb93925f3a690b4fb8f7bbad81983befbb23",
-  keyLockingSha1: "9905190f4d8705903e650efac0d4df2828e20d9a",
+  sha1: "609736a290b35751b0527866359e327bb61eb0ae",
+  keyLockingSha1: "dbc3e5584ab676715e94149713deba7a3b058020",
 };
 
 export const settle: Script = {
