@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendOnlyFiles } from "../support/append-only-files.ts";
 
 const CR = 13;
 
@@ -9,10 +9,7 @@ const CR = 13;
  * @param folder the server's data folder
  */
 export function* appendedCommands(folder: string): Generator<string[]> {
-  const directory = join(folder, "appendonlydir");
-  const manifest = readFileSync(join(directory, "appendonly.aof.manifest"), "utf8");
-  const files = manifest.split("\n").filter((line) => line.endsWith(" type i"));
-  for (const line of files) yield* commandsIn(readFileSync(join(directory, line.split(" ")[1] as string)));
+  for (const file of appendOnlyFiles(folder)) yield* commandsIn(readFileSync(file));
 }
 
 /**

@@ -69,6 +69,7 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
         faults.push(...follow(task, value, numbers, slots).map((fault) => `${queue} ${id}: ${fault}`));
     }
   }
+  if (tasks.size === 0) faults.push("the history has no task, so nothing was checked");
   return { tasks, faults };
 }
 

@@ -1,8 +1,8 @@
 /** The append-only file of a test's Redis: its length over time, and its rewrite. */
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectRedis } from "../../src/local/gateway/redis.ts";
+import { appendOnlyFiles } from "../support/append-only-files.ts";
 import type { TestRedis } from "../support/redis.ts";
 
 /** A length that the append-only file had, with everything in it that was acknowledged before `at`. */
@@ -12,16 +12,13 @@ export interface Sample {
 }
 
 /** The file that a Redis appends to. */
-export async function appendOnlyFile({ folder }: TestRedis): Promise<string> {
-  const directory = join(folder, "appendonlydir");
-  const manifest = await readFile(join(directory, "appendonly.aof.manifest"), "utf8");
-  const [, name = ""] = [...manifest.matchAll(/^file (\S+) .*type i$/gm)].at(-1) ?? [];
-  return join(directory, name);
+export function appendOnlyFile({ folder }: Pick<TestRedis, "folder">): string {
+  return appendOnlyFiles(folder).at(-1) as string;
 }
 
 /** Samples the length of the append-only file, from the first reliable sample until it is stopped. */
 export async function watchFile(redis: TestRedis) {
-  const file = await appendOnlyFile(redis);
+  const file = appendOnlyFile(redis);
   const samples: Sample[] = [];
   const direct = await connectRedis(redis.url, () => {});
   const run = { over: false };
@@ -53,10 +50,10 @@ export async function watchFile(redis: TestRedis) {
  * effect now, and is carried out at the start after the next.
  */
 export async function rewriteFile(redis: TestRedis): Promise<void> {
-  const before = await appendOnlyFile(redis);
+  const before = appendOnlyFile(redis);
   const direct = await connectRedis(redis.url, () => {});
   await direct.send(["BGREWRITEAOF"]);
-  while ((await appendOnlyFile(redis)) === before) await sleep(5);
+  while (appendOnlyFile(redis) === before) await sleep(5);
   while (!/^aof_rewrite_in_progress:0\r$/m.test(String(await direct.send(["INFO", "persistence"]))))
     await sleep(5);
   direct.close();

@@ -56,7 +56,7 @@ test(`a file that ends at any byte holds a valid queue, with nothing to repair (
   await load.more(100);
   await redis.kill();
   await running.abort();
-  const file = await appendOnlyFile(redis);
+  const file = appendOnlyFile(redis);
   for (let left = 5 * kills; left > 0; left--) {
     const { size } = await stat(file);
     await truncate(file, size - Math.floor((2 * roll() * size) / left));
@@ -123,7 +123,7 @@ test.each([
   await queue.enqueue(1, { id: "before", group: "a" });
   await queue.enqueueMany(["x", "y"].map((id) => ({ id, payload: 1, group: "a" })));
   await redis.kill();
-  const file = await appendOnlyFile(redis);
+  const file = appendOnlyFile(redis);
   await truncate(file, (await readFile(file)).lastIndexOf("ZADD") + 2);
   await redis.restart();
   expect((await look(redis.url)).unsound).toEqual([]);

@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { appendedCommands } from "../chaos/append-only-file.ts";
+import { readHistory } from "../chaos/history.ts";
+import { appendOnlyFile } from "../fault/append-only.ts";
+
+// What the tests of faults and of chaos read of Redis's append-only file. Its manifest differs by release.
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-append-only-"));
+  mkdirSync(join(folder, "appendonlydir"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+});
+const write = (name: string, text: string) => writeFileSync(join(folder, "appendonlydir", name), text);
+const SET = (key: string) => `*3\r\n$3\r\nSET\r\n$1\r\n${key}\r\n$1\r\n1\r\n`;
+
+describe.for([
+  ["Redis 7", ""],
+  ["Redis 8", " startoffset 0"],
+  ["Redis 8, of a file with an end", " startoffset 0 endoffset 27"],
+] as const)("the manifest of %s", ([, more]) => {
+  beforeEach(() => {
+    write(
+      "appendonly.aof.manifest",
+      [
+        "file appendonly.aof.1.base.rdb seq 1 type b",
+        "file appendonly.aof.1.incr.aof seq 1 type h",
+        `file appendonly.aof.2.incr.aof seq 2 type i${more}`,
+        `file appendonly.aof.3.incr.aof seq 3 type i${more}`,
+        "",
+      ].join("\n"),
+    );
+    for (const i of [1, 2, 3]) write(`appendonly.aof.${i}.incr.aof`, SET(String(i)));
+  });
+
+  test("names the file that Redis appends to", () => {
+    expect(appendOnlyFile({ folder })).toBe(join(folder, "appendonlydir", "appendonly.aof.3.incr.aof"));
+  });
+
+  test("names all files with commands", () => {
+    expect([...appendedCommands(folder)]).toEqual([
+      ["SET", "2", "1"],
+      ["SET", "3", "1"],
+    ]);
+  });
+});
+
+describe("what was not read is not taken for nothing wrong:", () => {
+  test("a manifest that names no file with commands", () => {
+    write("appendonly.aof.manifest", "file appendonly.aof.1.base.rdb seq 1 type b\n");
+    const message = "no file of type i in the manifest: file appendonly.aof.1.base.rdb seq 1 type b";
+    expect(() => [...appendedCommands(folder)]).toThrow(message);
+    expect(() => appendOnlyFile({ folder })).toThrow(message);
+  });
+
+  test.for([
+    ["no commands", []],
+    ["commands that write no record", [["SET", "sluice:{emails}:tasks", "1"]]],
+    ["control fields alone", [["HSET", "sluice:{emails}:tasks", "~lease", "1"]]],
+  ] as const)("a history of %s", ([, commands]) => {
+    expect(readHistory(commands).faults).toEqual(["the history has no task, so nothing was checked"]);
+  });
+
+  test("a history with a task has no fault", () => {
+    const { tasks, faults } = readHistory([["HSET", "sluice:{emails}:tasks", "id", "1;e=1\n"]]);
+    expect([[...tasks.keys()], faults]).toEqual([["emails id"], []]);
+  });
+});
