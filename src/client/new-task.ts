@@ -1,6 +1,6 @@
 import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
-import { instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
+import { headerTexts, instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
 import { encodeChecked } from "../queue/tasks/schema.ts";
 import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
@@ -37,12 +37,14 @@ export async function taskJson<In, Out>(
   const at = index === undefined ? "" : `tasks[${index}]`;
   onlyOptions(task, Object.keys(task ?? {}), at);
   const { payload, ...given } = task;
-  const path = at === "" ? "payload" : `${at}.payload`;
+  const pathOf = (field: string) => (at === "" ? field : `${at}.${field}`);
+  const path = pathOf("payload");
   const id = given.id ?? (await newId(queue, given, options, index ?? 0));
   const fields = {
     ...given,
     id,
-    at: given.at === undefined ? undefined : instantMs(given.at, at === "" ? "at" : `${at}.at`, LAST_DUE),
+    at: given.at === undefined ? undefined : instantMs(given.at, pathOf("at"), LAST_DUE),
+    headers: given.headers === undefined ? undefined : headerTexts(given.headers, pathOf("headers")),
     lease: given.lease ?? defaults.lease,
     maxAttempts: given.maxAttempts ?? defaults.maxAttempts,
     resultTtl: given.resultTtl ?? defaults.resultTtl,

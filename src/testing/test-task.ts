@@ -1,9 +1,17 @@
 import { STOP_REASONS, StoppedError, type StopReason } from "../consumer/drain/failures.ts";
 import type { Task } from "../consumer/drain/types.ts";
+import { isDeclared } from "../declared/define-queue.ts";
+import { invalidArgument } from "../errors.ts";
+import { decodeValue } from "../queue/core/codec.ts";
 import type { Duration } from "../queue/core/duration.ts";
 import { milliseconds } from "../queue/core/duration.ts";
-import { onlyOptions } from "../queue/core/validation.ts";
-import { invalidArgument } from "../errors.ts";
+import { encodeProgress } from "../queue/core/record.ts";
+import { instantMs, LAST_INSTANT, onlyOptions, wholeNumber } from "../queue/core/validation.ts";
+import type { QueueDefinition } from "../queue/tasks/definition.ts";
+import { notAQueue } from "../queue/tasks/definition.ts";
+import { checkAndEncode } from "../queue/tasks/encode-tasks.ts";
+import { validatePayload } from "../queue/tasks/schema.ts";
+import { fixedOptions } from "../queue/tasks/task-options.ts";
 
 /** One call of a task's `extend`. */
 export interface Extension {
@@ -19,21 +27,60 @@ export interface TestTask<T> extends Task<T> {
   abort(reason: StopReason): void;
 }
 
+/** What a task for a test has, besides its payload. */
+export type TestTaskFields = Partial<
+  Pick<Task<unknown>, "id" | "attempt" | "enqueuedAt" | "headers" | "group">
+>;
+
 /**
  * Makes a task to call a handler with, without a queue.
- * @param payload as the handler gets it
+ *
+ * The payload and the fields are those of a delivery, and what an enqueue refuses is refused with the same error. So a
+ * `Date` in the payload is a text, and a `Map` an error.
+ * @param payload as it is enqueued
  * @param fields of the task. Default: the id "test-1", the first attempt, enqueued now
- * @throws {SluiceError} `invalid_argument` for an unknown field
+ * @param fields.queue the declared queue. Its schema then checks and transforms the payload, and the task comes in a
+ *   promise. Default: no schema
+ * @throws {SluiceError} `invalid_argument` or `too_large`, as an enqueue; `invalid_argument` for an unknown field
  * @example await sendWelcome.handler(testTask({ to: "a@example.com" }, { attempt: 3 }), env, tools);
+ * @example const task = await testTask({ to: "a@example.com" }, { queue: emails });
  */
-export function testTask<T>(
-  payload: T,
-  fields: Partial<Pick<Task<T>, "id" | "attempt" | "enqueuedAt" | "headers" | "group">> = {},
-): TestTask<T> {
-  onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group"]);
+export function testTask<In, Out>(
+  payload: In,
+  fields: TestTaskFields & { readonly queue: QueueDefinition<In, Out> },
+): Promise<TestTask<Out>>;
+export function testTask<T>(payload: T, fields?: TestTaskFields): TestTask<T>;
+export function testTask(
+  payload: unknown,
+  { queue, ...fields }: TestTaskFields & { readonly queue?: QueueDefinition } = {},
+): TestTask<unknown> | Promise<TestTask<unknown>> {
+  onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group", "queue"]);
+  if (queue === undefined) {
+    // Without a schema this is no promise.
+    return newTask(decodeValue(checkAndEncode(undefined, { ...fields, payload }, "") as string), fields);
+  }
+  return forQueue(queue, payload, fields);
+}
+
+async function forQueue(queue: QueueDefinition, payload: unknown, fields: TestTaskFields) {
+  if (!isDeclared(queue)) throw notAQueue();
+  const { schema, offload } = queue.options;
+  const encoded = await checkAndEncode(schema, { ...fields, payload }, "", offload?.maxBytes);
+  const delivered = decodeValue(encoded);
+  const validated = schema ? await validatePayload(schema, delivered) : { payload: delivered };
+  // A schema that refuses now what it took before is not the payload's fault.
+  if ("issues" in validated)
+    throw invalidArgument("queue", "must have a schema that does not change its mind");
+  return newTask(validated.payload, fields);
+}
+
+function newTask(payload: unknown, fields: TestTaskFields): TestTask<unknown> {
   const controller = new AbortController();
   const extensions: Extension[] = [];
-  const { id = "test-1", attempt = 1, enqueuedAt = Date.now(), headers, group } = fields;
+  const { id = "test-1", group } = fields;
+  const attempt = wholeNumber(fields.attempt ?? 1, "attempt", 1, Number.MAX_SAFE_INTEGER);
+  const enqueuedAt = instantMs(fields.enqueuedAt ?? Date.now(), "enqueuedAt", LAST_INSTANT);
+  const { headers } = fixedOptions({}, fields, "");
   const receipt = `1.${attempt}.${attempt}.test-token.${id}`;
   return {
     id,
@@ -52,6 +99,7 @@ export function testTask<T>(
     },
     extend: async (lease, { progress } = {}) => {
       const ms = lease === undefined ? 300_000 : milliseconds(lease, "lease", { min: 1 });
+      if (progress !== undefined) encodeProgress(progress, "progress");
       extensions.push({ lease, progress });
       return { receipt, ok: true, state: "working", deadlineAt: Date.now() + ms };
     },

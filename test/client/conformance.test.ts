@@ -42,6 +42,18 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       ...["a", "d", "e", "f"].map((id) => () => queue.get(id)),
       () => queue.counts(),
     ),
+  "enqueue: refuses seconds, headers that are no texts by name, and what JSON would drop": (queue) =>
+    each(
+      () => queue.enqueue(1, { at: 1_800_000_000 }),
+      () => queue.enqueue(1, { at: new Date(1_800_000_000) }),
+      () => queue.enqueueMany([{ payload: 1, at: new Date("soon") }]),
+      () => queue.enqueue(1, { headers: loose(new Headers({ a: "1" })) }),
+      () => queue.enqueueMany([{ payload: 1, headers: loose(new Map([["a", "1"]])) }]),
+      () => queue.enqueue(1, { headers: loose(["a"]) }),
+      () => queue.enqueue({ due: new Date("soon") }),
+      () => queue.enqueue({ none: null, due: new Date(0) }, { id: "a", at: 0 }),
+      () => queue.counts(),
+    ),
   "enqueueMany: an answer each, none for none": (queue) =>
     each(
       () => queue.enqueueMany([]),

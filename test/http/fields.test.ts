@@ -10,6 +10,8 @@ afterAll(() => served.stop());
 
 const enqueue = (json: unknown, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { json, headers });
 
+const IN_SECONDS = "must be in milliseconds: an instant of ten digits is taken to be in seconds";
+
 describe("invalid_request", () => {
   it("lists every fault of a body with its path", async () => {
     const answer = await enqueue({
@@ -59,6 +61,7 @@ describe("invalid_request", () => {
     ["delay", { payload: 1, delay: "9999999d" }, expect.stringMatching(/^must be a duration/)],
     ["at", { payload: 1, delay: 1, at: 1 }, "must not be given with delay"],
     ["at", { payload: 1, at: 2 ** 52, group: "g" }, "must be a whole number from 0 to 4503599627370495"],
+    ["at", { payload: 1, at: 1_800_000_000 }, IN_SECONDS],
     ["headers", { payload: 1, headers: ["a"] }, "must be an object of strings"],
     ["priority", { payload: 1, priority: 10 }, "must be a whole number from 0 to 9"],
     ["group", { payload: 1, group: "a b" }, expect.stringMatching(/^must be 1 to 128 visible ASCII/)],

@@ -366,9 +366,18 @@ export const openapi: OpenApiDocument = {
             "required": false,
             "description": "Ended at this time or later, epoch ms.",
             "schema": {
-              "type": "integer",
-              "minimum": 0,
-              "maximum": 8640000000000000
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
             }
           },
           {
@@ -377,9 +386,18 @@ export const openapi: OpenApiDocument = {
             "required": false,
             "description": "Ended before this time, epoch ms.",
             "schema": {
-              "type": "integer",
-              "minimum": 0,
-              "maximum": 8640000000000000
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
             }
           },
           {
@@ -388,9 +406,18 @@ export const openapi: OpenApiDocument = {
             "required": false,
             "description": "Enqueued at this time or later, epoch ms.",
             "schema": {
-              "type": "integer",
-              "minimum": 0,
-              "maximum": 8640000000000000
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
             }
           },
           {
@@ -399,9 +426,18 @@ export const openapi: OpenApiDocument = {
             "required": false,
             "description": "Enqueued before this time, epoch ms.",
             "schema": {
-              "type": "integer",
-              "minimum": 0,
-              "maximum": 8640000000000000
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
             }
           }
         ],
@@ -4819,9 +4855,18 @@ export const openapi: OpenApiDocument = {
             "description": "How long until the task becomes pending. Default 0."
           },
           "at": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 4503599627370495,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 4503599627370495
+              }
+            ],
             "description": "When the task becomes pending, epoch ms; instead of `delay`."
           },
           "lease": {
@@ -5164,27 +5209,63 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters."
           },
           "endedSince": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Ended at this time or later, epoch ms."
           },
           "endedUntil": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Ended before this time, epoch ms."
           },
           "enqueuedSince": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Enqueued at this time or later, epoch ms."
           },
           "enqueuedUntil": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Enqueued before this time, epoch ms."
           },
           "dryRun": {
@@ -5266,27 +5347,63 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters."
           },
           "endedSince": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Ended at this time or later, epoch ms."
           },
           "endedUntil": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Ended before this time, epoch ms."
           },
           "enqueuedSince": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Enqueued at this time or later, epoch ms."
           },
           "enqueuedUntil": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "Enqueued before this time, epoch ms."
           },
           "limit": {
@@ -5485,15 +5602,33 @@ export const openapi: OpenApiDocument = {
             "description": "The time from one occurrence to the next, at least 1 s. Either `cron` or `every` is required."
           },
           "from": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "With `every`: the first occurrence, epoch ms. If it is in the past, the schedule starts with the next occurrence counted from it. Default: one interval from now."
           },
           "until": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 8640000000000000,
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
             "description": "The end of the schedule, epoch ms. No occurrence is later."
           },
           "missed": {
@@ -7109,15 +7244,33 @@ export const openapi: OpenApiDocument = {
                   "description": "The time from one occurrence to the next, at least 1 s. Either `cron` or `every` is required."
                 },
                 "from": {
-                  "type": "integer",
-                  "minimum": 0,
-                  "maximum": 8640000000000000,
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 999999999
+                    },
+                    {
+                      "type": "integer",
+                      "minimum": 10000000000,
+                      "maximum": 8640000000000000
+                    }
+                  ],
                   "description": "With `every`: the first occurrence, epoch ms. If it is in the past, the schedule starts with the next occurrence counted from it. Default: one interval from now."
                 },
                 "until": {
-                  "type": "integer",
-                  "minimum": 0,
-                  "maximum": 8640000000000000,
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 999999999
+                    },
+                    {
+                      "type": "integer",
+                      "minimum": 10000000000,
+                      "maximum": 8640000000000000
+                    }
+                  ],
                   "description": "The end of the schedule, epoch ms. No occurrence is later."
                 },
                 "missed": {

@@ -4,7 +4,7 @@ import { MAX_SCHEDULE_NAME } from "../../queue/schedules/new-schedule.ts";
 import { fields } from "../request/validate.ts";
 import { interval } from "./durations.ts";
 import { newTask } from "./tasks.ts";
-import { decodeBytes, cursor, described, name, size, whole } from "./values.ts";
+import { decodeBytes, cursor, described, instant, name, size } from "./values.ts";
 
 /** The schedule in the path. */
 export const scheduleInPath = fields({
@@ -38,14 +38,13 @@ export const newSchedule = v.pipe(
       ),
     ),
     from: v.exactOptional(
-      whole(
-        0,
+      instant(
         LAST_INSTANT,
         "With `every`: the first occurrence, epoch ms. If it is in the past, the schedule starts with the next occurrence counted from it. Default: one interval from now.",
       ),
     ),
     until: v.exactOptional(
-      whole(0, LAST_INSTANT, "The end of the schedule, epoch ms. No occurrence is later."),
+      instant(LAST_INSTANT, "The end of the schedule, epoch ms. No occurrence is later."),
     ),
     missed: v.exactOptional(
       described(

@@ -3,7 +3,7 @@ import { LAST_INSTANT } from "../../queue/core/validation.ts";
 import { deadReasons, rejectReasons, taskStates } from "../../queue/core/types.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";
-import { cursor, described, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
+import { cursor, described, flagText, instant, instantText, name, size, taskId, whole } from "./values.ts";
 
 const textForm = "must be a string of 1 to 1000 characters";
 const rateForm = "must be a number from 0.001 to 1000000";
@@ -59,7 +59,7 @@ export const tasksQuery = fields({
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("At most this many tasks")),
   payloads: v.exactOptional(flagText("True includes payloads, at most 8 MB in one page. Default false.")),
-  ...filter((meaning) => wholeText(0, LAST_INSTANT, meaning), reasonText),
+  ...filter((meaning) => instantText(LAST_INSTANT, meaning), reasonText),
 });
 
 /** The bounds of one call. */
@@ -79,7 +79,7 @@ const run = {
   ),
 };
 
-const bodyFilter = filter((meaning) => whole(0, LAST_INSTANT, meaning), bodyReason);
+const bodyFilter = filter((meaning) => instant(LAST_INSTANT, meaning), bodyReason);
 
 export const redrive = fields({
   ids: v.exactOptional(

@@ -1,6 +1,17 @@
 import * as v from "valibot";
 import { fields, list, noArray } from "../request/validate.ts";
-import { bounds, decodeBytes, described, encoding, headers, name, receipt, taskId, whole } from "./values.ts";
+import {
+  bounds,
+  decodeBytes,
+  described,
+  encoding,
+  headers,
+  instant,
+  name,
+  receipt,
+  taskId,
+  whole,
+} from "./values.ts";
 import { duration, positiveDuration, wait } from "./durations.ts";
 import { worker } from "./workers.ts";
 import { LAST_DUE, TOKEN } from "../../queue/core/validation.ts";
@@ -50,7 +61,7 @@ export const newTask = v.pipe(
     ),
     priority: v.exactOptional(whole(0, 9, "Tasks with a higher priority are pulled first. Default 0.")),
     delay: v.exactOptional(described(duration, "How long until the task becomes pending. Default 0.")),
-    at: v.exactOptional(whole(0, LAST_DUE, "When the task becomes pending, epoch ms; instead of `delay`.")),
+    at: v.exactOptional(instant(LAST_DUE, "When the task becomes pending, epoch ms; instead of `delay`.")),
     lease: v.exactOptional(
       described(positiveDuration, "How long one attempt may take. Default: the lease of the pull."),
     ),

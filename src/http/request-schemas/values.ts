@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { MAX_BATCH } from "../../queue/core/limits.ts";
 import { readReceipt } from "../../queue/core/receipt.ts";
 import { fromPaddedBase64 } from "../../queue/core/base64.ts";
-import { ID, QUEUE } from "../../queue/core/validation.ts";
+import { ID, IN_SECONDS, isInSeconds, QUEUE, SECONDS } from "../../queue/core/validation.ts";
 import { maxErrors } from "../request/validate.ts";
 
 /** The most items in one request. */
@@ -25,6 +25,17 @@ export const integer = (from: number, to: number) => {
 
 export const whole = (from: number, to: number, meaning: string) => described(integer(from, to), meaning);
 
+/** An instant, epoch ms. Those in seconds are refused. */
+export const instant = (last: number, meaning: string) => {
+  const { first: firstSecond, last: lastSecond } = SECONDS;
+  const ranges = [integer(0, firstSecond - 1), integer(lastSecond + 1, last)];
+  const form = ({ input }: { readonly input: unknown }) =>
+    typeof input === "number" && Number.isInteger(input) && isInSeconds(input)
+      ? IN_SECONDS
+      : integerForm(0, last);
+  return described(v.union(ranges, form), meaning);
+};
+
 const idForm = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
 export const taskId = v.pipe(v.string(idForm), v.regex(ID, idForm));
 
@@ -34,14 +45,15 @@ export const queueName = v.pipe(v.string(queueForm), v.regex(QUEUE, queueForm));
 /** The name of a group, worker, incarnation or key. It has the form of an id. */
 export const name = v.pipe(v.string(idForm), v.regex(ID, idForm));
 
+const digits = (from: number, to: number) =>
+  v.pipe(v.string(), v.regex(/^\d{1,16}$/, integerForm(from, to)), v.transform(Number));
+
 /** A whole number in a query. */
 export const wholeText = (from: number, to: number, meaning: string) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{1,16}$/, integerForm(from, to)),
-    v.transform(Number),
-    whole(from, to, meaning),
-  );
+  v.pipe(digits(from, to), whole(from, to, meaning));
+
+/** An instant in a query, as {@link instant}. */
+export const instantText = (last: number, meaning: string) => v.pipe(digits(0, last), instant(last, meaning));
 
 /** A boolean in a query. */
 export const flagText = (meaning: string) =>

@@ -41,6 +41,11 @@ export function byteLengths(texts: readonly string[], limit: number): number {
  *   `too_large` over the limit
  */
 export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
+  return encode(value, path, limit, false);
+}
+
+/** @param whole whether to refuse what {@link encodePayload} refuses too */
+function encode(value: unknown, path: string, limit: number, whole: boolean): string {
   let text: string;
   let size: number;
   if (value instanceof Uint8Array) {
@@ -49,8 +54,9 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
     text = size > limit ? "" : `b${toBase64(value)}`;
   } else {
     const json = toJson(value, path);
-    // JSON writes NaN and infinite numbers as null, so only a text with that word is searched.
-    if (json.includes("null")) refuseLoss(value, path);
+    // Only a text with a trace of what JSON has changed is searched.
+    if (json.includes("null") || (whole && TRACES.some((trace) => json.includes(trace))))
+      refuseLoss(value, path, whole);
     text = `j${json}`;
     size = byteLength(json, limit);
   }
@@ -60,17 +66,17 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
   return text;
 }
 
+/** JSON writes bytes as an object with the properties 0, 1 and so on, and those of a Buffer with its type. */
+const TRACES = ["{}", '{"0":', '{"type":"Buffer"'];
+
 /**
  * Encodes a payload, as {@link encodeValue}. Also refuses objects of which JSON keeps nothing, such as a
- * Promise or a Map, bytes in an object, and references to objects. A result may have them: refusing it would fail a
- * task whose work is done.
+ * Promise, a Map or an invalid Date, bytes in an object, and references to objects. A result may have them: refusing it
+ * would fail a task whose work is done.
  * @throws {SluiceError} as {@link encodeValue}
  */
-export function encodePayload(payload: unknown, path: string, limit?: number): string {
-  const text = encodeValue(payload, path, limit);
-  // JSON writes bytes as an object with the properties 0, 1 and so on, and those of a Buffer with its type.
-  const maybeLost = text.includes("{}") || text.includes('{"0":') || text.includes('{"type":"Buffer"');
-  if (text.startsWith("j") && maybeLost) refuseLoss(payload, path, true);
+export function encodePayload(payload: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
+  const text = encode(payload, path, limit, true);
   // The object belongs to another task, and goes away with it.
   if (isReference(payload))
     throw invalidArgument(path, "must be the payload, not the reference to its object");

@@ -1,3 +1,5 @@
+import { typeOf } from "./validation.ts";
+
 /** An object or list on the path, and how far it has been searched. */
 interface Level {
   readonly of: object;
@@ -20,8 +22,8 @@ export interface NotJson {
  * as `null`: NaN and infinite numbers, which `JSON.parse` makes of `1e400`. Calls `toJSON` as `JSON.stringify`
  * does. Does not recurse, so it searches deeper than `JSON.stringify` writes.
  * @param path of the value
- * @param all whether to find also objects that `JSON.stringify` writes as `{}`, such as a Promise or a Map, and
- *   bytes
+ * @param all whether to find also objects that `JSON.stringify` writes as `{}`, such as a Promise or a Map, invalid
+ *   Dates, and bytes
  * @returns undefined if there is none
  */
 export function notJson(value: unknown, path: string, all = false): NotJson | undefined {
@@ -40,7 +42,7 @@ export function notJson(value: unknown, path: string, all = false): NotJson | un
     const isCycle = open.has(part);
     const problem = isCycle
       ? CYCLE
-      : (problemOf(part) ?? (all ? (problemOfBytes(given) ?? problemOfObject(part)) : undefined));
+      : (problemOf(part) ?? (all ? (problemOfGiven(given) ?? problemOfObject(part)) : undefined));
     // A `toJSON` or a getter may make a new part each time.
     if (levels.length > MAX_DEPTH) return { path: pathOf(levels, path), problem: TOO_DEEP };
     if (problem !== undefined) return { path: pathOf(levels, path), problem };
@@ -66,7 +68,9 @@ function problemOf(part: unknown): string | undefined {
   return undefined;
 }
 
-function problemOfBytes(part: unknown): string | undefined {
+function problemOfGiven(part: unknown): string | undefined {
+  if (typeOf(part) === "Date" && Number.isNaN(Number(part)))
+    return "is an invalid Date, which JSON writes as null";
   if (!ArrayBuffer.isView(part)) return undefined;
   const name = part.constructor.name;
   return `is a ${name}, which JSON writes as an object; use a text, such as base64, or a Uint8Array as the whole value`;
@@ -75,7 +79,7 @@ function problemOfBytes(part: unknown): string | undefined {
 function problemOfObject(part: unknown): string | undefined {
   if (typeof part !== "object" || part === null || Array.isArray(part)) return undefined;
   // Such as `[object Map]`. Objects of an application's own classes have `[object Object]`.
-  const name = Object.prototype.toString.call(part).slice(8, -1);
+  const name = typeOf(part);
   if (WRITTEN_WHOLE.has(name) || Object.keys(part).length > 0) return undefined;
   return name === "Promise"
     ? "is a Promise; await it first"
@@ -96,7 +100,7 @@ function written(part: unknown, key: string): unknown {
   if (part === null || !["object", "function", "bigint"].includes(typeof part)) return part;
   const { toJSON } = part as { toJSON?: unknown };
   const value: unknown = typeof toJSON === "function" ? toJSON.call(part, key) : part;
-  return Object.prototype.toString.call(value) === "[object Number]" ? unboxed(value) : value;
+  return typeOf(value) === "Number" ? unboxed(value) : value;
 }
 
 /** The number in a `Number` object. Any other value, even with that tag, stays as it is. */

@@ -126,20 +126,50 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
   return value;
 }
 
+/** What an instant in seconds gets as an error. */
+export const IN_SECONDS = "must be in milliseconds: an instant of ten digits is taken to be in seconds";
+
+/** The instants of ten digits: in seconds they are from 2001 to 2286, in milliseconds of the first months of 1970. */
+export const SECONDS = { first: 1_000_000_000, last: 9_999_999_999 } as const;
+
+/** Whether an instant is in seconds by mistake. */
+export function isInSeconds(instant: number): boolean {
+  return instant >= SECONDS.first && instant <= SECONDS.last;
+}
+
 /**
  * An instant, epoch ms.
  * @param value a `Date`, or epoch ms
  * @param last the last instant that is allowed
- * @throws {SluiceError} `invalid_argument`
+ * @throws {SluiceError} `invalid_argument`, also if the instant has ten digits, as if it were in seconds
  */
 export function instantMs(value: unknown, path: string, last: number): number {
-  // The tag is that of a Date of any realm.
-  const isDate = Object.prototype.toString.call(value) === "[object Date]";
-  const ms = isDate ? Number(value) : value;
+  const ms = typeOf(value) === "Date" ? Number(value) : value;
   if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0 || ms > last) {
     throw invalidArgument(path, `must be a valid Date, or an instant in epoch ms from 0 to ${last}`);
   }
+  if (isInSeconds(ms)) throw invalidArgument(path, IN_SECONDS);
   return ms;
+}
+
+/** The type of an object of any realm, such as `Date` or `Map`. Those of an application's own classes are `Object`. */
+export function typeOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+/**
+ * Checks that headers are texts by name. A `Headers` or a `Map` has neither: it would be taken for empty.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function headerTexts(value: unknown, path: string): Readonly<Record<string, string>> {
+  const isValid =
+    typeOf(value) === "Object" &&
+    Object.entries(value as object).every(([name, text]) => name !== "" && typeof text === "string");
+  if (isValid) return value as Readonly<Record<string, string>>;
+  throw invalidArgument(
+    path,
+    "must be a plain object of texts, with names that are not empty; Object.fromEntries(headers) makes one of a Headers or a Map",
+  );
 }
 
 /**

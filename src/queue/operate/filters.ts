@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import { LAST_INSTANT, recordName, wholeNumber } from "../core/validation.ts";
+import { instantMs, LAST_INSTANT, recordName, wholeNumber } from "../core/validation.ts";
 import { rejectReasons, type RejectReason } from "../core/types.ts";
 
 /** Longest text of a filter, in characters. */
@@ -78,7 +78,7 @@ type Instant = "endedSince" | "endedUntil" | "enqueuedSince" | "enqueuedUntil";
 
 function instant(filter: TaskFilter, name: Instant): number | undefined {
   const value = filter[name];
-  return value === undefined ? undefined : wholeNumber(value, name, 0, LAST_INSTANT);
+  return value === undefined ? undefined : instantMs(value, name, LAST_INSTANT);
 }
 
 const member = String.raw`\d{1,17}(?:\.\d{1,3})? [ -~]{1,500}`;

@@ -4,6 +4,7 @@ import { milliseconds } from "../core/duration.ts";
 import { ENVELOPE_BASE64 } from "../core/envelope.ts";
 import { derivedName } from "../core/ids.ts";
 import {
+  headerTexts,
   instantMs,
   LAST_DUE,
   onlyOptions,
@@ -127,13 +128,8 @@ function ifGiven<T, R>(value: T | undefined, check: (value: T) => R): R | undefi
   return value === undefined ? undefined : check(value);
 }
 
-function checkedHeaders(headers: Readonly<Record<string, string>>, path: string) {
-  const entries = headers !== null && typeof headers === "object" ? Object.entries(headers) : [["", 0]];
-  for (const [name, value] of entries) {
-    if (name === "" || typeof value !== "string") {
-      throw invalidArgument(path, "must be an object of texts, with names that are not empty");
-    }
-  }
+function checkedHeaders(value: unknown, path: string) {
+  const headers = headerTexts(value, path);
   const size = asciiJson(headers).length;
   if (size > MAX_HEADER_BYTES) {
     throw new SluiceError(
@@ -142,5 +138,5 @@ function checkedHeaders(headers: Readonly<Record<string, string>>, path: string)
       path,
     );
   }
-  return entries.length > 0 ? headers : undefined;
+  return Object.keys(headers).length > 0 ? headers : undefined;
 }

@@ -70,6 +70,19 @@ describe("bad input is named in the error and writes nothing", () => {
       "payload.list[0]",
     ],
     ["an invalid Date", () => rig.queue().enqueue(1, { at: new Date("soon") }), "invalid_argument", "at"],
+    ["seconds as an instant", () => rig.queue().enqueue(1, { at: 1_800_000_000 }), "invalid_argument", "at"],
+    [
+      "seconds as a Date",
+      () => rig.queue().enqueueMany([{ payload: 1, at: new Date(1_800_000_000) }]),
+      "invalid_argument",
+      "tasks[0].at",
+    ],
+    [
+      "an invalid Date in a payload, which JSON would write as null",
+      () => rig.queue().enqueue({ list: [null, { due: new Date("soon") }] }),
+      "invalid_argument",
+      "payload.list[1].due",
+    ],
     ["payload over 1 MiB", () => rig.queue().enqueue("a".repeat(1_048_575)), "too_large", "payload"],
     [
       "payload over 1 MiB in bytes, not in characters",
@@ -81,6 +94,24 @@ describe("bad input is named in the error and writes nothing", () => {
     [
       "header that is a number",
       () => rig.queue().enqueue(1, { headers: { a: 1 as unknown as string } }),
+      "invalid_argument",
+      "headers",
+    ],
+    [
+      "the headers of a request",
+      () => rig.queue().enqueue(1, { headers: new Headers({ a: "1" }) as never }),
+      "invalid_argument",
+      "headers",
+    ],
+    [
+      "a Map as headers",
+      () => rig.queue().enqueueMany([{ payload: 1, headers: new Map([["a", "1"]]) as never }]),
+      "invalid_argument",
+      "tasks[0].headers",
+    ],
+    [
+      "headers in a list",
+      () => rig.queue().enqueue(1, { headers: ["a"] as never }),
       "invalid_argument",
       "headers",
     ],
@@ -120,6 +151,11 @@ describe("bad input is named in the error and writes nothing", () => {
     expect(error).toBeInstanceOf(SluiceError);
     expect(error).toMatchObject({ code, path });
     expect(await rig.keySpace()).toEqual({});
+  });
+
+  test("instants that cannot be in seconds are taken", async () => {
+    const at = [0, 1, 999_999_999, 10_000_000_000, new Date(0), new Date("1994-08-01")];
+    expect(await rig.queue().enqueueMany(at.map((instant) => ({ payload: 1, at: instant })))).toHaveLength(6);
   });
 
   test.each(["", ".a", "a b", "a/b", "a{b}", "a:b", "ü", "a".repeat(129)])("queue name %j", (name) => {
