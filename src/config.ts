@@ -1,8 +1,8 @@
-import type { Environment } from "./environment.ts";
+import { type Environment, variable } from "./environment.ts";
 import { isSigningSecret, SECRET_FORM } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
 import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
-import { keyPrefix } from "./queue/core/validation.ts";
+import { prefixVariable } from "./redis-variables.ts";
 import { checkedUrl, checkRedisUrl, HTTP } from "./url.ts";
 
 export type { Environment } from "./environment.ts";
@@ -44,7 +44,7 @@ export function readConfig(env: Environment): Config {
     redis: readRedis(env),
     tokens: readTokens(env),
     cronSecrets: checkCronSecrets(several(env, "CRON_SECRET"), "CRON_SECRET"),
-    prefix: readPrefix(env),
+    prefix: prefixVariable(env),
     ...readWake(env),
   };
 }
@@ -55,7 +55,7 @@ export function readConfig(env: Environment): Config {
  * @throws {SluiceError} `invalid_argument`
  */
 export function readPort(env: Environment): number | undefined {
-  const given = text(env, "PORT");
+  const given = variable(env, "PORT");
   if (given === undefined) return undefined;
   const port = parsePort(given);
   if (port === undefined) throw invalidArgument("PORT", portForm);
@@ -84,14 +84,14 @@ function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
 
 function readRedis(env: Environment): RedisConfig {
   const url = address(env, "UPSTASH_REDIS_REST_URL", HTTP);
-  const token = text(env, "UPSTASH_REDIS_REST_TOKEN");
+  const token = variable(env, "UPSTASH_REDIS_REST_TOKEN");
   if (url !== undefined && token !== undefined) return { url, token };
   if (url !== undefined)
     throw invalidArgument("UPSTASH_REDIS_REST_TOKEN", "must be set, because UPSTASH_REDIS_REST_URL is set");
   if (token !== undefined)
     throw invalidArgument("UPSTASH_REDIS_REST_URL", "must be set, because UPSTASH_REDIS_REST_TOKEN is set");
 
-  const redisUrl = text(env, "REDIS_URL");
+  const redisUrl = variable(env, "REDIS_URL");
   if (redisUrl !== undefined) {
     checkRedisUrl(redisUrl, "REDIS_URL");
     return { redisUrl };
@@ -103,7 +103,7 @@ function readRedis(env: Environment): RedisConfig {
 }
 
 function readTokens(env: Environment): TokenEntry[] {
-  const json = text(env, "SLUICE_TOKENS");
+  const json = variable(env, "SLUICE_TOKENS");
   if (json === undefined) return [];
   let input: unknown;
   try {
@@ -115,21 +115,9 @@ function readTokens(env: Environment): TokenEntry[] {
   return parseTokens(input, "SLUICE_TOKENS");
 }
 
-function readPrefix(env: Environment): string | undefined {
-  const prefix = text(env, "SLUICE_PREFIX");
-  return prefix === undefined ? undefined : keyPrefix(prefix, "SLUICE_PREFIX");
-}
-
-function text(env: Environment, name: string): string | undefined {
-  const value = env[name];
-  if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value !== "string") throw invalidArgument(name, "must be a string");
-  return value.trim();
-}
-
 /** The values of a variable, separated by spaces, such as an old and a new secret. */
 function several(env: Environment, name: string): string[] {
-  return text(env, name)?.split(/ +/) ?? [];
+  return variable(env, name)?.split(/ +/) ?? [];
 }
 
 /** A URL as it is written; its checks are those of {@link checkedUrl}. */
@@ -138,7 +126,7 @@ function address(
   name: string,
   ...checks: [protocols: readonly string[], without?: Parameters<typeof checkedUrl>[3]]
 ): string | undefined {
-  const value = text(env, name);
+  const value = variable(env, name);
   if (value !== undefined) checkedUrl(value, name, ...checks);
   return value;
 }

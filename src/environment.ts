@@ -1,8 +1,20 @@
+import { invalidArgument } from "./errors.ts";
+
 /** `process.env`, or the `env` of a Worker, whose bindings need not be strings. */
 export type Environment = Readonly<Record<string, unknown>>;
 
 /** An environment of texts, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A variable without the blanks and newlines around it; undefined if nothing is left, or it is not set.
+ * @throws {SluiceError} `invalid_argument` if it is not a text
+ */
+export function variable(env: Environment, name: string): string | undefined {
+  const value = env[name] ?? "";
+  if (typeof value !== "string") throw invalidArgument(name, "must be a string");
+  return value.trim() || undefined;
+}
 
 /** A variable of the process; undefined if it is unset or empty, or may not be read, as in Deno by default. */
 export function processVariable(name: string): string | undefined {

@@ -12,7 +12,7 @@ import { forgetMap, placeOfMap } from "../queue/partitions/map-memory.ts";
 import { resizeQueue } from "../queue/partitions/resize.ts";
 import { declareScript } from "../queue/redis/operate-scripts.ts";
 import { lastReply, replyAt } from "../queue/redis/replies.ts";
-import { checkedTransport, type Transport } from "../queue/redis/transport.ts";
+import { type Transport, withPrefix } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import { encodeChecked } from "../queue/tasks/schema.ts";
@@ -21,7 +21,7 @@ import { canonicalDeclaration } from "./canonical.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
 export interface ApplyOptions {
-  /** First part of every key. @default "sluice" */
+  /** First part of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
   /** Aborts the requests; the call then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
@@ -53,15 +53,16 @@ const FIELD = "~declared";
 export async function applyQueues(
   transport: Transport,
   queues: readonly DeclaredQueue[],
-  options: ApplyOptions = {},
+  given: ApplyOptions = {},
 ): Promise<ApplyReport> {
-  onlyOptions(options, ["prefix", "signal", "now"]);
+  onlyOptions(given, ["prefix", "signal", "now"]);
+  const options = withPrefix(transport, given);
   const applied: string[] = [];
   const deferred: string[] = [];
   const failed: ApplyReport["failed"][number][] = [];
   if (queues.length === 0) return { applied, deferred, failed };
   const reads = queues.map(({ name }) => ["HGET", queueKeys(name, options.prefix).tasks, FIELD] as const);
-  const outcomes = await checkedTransport(transport).send(reads, options);
+  const outcomes = await transport.send(reads, options);
   for (const [i, queue] of queues.entries()) {
     try {
       const result = await apply(transport, queue, storedText(replyAt(outcomes, i)), options);

@@ -58,7 +58,7 @@ export interface QueueDeclaration<In = unknown, Out = In>
   readonly transport?: OrMade<Transport> | undefined;
   /**
    * First part of every key that the queue's own methods use.
-   * @default the process's variable `SLUICE_PREFIX`, else "sluice"
+   * @default that of the transport, else the process's variable `SLUICE_PREFIX`, else "sluice"
    */
   readonly prefix?: string | undefined;
   /** Wakes a consumer after an enqueue by the queue's own methods. @default none: cron starts consumers */

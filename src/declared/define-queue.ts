@@ -186,9 +186,13 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   }
 
   #declaredProducer(): Producer<In, Out> {
-    const { prefix = processVariable("SLUICE_PREFIX"), wake, tracing } = this.#declaration;
-    const transport = this.requireTransport();
-    return new Producer<In, Out>(this, { transport: made(transport), prefix, wake: made(wake), tracing });
+    const transport = made(this.requireTransport());
+    const {
+      prefix = transport.prefix ?? processVariable("SLUICE_PREFIX"),
+      wake,
+      tracing,
+    } = this.#declaration;
+    return new Producer<In, Out>(this, { transport, prefix, wake: made(wake), tracing });
   }
 }
 

@@ -8,7 +8,7 @@ import { optionalFunction } from "../queue/core/validation.ts";
 import { checkedTracing, type Tracing } from "../queue/core/tracing.ts";
 import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
-import type { Transport } from "../queue/redis/transport.ts";
+import { type Transport, withPrefix } from "../queue/redis/transport.ts";
 import { Queue } from "../queue/tasks/queue.ts";
 import { isPartitioned } from "../queue/partitions/stored-maps.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
@@ -52,7 +52,7 @@ export interface AppOptions {
    * @default none
    */
   readonly cronSecret?: string | readonly string[] | undefined;
-  /** The prefix of every key. @default "sluice" */
+  /** The prefix of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
   /**
    * Wakes consumers after an enqueue or a sweep; after the response if the platform supports `waitUntil`.
@@ -142,7 +142,8 @@ const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"
  * export default { fetch: app.fetch };
  */
 export function createApp(options: AppOptions): App {
-  const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, onError = logError } = options;
+  const { transport, tokens, cronSecret, wake, coalesce, limits, onError = logError } = options;
+  const { prefix } = withPrefix(transport, options);
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   const beforeSweep = optionalFunction(options.beforeSweep, "beforeSweep");
   const afterSweep = optionalFunction(options.afterSweep, "afterSweep");

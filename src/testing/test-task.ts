@@ -28,9 +28,7 @@ export interface TestTask<T> extends Task<T> {
 }
 
 /** What a task for a test has, besides its payload. */
-export type TestTaskFields = Partial<
-  Pick<Task<unknown>, "id" | "attempt" | "enqueuedAt" | "headers" | "group">
->;
+export type TestTaskFields = Partial<Pick<Task, "id" | "attempt" | "enqueuedAt" | "headers" | "group">>;
 
 /**
  * Makes a task to call a handler with, without a queue.
@@ -68,9 +66,8 @@ async function forQueue(queue: QueueDefinition, payload: unknown, fields: TestTa
   const encoded = await checkAndEncode(schema, { ...fields, payload }, "", offload?.maxBytes);
   const delivered = decodeValue(encoded);
   const validated = schema ? await validatePayload(schema, delivered) : { payload: delivered };
-  // A schema that refuses now what it took before is not the payload's fault.
   if ("issues" in validated)
-    throw invalidArgument("queue", "must have a schema that does not change its mind");
+    throw invalidArgument("payload", "must match the schema of the queue at each check");
   return newTask(validated.payload, fields);
 }
 

@@ -1,5 +1,7 @@
+import { type Environment, variable, type Variables } from "../environment.ts";
 import { invalidArgument } from "../errors.ts";
-import { CLUSTER_FORM, clusterNodes, isClusterUrl, parsedUrl, REDIS } from "../url.ts";
+import { prefixVariable } from "../redis-variables.ts";
+import { checkRedisUrl, CLUSTER_FORM, clusterNodes, isClusterUrl, parsedUrl, REDIS } from "../url.ts";
 import type { RetryOptions } from "./retry.ts";
 
 export interface RespOptions {
@@ -32,6 +34,12 @@ export interface RespClusterOptions extends Omit<RespOptions, "url"> {
   readonly nodes: readonly string[];
 }
 
+/** An environment with the variable of Redis over TCP. */
+export interface RespEnvironment {
+  readonly REDIS_URL?: string | undefined;
+  readonly SLUICE_PREFIX?: string | undefined;
+}
+
 /** Where a node of a cluster is reached. */
 export interface NodeAddress {
   readonly host: string;
@@ -50,6 +58,26 @@ export interface ClusterAddress {
 
 /** The URL of one Redis, or the address of a cluster. */
 export type RespAddress = string | ClusterAddress;
+
+/**
+ * The options of `resp`, of any form of its argument.
+ * @throws {SluiceError} `invalid_argument` for an invalid variable
+ */
+export function respOptions(
+  from: string | RespOptions | RespClusterOptions | RespEnvironment | Variables,
+): (RespOptions | RespClusterOptions) & { readonly prefix?: string | undefined } {
+  if (typeof from !== "object" || from === null) return { url: from };
+  if ("url" in from || "nodes" in from) return from as RespOptions | RespClusterOptions;
+  const env = from as Environment;
+  const url = variable(env, "REDIS_URL");
+  if (url === undefined)
+    throw invalidArgument(
+      "REDIS_URL",
+      "is missing: pass the environment that has it, as resp(env), or a URL",
+    );
+  checkRedisUrl(url, "REDIS_URL");
+  return { url, prefix: prefixVariable(env) };
+}
 
 /** @throws {SluiceError} `invalid_argument`, without the URL: it may hold a password */
 export function respAddress(options: RespOptions | RespClusterOptions): RespAddress {

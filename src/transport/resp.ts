@@ -1,8 +1,16 @@
+import { processEnvironment, type Variables } from "../environment.ts";
 import { SluiceError } from "../errors.ts";
 import { Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { ReplyPacer } from "./reply-pacer.ts";
-import { type RespAddress, respAddress, type RespClusterOptions, type RespOptions } from "./resp-address.ts";
+import {
+  type RespAddress,
+  respAddress,
+  type RespClusterOptions,
+  type RespEnvironment,
+  respOptions,
+  type RespOptions,
+} from "./resp-address.ts";
 import { type Client, loadRedisClient, newClient, type RedisPackage } from "./resp-client.ts";
 import { clusterWire } from "./resp-cluster.ts";
 import { Connection, type RespWire, sendCommand, throwConnectError } from "./resp-connection.ts";
@@ -11,25 +19,28 @@ import { type Exchange, sender, type SenderOptions } from "./send.ts";
 import { openOverTcp } from "./subscribe-resp.ts";
 import { subscriber, type OpenSubscription } from "./subscriber.ts";
 
-export type { RespClusterOptions, RespOptions } from "./resp-address.ts";
+export type { RespClusterOptions, RespEnvironment, RespOptions } from "./resp-address.ts";
 
 /**
  * Reaches Redis over TCP: for servers, tests and benchmarks. All requests share one connection, or
  * one to each master of a cluster. The first `send` opens it; if it breaks, the next `send` opens another.
  * Each subscription has a connection of its own. The transport loads the package `@redis/client` when first used.
  *
- * @param from the URL, or the URL or the nodes of a cluster with options
+ * @param from the URL, or the URL or the nodes of a cluster with options; or the environment, of which `REDIS_URL` is
+ *   the URL, and `SLUICE_PREFIX` the prefix of the keys of all that uses the transport, unless it has a `prefix` of its
+ *   own. Default: the environment of the process
  * @returns a transport whose `close` ends the subscriptions, waits for pending requests and closes the
  *   connection. Its `send` and `subscribe` throw `not_installed` if `@redis/client` is not installed
  * @throws {SluiceError} `invalid_argument` if an option is invalid
  * @example resp("redis://localhost:6379")
+ * @example resp(process.env)
  * @example resp({ url: "redis://localhost:6379", retry: { deadline: 3_000 } })
  * @example resp({ nodes: ["redis://10.0.0.1:6379", "redis://10.0.0.2:6379"] })
  */
 export function resp(
-  from: string | RespOptions | RespClusterOptions,
+  from: string | RespOptions | RespClusterOptions | RespEnvironment | Variables = processEnvironment(),
 ): Transport & { close(): Promise<void> } {
-  const options = typeof from === "object" && from !== null ? from : { url: from };
+  const { prefix, ...options } = respOptions(from);
   const address = respAddress(options);
   retryPolicy(options.retry);
   let opening: Promise<RespTransport> | undefined;
@@ -40,6 +51,7 @@ export function resp(
   };
 
   return {
+    prefix,
     ...(typeof address !== "string" && { cluster: true }),
     send: async (commands, how) => (await opened()).send(commands, how),
     subscribe: async (channel, how) => (await opened()).subscribe(channel, how),

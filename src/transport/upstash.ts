@@ -2,7 +2,8 @@ import { Redis } from "@upstash/redis/cloudflare";
 
 import { checkedCredentials, type Credentials } from "../credentials.ts";
 import { invalidArgument } from "../errors.ts";
-import { processEnvironment, type Variables } from "../environment.ts";
+import { type Environment, processEnvironment, variable, type Variables } from "../environment.ts";
+import { prefixVariable, REST_VARIABLES } from "../redis-variables.ts";
 import { networkError, Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { redisError, redact, type CommandWords } from "./redis-error.ts";
@@ -32,6 +33,7 @@ export interface UpstashCredentials extends UpstashOptions {
 export interface UpstashEnvironment {
   readonly UPSTASH_REDIS_REST_URL?: string | undefined;
   readonly UPSTASH_REDIS_REST_TOKEN?: string | undefined;
+  readonly SLUICE_PREFIX?: string | undefined;
 }
 
 /**
@@ -39,7 +41,8 @@ export interface UpstashEnvironment {
  * subscription. It needs no Node, so it runs in Workers, Edge functions, Lambda, Deno and Bun too.
  *
  * @param from the environment with the database's URL and token, or `{ url, token }`. Default: the environment
- *   of the process. A Worker passes its `env`
+ *   of the process. A Worker passes its `env`. Of an environment, `SLUICE_PREFIX` is the prefix of the keys of all that
+ *   uses the transport, unless it has a `prefix` of its own
  * @param options.retry times in ms. Default: tries of 5 s each, for 10 s in all
  * @param options.keyLocking whether scripts lock only their own keys. Default: true
  * @returns a transport for a `Queue` or `Producer`
@@ -54,10 +57,11 @@ export function upstash(
   if (typeof from !== "object" || from === null) {
     throw invalidArgument("the first argument", "must be an environment, such as env, or { url, token }");
   }
-  const { url, token, ...beside } = credentials(from);
+  const { url, token, prefix, ...beside } = credentials(from);
   const { retry, keyLocking = true } = { ...beside, ...options };
   return {
     database: url,
+    prefix,
     send: sender(exchangeOver(new Endpoint(url, token), token), { retry, keyLocking }),
     subscribe: subscriber(openOverHttp(url, token), retry),
   };
@@ -134,17 +138,16 @@ function failure(error: unknown, commands: readonly CommandWords[]): Error {
 /** @throws {SluiceError} `invalid_argument`, without the token */
 function credentials(
   from: UpstashCredentials | UpstashEnvironment | Variables,
-): Credentials & UpstashOptions {
+): Credentials & UpstashOptions & { readonly prefix?: string | undefined } {
   const hint = "pass the environment that has both, as upstash(env), or { url, token }";
   if (isCredentials(from)) {
     const { url, token, ...options } = from;
     return { ...options, ...checkedCredentials({ url, token }, hint) };
   }
-  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = from;
-  return checkedCredentials({ url, token }, hint, VARIABLES);
+  const env = from as Environment;
+  const given = { url: variable(env, REST_VARIABLES.url), token: variable(env, REST_VARIABLES.token) };
+  return { ...checkedCredentials(given, hint, REST_VARIABLES), prefix: prefixVariable(env) };
 }
-
-const VARIABLES = { url: "UPSTASH_REDIS_REST_URL", token: "UPSTASH_REDIS_REST_TOKEN" };
 
 function isCredentials(from: object): from is UpstashCredentials {
   return "url" in from || "token" in from;

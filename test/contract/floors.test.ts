@@ -22,7 +22,7 @@ const queue = (...folders: readonly string[]) => folders.map((folder) => `src/qu
 
 /** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
-  "src/environment.ts": [],
+  "src/environment.ts": ["src/errors.ts"],
   "src/pick.ts": [],
   "src/port-in-use.ts": [],
   "src/errors.ts": [],
@@ -34,6 +34,7 @@ const floors: Record<string, readonly string[]> = {
   "src/url.ts": ["src/errors.ts"],
   "src/credentials.ts": ["src/errors.ts", "src/url.ts"],
   "src/queue/core": ["src/errors.ts"],
+  "src/redis-variables.ts": ["src/credentials.ts", "src/environment.ts", ...queue("core")],
   "src/queue/redis": [...base, ...queue("core")],
   "src/queue/values": [...base, ...queue("core"), "src/queue/redis/transport.ts"],
   "src/queue/partitions": [...base, ...queue("core", "redis")],
@@ -47,7 +48,7 @@ const floors: Record<string, readonly string[]> = {
     ...queue("core", "redis", "values", "partitions", "tasks", "schedules", "sweep"),
   ],
   // Only the interface, whose file has only types, and the base of all floors.
-  "src/transport": [...base, "src/queue/redis/transport.ts"],
+  "src/transport": [...base, "src/redis-variables.ts", "src/queue/redis/transport.ts"],
   // A Redis in the process, and a transport to it.
   "src/embedded": [...base, "src/queue/redis/transport.ts", "src/transport"],
   "src/consumer": [...base, ...queue("core", "redis", "tasks")],
@@ -61,7 +62,7 @@ const floors: Record<string, readonly string[]> = {
   "src/http": [...base, "src/queue", "src/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
-  "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/auth"],
+  "src/config.ts": [...base, "src/redis-variables.ts", "src/queue", "src/consumer", "src/http/auth"],
   // Queues that are declared in one place.
   "src/declared": [...base, "src/queue", "src/consumer"],
   "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],

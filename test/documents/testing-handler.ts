@@ -1,6 +1,6 @@
 // The code of docs/testing.md on a handler alone, so that it is type checked. configurations.test.ts compares it.
 
-import type { QueueConsumer } from "sluice-queue";
+import type { DefinedQueue, QueueConsumer } from "sluice-queue";
 import type { DeploymentTools } from "sluice-queue/cloudflare";
 import { expect } from "vitest";
 
@@ -8,6 +8,7 @@ interface Env {
   readonly MAIL_URL: string;
 }
 declare const sendWelcome: QueueConsumer<Env, { to: string }>;
+declare const emails: DefinedQueue<{ to: string }>;
 declare const env: Env;
 declare const tools: DeploymentTools<Env>;
 
@@ -17,3 +18,6 @@ const task = testTask({ to: "ada@example.com" }, { attempt: 3 });
 await sendWelcome.handler(task, env, tools);
 expect(task.extensions).toEqual([]); // its calls of extend
 task.abort("timeout"); // aborts its signal, as a drain does
+
+const delivered = await testTask({ to: "ada@example.com" }, { queue: emails, attempt: 3 });
+expect(delivered.attempt).toBe(3);

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { defineQueue, SluiceError, type Task } from "../../src/index.ts";
+import { type DefinedQueue, defineQueue, SluiceError, type Task } from "../../src/index.ts";
 import { testQueue, testTask, type TestTask } from "../../src/testing/index.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
 
@@ -72,21 +72,22 @@ const payloads: [name: string, payload: unknown][] = [
   ["1 MiB and a byte", "a".repeat(1_048_575)],
 ];
 
-describe.each(Object.entries(declared))("a task of a queue that is %s", (_, queue) => {
-  test.each(payloads)("has the payload that a delivery has, or the same error: %s", async (__, payload) => {
-    const delivered = await answer(async () => {
-      const real = testQueue(queue as typeof declared.plain);
-      await real.enqueue(payload);
-      return comparable((await real.queue.dequeue())[0]?.payload);
+describe.each<[name: string, queue: DefinedQueue]>(Object.entries(declared) as [string, DefinedQueue][])(
+  "a task of a queue that is %s",
+  (_, queue) => {
+    test.each(payloads)("has the payload that a delivery has, or the same error: %s", async (__, payload) => {
+      const delivered = await answer(async () => {
+        const real = testQueue(queue);
+        await real.enqueue(payload);
+        return comparable((await real.queue.dequeue())[0]?.payload);
+      });
+      const made = await answer(async () => comparable((await testTask(payload, { queue: queue })).payload));
+      expect(made).toStrictEqual(delivered);
+      if (queue === declared.plain)
+        expect(await answer(() => comparable(testTask(payload).payload))).toStrictEqual(delivered);
     });
-    const made = await answer(async () =>
-      comparable((await testTask(payload, { queue: queue as typeof declared.plain })).payload),
-    );
-    expect(made).toStrictEqual(delivered);
-    if (queue === declared.plain)
-      expect(await answer(() => comparable(testTask(payload).payload))).toStrictEqual(delivered);
-  });
-});
+  },
+);
 
 test.each<[name: string, fields: object]>([
   ["an id", { id: "a b" }],
@@ -96,11 +97,11 @@ test.each<[name: string, fields: object]>([
   ["no headers", { headers: {} }],
   ["headers", { headers: { a: "1" }, group: "g;%", id: "a" }],
 ])("its fields are those of a delivery, or refused as an enqueue refuses them: %s", async (_, fields) => {
-  const parts = ({ id, group, headers }: Task<unknown>) => ({ id, group, headers });
+  const parts = ({ id, group, headers }: Task) => ({ id, group, headers });
   const delivered = await answer(async () => {
     const queue = testQueue("plain");
     await queue.enqueue(1, { id: "test-1", ...fields });
-    let task: Task<unknown> | undefined;
+    let task: Task | undefined;
     await queue.work((given) => void (task = given));
     return task && parts(task);
   });

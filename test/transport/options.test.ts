@@ -78,6 +78,11 @@ describe("upstash refuses", () => {
       missing("UPSTASH_REDIS_REST_TOKEN is"),
       "UPSTASH_REDIS_REST_TOKEN",
     ],
+    [
+      { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SLUICE_PREFIX: "a {secret}" },
+      "SLUICE_PREFIX must be 1 to 64 of A-Z a-z 0-9 _ . : -, not beginning with . or :",
+      "SLUICE_PREFIX",
+    ],
     [{ url: undefined, token }, missing("url is"), "url"],
     [{ url, token: undefined }, missing("token is"), "token"],
     [{ url: "secret", token }, "url must be a URL that begins with https:// or http://", "url"],
@@ -110,6 +115,17 @@ describe("resp refuses", () => {
       });
     },
   );
+
+  test.each([
+    [{}, "REDIS_URL is missing: pass the environment that has it, as resp(env), or a URL"],
+    [{ REDIS_URL: " \n" }, "REDIS_URL is missing: pass the environment that has it, as resp(env), or a URL"],
+    [
+      { REDIS_URL: "http://secret" },
+      "REDIS_URL must be a URL that begins with redis://, rediss:// or cluster://",
+    ],
+  ])("the environment %o", (env, message) => {
+    expect(refusal(() => resp(env))).toEqual({ code: "invalid_argument", message, path: "REDIS_URL" });
+  });
 
   test("unknown retry options", () => {
     expect(refusal(() => resp({ url: "redis://localhost", retry: { tries: 0 } })).path).toBe("retry.tries");

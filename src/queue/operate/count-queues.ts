@@ -5,7 +5,7 @@ import { sendToStored } from "../partitions/stored-maps.ts";
 import { callOf } from "../redis/binding.ts";
 import { countScript } from "../redis/operate-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
-import { checkedTransport, type CommandOutcome, type Transport } from "../redis/transport.ts";
+import { type CommandOutcome, type Transport, withPrefix } from "../redis/transport.ts";
 import type { ListQueuesOptions } from "../sweep/registry.ts";
 import { queueSettings, type QueueSettings } from "./settings.ts";
 import {
@@ -129,10 +129,11 @@ async function countEach<Counted extends object>(
   transport: Transport,
   names: readonly string[],
   overview: string,
-  { prefix, signal, now }: CountOptions,
+  options: CountOptions,
   read: (parts: readonly CountReply[], queue: string) => Counted,
 ): Promise<(({ readonly queue: string } & Counted) | NotCounted)[]> {
   if (names.length === 0) return [];
+  const { prefix, signal, now } = withPrefix(transport, options);
   const args = { testNow: now ? String(now()) : "", overview };
   const callsOf = (queue: string, partition: number) => [
     callOf(countScript, queueKeys(nameOfPartition(queue, partition), prefix), args),
@@ -144,14 +145,7 @@ async function countEach<Counted extends object>(
     const { reply } = outcome;
     return Array.isArray(reply) && reply[0] === "ok" && countScript.decode(reply).isPartition;
   };
-  const counted = await sendToStored(
-    checkedTransport(transport),
-    names,
-    prefix,
-    callsOf,
-    { signal },
-    hasOthers,
-  );
+  const counted = await sendToStored(transport, names, prefix, callsOf, { signal }, hasOthers);
   return names.map((queue) => {
     try {
       const parts = counted.get(queue) ?? [];

@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import { instantMs, LAST_INSTANT, recordName, wholeNumber } from "../core/validation.ts";
+import { instantMs, LAST_INSTANT, recordName } from "../core/validation.ts";
 import { rejectReasons, type RejectReason } from "../core/types.ts";
 
 /** Longest text of a filter, in characters. */

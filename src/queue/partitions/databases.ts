@@ -57,6 +57,7 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
 
   return {
     database: names.every((name) => name !== undefined) ? names.join(" ") : undefined,
+    prefix: all[0]?.prefix,
     cluster: true,
     isDown: (partition) => isUnreachable(partition % all.length),
     async send(commands, options = {}) {

@@ -56,6 +56,12 @@ export interface Transport {
    */
   readonly database?: string | undefined;
   /**
+   * First part of every key, for what uses the transport and has no `prefix` of its own. One that is made of an
+   * environment has `SLUICE_PREFIX`.
+   * @default "sluice"
+   */
+  readonly prefix?: string | undefined;
+  /**
    * Whether commands of one `send` on different hash slots may run in any order, and some of them even if
    * others fail. Commands on the same slot run in order, and one without a key where the first with a key
    * does.
@@ -95,6 +101,18 @@ export async function sendInOrder(
   const outcomes: CommandOutcome[] = [];
   for (const command of commands) outcomes.push(...(await transport.send([command], options)));
   return outcomes;
+}
+
+/**
+ * Options with the prefix of the keys: their own, else that of the transport.
+ * @throws {SluiceError} `invalid_argument` if it is not a transport
+ */
+export function withPrefix<Options extends { readonly prefix?: string | undefined }>(
+  transport: Transport,
+  options: Options,
+): Options {
+  const { prefix } = checkedTransport(transport);
+  return options.prefix === undefined && prefix !== undefined ? { ...options, prefix } : options;
 }
 
 /** @throws {SluiceError} `invalid_argument` if it is not a transport */

@@ -12,14 +12,14 @@ import { findPartitions } from "../partitions/stored-maps.ts";
 import { withoutPartitions } from "../partitions/registered.ts";
 import { readRegistry } from "../sweep/registry.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
-import type { Transport } from "../redis/transport.ts";
+import { type Transport, withPrefix } from "../redis/transport.ts";
 
 export interface DeepSweepOptions {
   /** When to stop and return a cursor. A step that has begun is finished. @default "20s" */
   readonly budget?: Duration | undefined;
   /** The cursor of an earlier report, to continue from there. @default from the beginning */
   readonly cursor?: string | undefined;
-  /** First part of every key. @default "sluice" */
+  /** First part of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
   /**
    * The only queue to sweep, registered or not, because a failover may have lost the registry too.
@@ -122,9 +122,10 @@ const ERRORS_OF_ONE_QUEUE: readonly string[] = [
  */
 export async function deepSweep(
   transport: Transport,
-  options: DeepSweepOptions = {},
+  given: DeepSweepOptions = {},
 ): Promise<DeepSweepReport> {
-  onlyOptions(options, OPTIONS);
+  onlyOptions(given, OPTIONS);
+  const options = withPrefix(transport, given);
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   const deadline = deadlineOf(options.budget);
   const timeIsUp = () => performance.now() >= deadline;

@@ -5,7 +5,7 @@ import { noteRedisTime } from "../redis/clock.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import { callOf } from "../redis/binding.ts";
 import { listQueuesScript } from "../redis/sweep-scripts.ts";
-import { checkedTransport, type Command, type Transport } from "../redis/transport.ts";
+import { checkedTransport, type Command, type Transport, withPrefix } from "../redis/transport.ts";
 import type { Reminder } from "../schedules/schedule-pass.ts";
 
 export interface RegisteredQueue {
@@ -23,7 +23,7 @@ export interface QueuePage {
 }
 
 export interface ListQueuesOptions {
-  /** First part of every key. @default "sluice" */
+  /** First part of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
   /** The cursor of the page before. @default the first page */
   readonly cursor?: string | undefined;
@@ -66,13 +66,13 @@ export async function readRegistry(
   options: ListQueuesOptions = {},
 ): Promise<RegistryPage> {
   onlyOptions(options, ["prefix", "cursor", "size", "signal", "now"]);
-  const { prefix, signal, now } = options;
+  const { prefix, signal, now } = withPrefix(transport, options);
   const call = callOf(
     listQueuesScript,
     { queues: registryKey(prefix) },
     { testNow: now ? String(now()) : "", ...pageArguments(options) },
   );
-  const page = listQueuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
+  const page = listQueuesScript.decode(lastReply(await transport.send([call], { signal })));
   noteRedisTime(transport, page.now);
   return {
     // What is not a queue begins with a character that no queue's name begins with.

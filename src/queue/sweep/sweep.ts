@@ -16,7 +16,7 @@ import { sweepScript } from "../redis/sweep-scripts.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedOffload, type Offload, type OrphanReport } from "../values/offload.ts";
-import { checkedTransport, type CommandOutcome, type Transport } from "../redis/transport.ts";
+import { type CommandOutcome, type Transport, withPrefix } from "../redis/transport.ts";
 import type { SweepCounts } from "../core/counts.ts";
 
 /** Queues swept in one request. */
@@ -38,7 +38,7 @@ const OPTIONS = [
 export interface SweepOptions {
   /** When to stop, and report `more`. @default "20s" */
   readonly budget?: Duration | undefined;
-  /** First part of every key. @default "sluice" */
+  /** First part of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
   /** Sweeps only this queue, without listing the others. @default every registered queue */
   readonly queue?: string | undefined;
@@ -96,14 +96,15 @@ export interface SweepReport extends SweepCounts {
  * // From a cron trigger, each minute.
  * const { promoted, reclaimed, more } = await sweep(upstash(env), { budget: "20s" });
  */
-export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
-  onlyOptions(options, OPTIONS);
+export async function sweep(transport: Transport, given: SweepOptions = {}): Promise<SweepReport> {
+  onlyOptions(given, OPTIONS);
+  const options = withPrefix(transport, given);
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   const { prefix, signal, now } = options;
   const offload = checkedOffload(options.offload);
   const only = options.queue === undefined ? undefined : queueName(options.queue, "queue");
   const deadline = deadlineOf(options.budget);
-  const pass = new SweepPass(checkedTransport(transport), options, deadline);
+  const pass = new SweepPass(transport, options, deadline);
   let cursor: string | undefined;
   try {
     do {

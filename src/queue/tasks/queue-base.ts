@@ -20,7 +20,7 @@ import { CheckedWaker, type Waker } from "./waker.ts";
 export interface QueueBaseOptions {
   /** How to reach Redis, such as `upstash(env)`. */
   readonly transport: Transport;
-  /** First part of every key. @default "sluice" */
+  /** First part of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
   /**
    * Encrypts and decrypts payloads, results, errors and progress: `encryption()` of
@@ -75,8 +75,8 @@ export class QueueBase {
     const { name, options } = nameAndOptions(queue, given);
     this.name = queueName(name);
     this.transport = checkedTransport(options?.transport);
-    this.keys = queueKeys(name, options.prefix);
-    const { prefix } = options;
+    const { prefix = this.transport.prefix } = options;
+    this.keys = queueKeys(name, prefix);
     this.#prefix = prefix;
     this.#now = options.now;
     const declared = typeof queue === "string" ? undefined : queue.partitions;
